@@ -1,1 +1,44 @@
-//! Under construction.
+//! What may happen to a Redis lock: one pure function over small values.
+//!
+//! ```text
+//!            Config ──────────────┐
+//!                                 ▼
+//!   World ── enabled ──▶ Action ─ step ─▶ World + Reply + Happenings
+//!     ▲                            │
+//!     └────────────────────────────┘
+//! ```
+//!
+//! Reading order:
+//! 1. [`config`]: how big the world is, which protocol is spoken, which faults may happen;
+//! 2. [`world`]: what each client believes, what each node stores, what the resource accepted;
+//! 3. [`action`]: the verbs of a trace;
+//! 4. [`step`]: the one transition function, guard and effect side by side;
+//! 5. [`locks`]: the rules of one lock kind each, and nothing else;
+//! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
+//! 7. [`properties`]: what must always be so, and [`mutants`], the proof that each can fail;
+//! 8. [`trace`]: the only thing other tools read.
+//!
+//! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
+
+pub mod action;
+mod client;
+pub mod config;
+mod expiry;
+mod failover;
+pub mod locks;
+pub mod mutants;
+pub mod properties;
+mod replication;
+mod resource;
+pub mod step;
+pub mod trace;
+mod wakeup;
+mod watchdog;
+pub mod world;
+
+pub use action::{Action, ActionKind};
+pub use config::{Config, LockKind};
+pub use locks::Record;
+pub use properties::{Property, Verdict};
+pub use step::{Happenings, Reply, Step, step};
+pub use world::{Classified, World, in_class};

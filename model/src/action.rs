@@ -1,0 +1,317 @@
+//! The verbs: one variant is one line of a trace and one thing that can happen.
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, LockKind};
+use crate::world::Holder;
+
+/// Something that happens. `client`, `thread` and `node` count from 0.
+#[expect(missing_docs, reason = "the fields are the parties, named alike everywhere")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "do", rename_all = "snake_case")]
+pub enum Action {
+    // Clients.
+    /// A thread asks for the lock, or to enter it once more.
+    Acquire { client: u8, thread: u8 },
+    /// A refused thread subscribes to the unlock channel.
+    Subscribe { client: u8, thread: u8 },
+    /// Subscribed, it asks again: the lock may have been freed before the subscription was there.
+    SecondAsk { client: u8, thread: u8 },
+    /// A waiter takes a permit that a message brought, and asks.
+    WakeByMessage { client: u8, thread: u8 },
+    /// A waiter's timer fires (the TTL it was answered is over), and it asks.
+    WakeByTimer { client: u8, thread: u8 },
+    /// A waiter's limit is over: it goes away empty-handed.
+    GiveUp { client: u8, thread: u8 },
+    /// A holder works on the resource.
+    Work { client: u8, thread: u8 },
+    /// A holder gives back one hold.
+    Release { client: u8, thread: u8 },
+    /// A client learns which node is the master now.
+    Discover { client: u8 },
+    /// A client whose subscription died with its node subscribes on the new master.
+    Resubscribe { client: u8 },
+    /// A paused client goes on.
+    Resume { client: u8 },
+
+    // Wire.
+    /// An unlock message reaches a client's process.
+    Deliver { client: u8 },
+
+    // Watchdog.
+    /// A client's renewal timer fires.
+    Renew { client: u8 },
+
+    // Redis.
+    /// A replica applies the next effect.
+    Replicate { node: u8 },
+    /// A replica becomes master.
+    Promote { node: u8 },
+    /// A replica begins to follow the new master and takes its data.
+    Resync { node: u8 },
+
+    // Faults.
+    /// A client dies.
+    CrashClient { client: u8 },
+    /// A thread that holds dies, its process lives.
+    CrashThread { client: u8, thread: u8 },
+    /// A client stops running for a while.
+    PauseClient { client: u8 },
+    /// A node dies.
+    CrashNode { node: u8 },
+    /// An unlock message is lost.
+    LoseMessage { client: u8 },
+    /// A thread that does not believe it holds calls release.
+    ForeignRelease { client: u8, thread: u8 },
+    /// A client deletes the lock, whoever holds it.
+    ForceRelease { client: u8 },
+
+    // Time.
+    /// One tick passes, on every clock.
+    Tick,
+}
+
+/// An action without its parties: what coverage counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+#[expect(missing_docs, reason = "each is the action of the same name")]
+pub enum ActionKind {
+    Acquire,
+    Subscribe,
+    SecondAsk,
+    WakeByMessage,
+    WakeByTimer,
+    GiveUp,
+    Work,
+    Release,
+    Discover,
+    Resubscribe,
+    Resume,
+    Deliver,
+    Renew,
+    Replicate,
+    Promote,
+    Resync,
+    CrashClient,
+    CrashThread,
+    PauseClient,
+    CrashNode,
+    LoseMessage,
+    ForeignRelease,
+    ForceRelease,
+    Tick,
+}
+
+impl ActionKind {
+    /// Every kind, in the order of [`Action`].
+    pub const ALL: [Self; 24] = [
+        Self::Acquire,
+        Self::Subscribe,
+        Self::SecondAsk,
+        Self::WakeByMessage,
+        Self::WakeByTimer,
+        Self::GiveUp,
+        Self::Work,
+        Self::Release,
+        Self::Discover,
+        Self::Resubscribe,
+        Self::Resume,
+        Self::Deliver,
+        Self::Renew,
+        Self::Replicate,
+        Self::Promote,
+        Self::Resync,
+        Self::CrashClient,
+        Self::CrashThread,
+        Self::PauseClient,
+        Self::CrashNode,
+        Self::LoseMessage,
+        Self::ForeignRelease,
+        Self::ForceRelease,
+        Self::Tick,
+    ];
+
+    /// The word for it in traces and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Acquire => "acquire",
+            Self::Subscribe => "subscribe",
+            Self::SecondAsk => "second_ask",
+            Self::WakeByMessage => "wake_by_message",
+            Self::WakeByTimer => "wake_by_timer",
+            Self::GiveUp => "give_up",
+            Self::Work => "work",
+            Self::Release => "release",
+            Self::Discover => "discover",
+            Self::Resubscribe => "resubscribe",
+            Self::Resume => "resume",
+            Self::Deliver => "deliver",
+            Self::Renew => "renew",
+            Self::Replicate => "replicate",
+            Self::Promote => "promote",
+            Self::Resync => "resync",
+            Self::CrashClient => "crash_client",
+            Self::CrashThread => "crash_thread",
+            Self::PauseClient => "pause_client",
+            Self::CrashNode => "crash_node",
+            Self::LoseMessage => "lose_message",
+            Self::ForeignRelease => "foreign_release",
+            Self::ForceRelease => "force_release",
+            Self::Tick => "tick",
+        }
+    }
+
+    /// Whether the scenario speaks of it at all. One that it allows and that never happens makes a verdict vacuous.
+    pub fn is_allowed(self, config: &Config) -> bool {
+        let faults = &config.faults;
+        let sleeps = config.waits() && config.lock.publishes();
+        match self {
+            Self::Acquire | Self::Release | Self::Tick => true,
+            Self::Subscribe | Self::SecondAsk | Self::WakeByMessage | Self::Deliver => sleeps,
+            Self::WakeByTimer => config.waits(),
+            Self::GiveUp => config.time.wait_limit.is_some_and(|limit| limit > 0),
+            Self::Work => config.resource.is_some(),
+            Self::Renew => config.time.renew_every.is_some(),
+            Self::Replicate => config.cluster.replicas > 0 && !config.cluster.lag.is_zero(),
+            Self::Promote | Self::Discover => config.can_fail_over(),
+            Self::Resync => config.can_fail_over() && config.cluster.replicas > 1,
+            Self::Resubscribe => config.can_fail_over() && sleeps,
+            Self::CrashClient => faults.crash_client > 0,
+            Self::CrashThread => faults.crash_thread > 0,
+            Self::PauseClient | Self::Resume => faults.pause_client > 0,
+            Self::CrashNode => faults.crash_node > 0,
+            Self::LoseMessage => faults.lose_message > 0 && sleeps,
+            Self::ForeignRelease => faults.foreign_release > 0,
+            Self::ForceRelease => faults.force_release > 0 && config.lock == LockKind::Reentrant,
+        }
+    }
+}
+
+impl Action {
+    /// Every action the scenario allows, in the one order that makes traces the same everywhere: what clients, Redis and
+    /// faults do first, time last.
+    pub fn all(config: &Config) -> Vec<Self> {
+        let mut actions = Vec::new();
+        for kind in ActionKind::ALL.into_iter().filter(|kind| kind.is_allowed(config)) {
+            kind.instances(config, &mut actions);
+        }
+        actions
+    }
+
+    /// Which verb it is.
+    pub const fn kind(self) -> ActionKind {
+        match self {
+            Self::Acquire { .. } => ActionKind::Acquire,
+            Self::Subscribe { .. } => ActionKind::Subscribe,
+            Self::SecondAsk { .. } => ActionKind::SecondAsk,
+            Self::WakeByMessage { .. } => ActionKind::WakeByMessage,
+            Self::WakeByTimer { .. } => ActionKind::WakeByTimer,
+            Self::GiveUp { .. } => ActionKind::GiveUp,
+            Self::Work { .. } => ActionKind::Work,
+            Self::Release { .. } => ActionKind::Release,
+            Self::Discover { .. } => ActionKind::Discover,
+            Self::Resubscribe { .. } => ActionKind::Resubscribe,
+            Self::Resume { .. } => ActionKind::Resume,
+            Self::Deliver { .. } => ActionKind::Deliver,
+            Self::Renew { .. } => ActionKind::Renew,
+            Self::Replicate { .. } => ActionKind::Replicate,
+            Self::Promote { .. } => ActionKind::Promote,
+            Self::Resync { .. } => ActionKind::Resync,
+            Self::CrashClient { .. } => ActionKind::CrashClient,
+            Self::CrashThread { .. } => ActionKind::CrashThread,
+            Self::PauseClient { .. } => ActionKind::PauseClient,
+            Self::CrashNode { .. } => ActionKind::CrashNode,
+            Self::LoseMessage { .. } => ActionKind::LoseMessage,
+            Self::ForeignRelease { .. } => ActionKind::ForeignRelease,
+            Self::ForceRelease { .. } => ActionKind::ForceRelease,
+            Self::Tick => ActionKind::Tick,
+        }
+    }
+
+    /// Who does it, or whom it befalls.
+    pub const fn party(self) -> Party {
+        match self {
+            Self::Acquire { client, thread }
+            | Self::Subscribe { client, thread }
+            | Self::SecondAsk { client, thread }
+            | Self::WakeByMessage { client, thread }
+            | Self::WakeByTimer { client, thread }
+            | Self::GiveUp { client, thread }
+            | Self::Work { client, thread }
+            | Self::Release { client, thread }
+            | Self::CrashThread { client, thread }
+            | Self::ForeignRelease { client, thread } => Party::Thread(Holder::new(client, thread)),
+            Self::Discover { client }
+            | Self::Resubscribe { client }
+            | Self::Resume { client }
+            | Self::Deliver { client }
+            | Self::Renew { client }
+            | Self::CrashClient { client }
+            | Self::PauseClient { client }
+            | Self::LoseMessage { client }
+            | Self::ForceRelease { client } => Party::Client(client),
+            Self::Replicate { node } | Self::Promote { node } | Self::Resync { node } | Self::CrashNode { node } => {
+                Party::Node(node)
+            }
+            Self::Tick => Party::World,
+        }
+    }
+}
+
+/// Who does something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Party {
+    /// One thread of a client.
+    Thread(Holder),
+    /// A client's process.
+    Client(u8),
+    /// A node.
+    Node(u8),
+    /// Nobody: time.
+    World,
+}
+
+impl ActionKind {
+    fn instances(self, config: &Config, actions: &mut Vec<Action>) {
+        let threads = || {
+            (0..config.clients.count).flat_map(|client| (0..config.clients.threads).map(move |thread| (client, thread)))
+        };
+        let clients = || 0..config.clients.count;
+        let nodes = || 0..config.nodes();
+        match self {
+            Self::Acquire => actions.extend(threads().map(|(client, thread)| Action::Acquire { client, thread })),
+            Self::Subscribe => actions.extend(threads().map(|(client, thread)| Action::Subscribe { client, thread })),
+            Self::SecondAsk => actions.extend(threads().map(|(client, thread)| Action::SecondAsk { client, thread })),
+            Self::WakeByMessage => {
+                actions.extend(threads().map(|(client, thread)| Action::WakeByMessage { client, thread }));
+            }
+            Self::WakeByTimer => {
+                actions.extend(threads().map(|(client, thread)| Action::WakeByTimer { client, thread }));
+            }
+            Self::GiveUp => actions.extend(threads().map(|(client, thread)| Action::GiveUp { client, thread })),
+            Self::Work => actions.extend(threads().map(|(client, thread)| Action::Work { client, thread })),
+            Self::Release => actions.extend(threads().map(|(client, thread)| Action::Release { client, thread })),
+            Self::CrashThread => {
+                actions.extend(threads().map(|(client, thread)| Action::CrashThread { client, thread }));
+            }
+            Self::ForeignRelease => {
+                actions.extend(threads().map(|(client, thread)| Action::ForeignRelease { client, thread }));
+            }
+            Self::Discover => actions.extend(clients().map(|client| Action::Discover { client })),
+            Self::Resubscribe => actions.extend(clients().map(|client| Action::Resubscribe { client })),
+            Self::Resume => actions.extend(clients().map(|client| Action::Resume { client })),
+            Self::Deliver => actions.extend(clients().map(|client| Action::Deliver { client })),
+            Self::Renew => actions.extend(clients().map(|client| Action::Renew { client })),
+            Self::CrashClient => actions.extend(clients().map(|client| Action::CrashClient { client })),
+            Self::PauseClient => actions.extend(clients().map(|client| Action::PauseClient { client })),
+            Self::LoseMessage => actions.extend(clients().map(|client| Action::LoseMessage { client })),
+            Self::ForceRelease => actions.extend(clients().map(|client| Action::ForceRelease { client })),
+            Self::Replicate => actions.extend(nodes().map(|node| Action::Replicate { node })),
+            Self::Promote => actions.extend(nodes().map(|node| Action::Promote { node })),
+            Self::Resync => actions.extend(nodes().map(|node| Action::Resync { node })),
+            Self::CrashNode => actions.extend(nodes().map(|node| Action::CrashNode { node })),
+            Self::Tick => actions.push(Action::Tick),
+        }
+    }
+}

@@ -1,0 +1,327 @@
+//! A client's own acts: ask, hold, release; and what can happen to it.
+//!
+//! The order of acts is Redisson's `lock()` and `unlock()` (facts/redisson.md, "Reentrant lock"): asked and refused, the
+//! thread subscribes, asks again, sleeps until a message or its timer, asks again.
+//!
+//! A running client is prompt: what it can do at once it does before time moves (`has_due_act`). Only a pause, or a
+//! master that does not answer, makes it late.
+
+use crate::config::Config;
+use crate::locks::{AcquireReply, Record, ReleaseReply};
+use crate::mutants::Mutant;
+use crate::step::{Happening, Happenings, Reply};
+use crate::world::{Breach, Client, Holder, Mode, Phase, Thread, Timer, World};
+use crate::{replication, resource, wakeup, watchdog};
+
+pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let client = world.client_mut(holder.client());
+    if !client.is_running() || client.acquires_left == Some(0) {
+        return None;
+    }
+    client.acquires_left = client.acquires_left.map(|left| left - 1);
+
+    let thread = world.thread_mut(holder);
+    if thread.phase != Phase::Idle || thread.holds >= config.clients.max_holds {
+        return None;
+    }
+    thread.wait_left = Timer::optional(config.time.wait_limit);
+    ask(config, world, seen, holder)
+}
+
+pub(crate) fn second_ask<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let thread = world.thread(holder);
+    let is_due = thread.phase == Phase::Subscribed && !thread.wait_left.is_due();
+    if !world.client(holder.client()).is_running() || !is_due {
+        return None;
+    }
+    if config.is_mutated(Mutant::NoSecondAsk) {
+        let lease = Timer::ticks(config.time.lease);
+        wakeup::refuse(config, world, seen, holder, lease);
+        return Some(Reply::Busy { remaining_ticks: lease.left() });
+    }
+    ask(config, world, seen, holder)
+}
+
+pub(crate) fn wake_by_message<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let client = world.client(holder.client());
+    let thread = world.thread(holder);
+    // At its limit a waiter goes without asking once more, even if a message has come (`tryLock` looks at the time first).
+    let is_due = thread.phase == Phase::Waiting && client.wakeup.permits > 0 && !thread.wait_left.is_due();
+    if !client.is_running() || !is_due {
+        return None;
+    }
+    world.client_mut(holder.client()).wakeup.permits -= 1;
+    ask(config, world, seen, holder)
+}
+
+pub(crate) fn wake_by_timer<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let client = world.client(holder.client());
+    let thread = world.thread(holder);
+    // With a permit there the semaphore gives that, and the timer is not heard.
+    let is_due = thread.phase == Phase::Waiting
+        && thread.wake_in.is_due()
+        && client.wakeup.permits == 0
+        && !thread.wait_left.is_due();
+    if !client.is_running() || !is_due {
+        return None;
+    }
+    ask(config, world, seen, holder)
+}
+
+pub(crate) fn give_up<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let thread = world.thread(holder);
+    let is_due = thread.is_waiting() && thread.wait_left.is_due();
+    if !world.client(holder.client()).is_running() || !is_due || config.is_mutated(Mutant::WaitLimitIgnored) {
+        return None;
+    }
+    seen.note(Happening::LimitReached);
+    wakeup::leave(world, holder);
+    Some(Reply::Done)
+}
+
+pub(crate) fn release<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let thread = world.thread(holder);
+    if !world.client(holder.client()).is_running() || thread.phase != Phase::Idle || !thread.believes() {
+        return None;
+    }
+    let reply = send_release(config, world, seen, holder)?;
+    // The reply lowers the renewal count whatever it says (Redisson: `cancelExpirationRenewal` before the check).
+    watchdog::unregister(config, world.client_mut(holder.client()), holder.thread());
+    let thread = world.thread_mut(holder);
+    match reply {
+        Reply::Released | Reply::StillHeld => thread.holds -= 1,
+        // The client raises, and the exception unwinds every `unlock` of the thread.
+        _ => {
+            thread.holds = 0;
+            watchdog::forget(config, world.client_mut(holder.client()), holder.thread());
+        }
+    }
+    let thread = world.thread_mut(holder);
+    if !thread.believes() {
+        *thread = Thread::IDLE;
+    }
+    Some(reply)
+}
+
+pub(crate) fn foreign_release<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let thread = world.thread(holder);
+    if !world.client(holder.client()).is_running() || thread.phase != Phase::Idle || thread.believes() {
+        return None;
+    }
+    world.faults.foreign_release = world.faults.foreign_release.checked_sub(1)?;
+    send_release(config, world, seen, holder)
+}
+
+pub(crate) fn force_release<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    client: u8,
+) -> Option<Reply> {
+    if !world.client(client).is_running() {
+        return None;
+    }
+    world.faults.force_release = world.faults.force_release.checked_sub(1)?;
+    let node = world.reachable_master(client)?;
+    if world.node(node).record.holder().is_none() {
+        return Some(Reply::NothingToRelease);
+    }
+    replication::write(config, world, seen, node, R::default())?;
+    wakeup::publish(config, world, seen, node)?;
+    Some(Reply::ForceReleased)
+}
+
+pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
+    world: &mut World<R, C, N>,
+    client: u8,
+) -> Option<Reply> {
+    world.faults.crash_client = world.faults.crash_client.checked_sub(1)?;
+    let client = world.client_mut(client);
+    if !matches!(client.mode, Mode::Running | Mode::Paused) {
+        return None;
+    }
+    // What a dead process believed is nobody's belief.
+    *client = Client { mode: Mode::Crashed, ..Client::ABSENT };
+    Some(Reply::Done)
+}
+
+pub(crate) fn crash_thread<R: Record, const C: usize, const N: usize>(
+    world: &mut World<R, C, N>,
+    holder: Holder,
+) -> Option<Reply> {
+    world.faults.crash_thread = world.faults.crash_thread.checked_sub(1)?;
+    let is_running = world.client(holder.client()).is_running();
+    let thread = world.thread_mut(holder);
+    if !is_running || thread.phase != Phase::Idle || !thread.believes() {
+        return None;
+    }
+    // Its process keeps the renewal entry: nobody has called unlock.
+    *thread = Thread::DEAD;
+    Some(Reply::Done)
+}
+
+pub(crate) fn pause<R: Record, const C: usize, const N: usize>(
+    world: &mut World<R, C, N>,
+    client: u8,
+) -> Option<Reply> {
+    world.faults.pause_client = world.faults.pause_client.checked_sub(1)?;
+    let client = world.client_mut(client);
+    if !client.is_running() {
+        return None;
+    }
+    client.mode = Mode::Paused;
+    Some(Reply::Done)
+}
+
+pub(crate) fn resume<R: Record, const C: usize, const N: usize>(
+    world: &mut World<R, C, N>,
+    client: u8,
+) -> Option<Reply> {
+    let client = world.client_mut(client);
+    if client.mode != Mode::Paused {
+        return None;
+    }
+    client.mode = Mode::Running;
+    Some(Reply::Done)
+}
+
+/// Whether the client will act of itself before time moves.
+pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    client: &Client,
+) -> bool {
+    if !client.is_running() {
+        return false;
+    }
+    let is_connected = world.node(client.master).is_master();
+    // Without a master it only gives up, and finds that a renewal has no answer.
+    client.renewal.due_in.is_due()
+        || client.threads.iter().any(|thread| {
+            let is_at_limit = thread.wait_left.is_due() && !config.is_mutated(Mutant::WaitLimitIgnored);
+            match thread.phase {
+                Phase::Refused | Phase::Subscribed => is_at_limit || is_connected,
+                Phase::Waiting => {
+                    is_at_limit
+                        || (is_connected
+                            && !thread.wait_left.is_due()
+                            && (client.wakeup.permits > 0 || thread.wake_in.is_due()))
+                }
+                Phase::Idle => thread.believes() && thread.hold_left.is_due() && is_connected,
+                Phase::Dead => false,
+            }
+        })
+}
+
+/// One request for the lock, and what the reply does to the thread.
+fn ask<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let node = world.reachable_master(holder.client())?;
+    let (record, reply) = world.node(node).record.acquire(config, holder);
+    match reply {
+        AcquireReply::Acquired => {
+            seen.note(Happening::Granted);
+            replication::write(config, world, seen, node, record)?;
+            resource::issue_token(config, world, seen, holder);
+        }
+        AcquireReply::Reentered => {
+            seen.note(Happening::Reentered);
+            replication::write(config, world, seen, node, record)?;
+        }
+        AcquireReply::Busy { remaining } => {
+            seen.note(Happening::Refused);
+            wakeup::refuse(config, world, seen, holder, remaining);
+            return Some(Reply::Busy { remaining_ticks: remaining.left() });
+        }
+    }
+    // The client believes the master, not the replicas: from here on a failover can make it wrong.
+    wakeup::leave(world, holder);
+    let thread = world.thread_mut(holder);
+    if !thread.believes() {
+        thread.hold_left = Timer::optional(config.time.hold_at_most);
+    }
+    thread.holds += 1;
+    watchdog::register(config, world.client_mut(holder.client()), holder.thread());
+    Some(Reply::Acquired)
+}
+
+/// One release request: what it does to the node, not what the caller makes of it.
+fn send_release<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+) -> Option<Reply> {
+    let node = world.reachable_master(holder.client())?;
+    let before = world.node(node).record;
+    let (record, reply) = before.release(config, holder);
+    note_foreign(world, seen, before, record, holder);
+    match reply {
+        ReleaseReply::Released => {
+            replication::write(config, world, seen, node, record)?;
+            wakeup::publish(config, world, seen, node)?;
+            Some(Reply::Released)
+        }
+        ReleaseReply::StillHeld => {
+            replication::write(config, world, seen, node, record)?;
+            Some(Reply::StillHeld)
+        }
+        ReleaseReply::NotHeld => Some(Reply::NotHeld),
+    }
+}
+
+/// Notes a release or renewal by somebody who is not the stored holder, and whether it changed anything.
+pub(crate) fn note_foreign<R: Record, const C: usize, const N: usize>(
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    before: R,
+    after: R,
+    holder: Holder,
+) {
+    if before.holder() == Some(holder) {
+        return;
+    }
+    seen.note(Happening::ForeignAttempt);
+    if before != after {
+        world.breaches.note(Breach::ForeignChange);
+    }
+}

@@ -1,0 +1,356 @@
+//! How big the world is, which protocol is spoken in it, and which faults may happen.
+//!
+//! A scenario file becomes one of these; a trace carries one. Every time is in ticks. What the model does not know
+//! yet (split network, several groups, …) has no field here: a field that no rule reads would be a promise.
+
+use serde::{Deserialize, Serialize};
+
+use crate::mutants::Mutant;
+
+/// The largest world any scenario may ask for. Arrays are sized by these; the scenario reader quotes them in its errors.
+pub const MAX_CLIENTS: u8 = 4;
+/// Threads of one client.
+pub const MAX_THREADS: u8 = 2;
+/// Replicas of the group's master.
+pub const MAX_REPLICAS: u8 = 2;
+/// Holds of one thread.
+pub const MAX_HOLDS: u8 = 8;
+/// Ticks of any one time: small, because every tick is a state.
+pub const MAX_TICKS: u8 = 60;
+/// How often one client may ask, when that is bounded.
+pub const MAX_ACQUIRES: u8 = 100;
+/// Budget of any one fault.
+pub const MAX_FAULTS: u8 = 8;
+/// Effects that may be under way to one replica; a write that would exceed it waits. A bound of every claim.
+pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
+/// Unlock messages that may be under way to one client, and permits its wake-up entry may hold; a publication that
+/// would exceed it waits. A bound of every claim.
+pub const MAX_MESSAGES: u8 = 3;
+
+/// Everything that is fixed for the whole of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Whose rules.
+    pub lock: LockKind,
+    /// Leases, limits and periods.
+    pub time: Time,
+    /// Who asks.
+    pub clients: Clients,
+    /// Who stores.
+    pub cluster: Cluster,
+    /// What lies between.
+    pub network: Network,
+    /// In which dialect they speak.
+    pub protocol: Protocol,
+    /// What may go wrong, and how often.
+    pub faults: Faults,
+    /// What the lock guards; `None`: nobody looks, and no token is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<Resource>,
+    /// The one rule that is wrong on purpose.
+    #[cfg(feature = "mutants")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mutant: Option<Mutant>,
+}
+
+/// The kinds of lock that are modelled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum LockKind {
+    /// `SET key value NX PX lease`, compare-and-delete: the form in the Redis documentation.
+    Plain,
+    /// Redisson's `RLock`: a hash with a hold count.
+    Reentrant,
+}
+
+impl LockKind {
+    /// Every kind, in the order of the design page.
+    pub const ALL: [Self; 2] = [Self::Plain, Self::Reentrant];
+
+    /// The word scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Plain => "plain",
+            Self::Reentrant => "reentrant",
+        }
+    }
+
+    /// Whether a release publishes an unlock message that waiters subscribe to. Others poll.
+    pub const fn publishes(self) -> bool {
+        match self {
+            Self::Plain => false,
+            Self::Reentrant => true,
+        }
+    }
+}
+
+/// Leases, limits and periods, in ticks (but for `tick_ms`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// How long a tick is on a real server, ms.
+    pub tick_ms: u32,
+    /// TTL of a grant.
+    pub lease: u8,
+    /// Watchdog period; `None`: explicit lease, no watchdog.
+    pub renew_every: Option<u8>,
+    /// How long a client waits to acquire; `None`: for ever; 0: it asks once.
+    pub wait_limit: Option<u8>,
+    /// A holder releases at the latest after so long; `None`: whenever it likes.
+    pub hold_at_most: Option<u8>,
+}
+
+/// Who asks. A client is a process; its threads are the holders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Clients {
+    /// How many processes.
+    pub count: u8,
+    /// Threads of each.
+    pub threads: u8,
+    /// How often one thread may enter at once.
+    pub max_holds: u8,
+    /// How often each client may ask; `None`: for ever.
+    pub acquires: Option<u8>,
+}
+
+/// One master and its replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Replicas of the master.
+    pub replicas: u8,
+    /// How long an effect may wait before its replica has it.
+    pub lag: Bound,
+    /// Which replica a failover chooses.
+    pub promote: PromoteRule,
+}
+
+/// How late something may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// At most so many ticks; 0 is at once.
+    Ticks(u8),
+    /// There is no bound.
+    Any,
+}
+
+impl Bound {
+    /// Whether things happen at once.
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Ticks(0))
+    }
+}
+
+/// Which replica a failover chooses (facts/redis.md, "Failover").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PromoteRule {
+    /// Any that runs: what can happen when Sentinel's last look at the offsets is old.
+    Any,
+    /// One of those that lost fewest effects.
+    MostData,
+    /// The first that runs: the lowest `replica-priority`, taken to be the order of the nodes.
+    Priority,
+}
+
+/// What lies between clients and nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Whether a request is one step or three.
+    pub mode: NetworkMode,
+    /// How late an unlock message may be.
+    pub delay: MessageDelay,
+}
+
+/// Whether a request is one step or three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkMode {
+    /// Sent, executed and answered in one step.
+    Atomic,
+}
+
+/// How late an unlock message may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageDelay {
+    /// It is there before time moves.
+    None,
+    /// Time may pass before it is there.
+    Any,
+}
+
+/// In which dialect client and server speak: a profile's switches, each read where its rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// Which set the switches were taken from; for reading only, no rule looks at it.
+    pub profile: Profile,
+    /// A release leaves a short-lived receipt, so that a resent one is harmless.
+    pub receipts: bool,
+    /// Whose timer renews.
+    pub renewal_timer: RenewalTimer,
+    /// What the client does when a renewal is answered "not yours".
+    pub missed_renewal: MissedRenewal,
+    /// What the client does when a renewal has no answer.
+    pub failed_renewal: FailedRenewal,
+}
+
+/// A named set of switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Profile {
+    /// Redisson as of 2021.
+    #[serde(rename = "redisson-3.15")]
+    Redisson315,
+    /// Redisson as of 2026.
+    #[serde(rename = "redisson-4.7")]
+    Redisson47,
+    /// Our own client: Redisson 4.7, but the application is told when its lock is gone.
+    #[serde(rename = "lockstep")]
+    Lockstep,
+}
+
+/// Whose timer renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RenewalTimer {
+    /// One a lock: it starts with the first hold and is cancelled with the last (Redisson 2021).
+    PerLock,
+    /// One a client for all its locks: with nothing left to renew it runs on to its next firing, and a lock taken
+    /// before that inherits the phase (Redisson since 3.44, `RenewalTask`).
+    Shared,
+}
+
+/// What the client does when a renewal is answered "not yours".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum MissedRenewal {
+    /// Lower the first thread's count by one and go on; nobody is told (Redisson 4.7, `LockTask`).
+    LowerFirst,
+    /// Stop the timer and keep the entry, so that a later grant of this process is not renewed either
+    /// (Redisson up to 3.16, `RedissonBaseLock.renewExpiration`).
+    StopTimer,
+    /// Forget the thread's holds, and tell it so.
+    TellHolder,
+}
+
+/// What the client does when a renewal has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedRenewal {
+    /// Try again in the next period (Redisson 4.7).
+    Retry,
+    /// Drop the entry: the lock is never renewed again (Redisson 2021).
+    Forget,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 3] = [Self::Redisson315, Self::Redisson47, Self::Lockstep];
+
+    /// The word scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redisson315 => "redisson-3.15",
+            Self::Redisson47 => "redisson-4.7",
+            Self::Lockstep => "lockstep",
+        }
+    }
+
+    /// The switches of this profile. Source: facts/redisson.md, "Keys, channels, numbers", and Redisson's
+    /// `RenewalTask`, `LockTask`, `RedissonBaseLock`.
+    pub const fn protocol(self) -> Protocol {
+        match self {
+            Self::Redisson315 => Protocol {
+                profile: self,
+                receipts: false,
+                renewal_timer: RenewalTimer::PerLock,
+                missed_renewal: MissedRenewal::StopTimer,
+                failed_renewal: FailedRenewal::Forget,
+            },
+            Self::Redisson47 => Protocol {
+                profile: self,
+                receipts: true,
+                renewal_timer: RenewalTimer::Shared,
+                missed_renewal: MissedRenewal::LowerFirst,
+                failed_renewal: FailedRenewal::Retry,
+            },
+            Self::Lockstep => Protocol {
+                profile: self,
+                receipts: true,
+                renewal_timer: RenewalTimer::Shared,
+                missed_renewal: MissedRenewal::TellHolder,
+                failed_renewal: FailedRenewal::Retry,
+            },
+        }
+    }
+}
+
+/// What may go wrong, and how often. In a [`World`](crate::World): how often it still may.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// A client dies for good.
+    pub crash_client: u8,
+    /// A thread that holds dies; its process lives on.
+    pub crash_thread: u8,
+    /// A client stands still; its timers go overdue.
+    pub pause_client: u8,
+    /// A node dies.
+    pub crash_node: u8,
+    /// An unlock message is lost.
+    pub lose_message: u8,
+    /// A thread that does not hold calls release all the same.
+    pub foreign_release: u8,
+    /// Somebody deletes the lock whoever holds it.
+    pub force_release: u8,
+}
+
+/// What the lock guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    /// Whether it refuses an effect that carries an older fencing token than one it has seen.
+    pub fenced: bool,
+}
+
+impl Config {
+    /// Nodes of the group: the first master and its replicas.
+    pub const fn nodes(&self) -> u8 {
+        1 + self.cluster.replicas
+    }
+
+    /// Whether a refused client waits (and does not just ask once).
+    pub fn waits(&self) -> bool {
+        self.time.wait_limit != Some(0)
+    }
+
+    /// Whether a failover can happen.
+    pub const fn can_fail_over(&self) -> bool {
+        self.cluster.replicas > 0 && self.faults.crash_node > 0
+    }
+
+    /// Whether the rule of this mutant is the one that is wrong.
+    #[cfg(feature = "mutants")]
+    pub(crate) fn is_mutated(&self, mutant: Mutant) -> bool {
+        self.mutant == Some(mutant)
+    }
+
+    /// Whether the rule of this mutant is the one that is wrong: never, in a build without mutants.
+    #[cfg(not(feature = "mutants"))]
+    #[expect(clippy::unused_self, reason = "the call sites are the same in both builds")]
+    pub(crate) const fn is_mutated(&self, _: Mutant) -> bool {
+        false
+    }
+
+    /// This world with one rule wrong.
+    #[cfg(feature = "mutants")]
+    #[must_use]
+    pub const fn with_mutant(self, mutant: Mutant) -> Self {
+        Self { mutant: Some(mutant), ..self }
+    }
+}

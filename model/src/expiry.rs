@@ -1,0 +1,76 @@
+//! Time: one tick on every clock, and what runs out by it.
+//!
+//! A key with 0 left is alive, one tick later it is gone (facts/redis.md, "Expiry and time"). A replica hides an expired
+//! key and never deletes it by itself; with all clocks alike that looks the same, so an expired key is simply gone.
+
+use crate::client;
+use crate::config::Config;
+use crate::locks::Record;
+use crate::replication;
+use crate::step::{Happening, Happenings, Reply};
+use crate::wakeup;
+use crate::world::{Breach, Mode, Timer, World};
+
+pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+) -> Option<Reply> {
+    let must_wait = replication::has_due_effect(config, world)
+        || world
+            .clients
+            .iter()
+            .any(|client| client::has_due_act(config, world, client) || wakeup::has_due_message(config, client));
+    if must_wait {
+        return None;
+    }
+
+    note_lost_lease(config, world, seen);
+    for node in &mut world.group.nodes {
+        node.record = later(node.record);
+        for effect in &mut node.link.effects[..usize::from(node.link.len)] {
+            effect.record = later(effect.record);
+            if !matches!(config.cluster.lag, crate::config::Bound::Any) {
+                effect.age += 1;
+            }
+        }
+    }
+
+    let mut is_overrun = false;
+    for client in world.clients.iter_mut().filter(|client| matches!(client.mode, Mode::Running | Mode::Paused)) {
+        for thread in &mut client.threads {
+            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && thread.wait_left.is_due();
+            thread.wait_left = thread.wait_left.later();
+            thread.wake_in = thread.wake_in.later();
+            thread.hold_left = thread.hold_left.later();
+        }
+        client.renewal.due_in = client.renewal.due_in.later();
+    }
+    if is_overrun {
+        world.breaches.note(Breach::WaitLimitOverrun);
+    }
+    Some(Reply::Done)
+}
+
+/// The record one tick later.
+fn later<R: Record>(record: R) -> R {
+    let remaining = record.remaining();
+    if remaining.is_due() { R::default() } else { record.with_remaining(remaining.later()) }
+}
+
+/// Notes that the acting master's key runs out in this tick, and whether its holder has a watchdog that should have
+/// prevented it.
+fn note_lost_lease<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+) {
+    let Some(record) = world.acting_master().map(|master| master.record) else { return };
+    let Some(holder) = record.holder().filter(|_| record.remaining() == Timer::DUE) else { return };
+    seen.note(Happening::Expired);
+    let is_connected = world.client(holder.client()).master == world.group.master;
+    let is_held = world.client(holder.client()).is_running() && world.thread(holder).believes();
+    if config.time.renew_every.is_some() && is_connected && is_held {
+        world.breaches.note(Breach::LeaseLost);
+    }
+}

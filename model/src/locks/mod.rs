@@ -1,0 +1,69 @@
+//! What one kind of lock stores on a node, and what its scripts do to that.
+//!
+//! Each kind is one file with its [`Record`] and its rules, told a second time to Redis by the file of the same name
+//! under `impl/src/locks`. Everything else about a lock (waiting, renewing, replicating) is shared and stands elsewhere.
+
+pub mod plain;
+pub mod reentrant;
+
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use crate::config::{Config, LockKind};
+use crate::world::{Holder, Timer};
+
+/// What a node stores under the lock's key, and the kind's rules over it.
+///
+/// A verb takes the stored value and gives the new one with its reply, as one script does: Redis runs nothing else
+/// meanwhile (facts/redis.md: time stands still during one script).
+pub trait Record: Copy + Clone + Debug + Default + PartialEq + Eq + Hash + Send + Sync + 'static {
+    /// Whose rules these are.
+    const KIND: LockKind;
+
+    /// Who holds it; `None`: the key is not there.
+    fn holder(&self) -> Option<Holder>;
+
+    /// How often that holder entered; 0 when free.
+    fn hold_count(&self) -> u8;
+
+    /// How long the key lives; off when it is not there or has no TTL.
+    fn remaining(&self) -> Timer;
+
+    /// The same record with that much to live.
+    #[must_use]
+    fn with_remaining(self, remaining: Timer) -> Self;
+
+    /// Takes the lock, or takes it once more where the kind allows that.
+    fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply);
+
+    /// Extends the lease if the caller still holds. True if it did.
+    fn renew(self, config: &Config, holder: Holder) -> (Self, bool);
+
+    /// Gives back one hold.
+    fn release(self, config: &Config, holder: Holder) -> (Self, ReleaseReply);
+}
+
+/// What an acquire is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum AcquireReply {
+    /// The caller holds it now, for the first time.
+    Acquired,
+    /// The caller held it already and holds it once more.
+    Reentered,
+    /// Somebody has it, for so long if nobody does anything.
+    Busy {
+        /// Until the key runs out; off: never.
+        remaining: Timer,
+    },
+}
+
+/// What a release is answered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReleaseReply {
+    /// The lock is free.
+    Released,
+    /// One hold less, but not the last.
+    StillHeld,
+    /// The caller does not hold it; nothing was changed.
+    NotHeld,
+}

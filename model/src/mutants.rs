@@ -1,0 +1,64 @@
+//! One wrong variant per rule: the proof that each property can fail.
+//!
+//! A mutant stands where its rule stands (`config.is_mutated(…)`), so that a reader meets the right rule and the
+//! wrong one together. Without the feature `mutants` the question is always answered "no" and costs nothing.
+
+use serde::{Deserialize, Serialize};
+
+/// A rule that is wrong on purpose.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mutant {
+    // Locks.
+    /// An acquire is granted whoever holds.
+    AcquireIgnoresHolder,
+    /// A re-entry does not raise the hold count.
+    ReentryWithoutCount,
+    /// A release by anybody is as good as the holder's.
+    ReleaseWithoutHolderCheck,
+    /// The first release of several deletes the lock.
+    ReleaseDropsAllHolds,
+    /// A renewal that finds no lock makes it anew.
+    RenewalRecreatesLock,
+    /// A release publishes nothing.
+    ReleaseWithoutMessage,
+    // Clients.
+    /// After subscribing the waiter sleeps at once, without asking again.
+    NoSecondAsk,
+    /// A waiter does not look at its limit.
+    WaitLimitIgnored,
+    /// The watchdog's timer fires one period too late for the lease.
+    WatchdogTooSlow,
+    /// Messages are never delivered.
+    MessagesNeverArrive,
+    // Redis.
+    /// A replica drops an effect instead of applying it.
+    ReplicaDropsEffect,
+    /// A replica is promoted while the master runs.
+    PromoteBesideMaster,
+    // The resource.
+    /// A new grant gets the token of an older one.
+    TokenReused,
+    /// The fenced resource does not compare tokens.
+    FenceIgnored,
+}
+
+impl Mutant {
+    /// Every mutant.
+    pub const ALL: [Self; 14] = [
+        Self::AcquireIgnoresHolder,
+        Self::ReentryWithoutCount,
+        Self::ReleaseWithoutHolderCheck,
+        Self::ReleaseDropsAllHolds,
+        Self::RenewalRecreatesLock,
+        Self::ReleaseWithoutMessage,
+        Self::NoSecondAsk,
+        Self::WaitLimitIgnored,
+        Self::WatchdogTooSlow,
+        Self::MessagesNeverArrive,
+        Self::ReplicaDropsEffect,
+        Self::PromoteBesideMaster,
+        Self::TokenReused,
+        Self::FenceIgnored,
+    ];
+}

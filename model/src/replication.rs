@@ -1,0 +1,67 @@
+//! How a write reaches the replicas: later.
+//!
+//! The reply is sent before any replica has the write; one script is one effect (facts/redis.md, "Replication").
+
+use crate::config::{Bound, Config, MAX_EFFECTS_UNDER_WAY};
+use crate::locks::Record;
+use crate::mutants::Mutant;
+use crate::step::{Happening, Happenings, Reply};
+use crate::world::{Effect, Role, World};
+
+/// A master stores the record and sends it to its replicas. `None`: too many effects are under way already, so that
+/// this cannot happen yet.
+pub(crate) fn write<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    master: u8,
+    record: R,
+) -> Option<()> {
+    seen.note(Happening::Wrote);
+    world.node_mut(master).record = record;
+    // Replicas follow the acting master; one that was passed over writes for itself alone.
+    if master != world.group.master {
+        return Some(());
+    }
+    for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
+        if config.cluster.lag.is_zero() {
+            node.record = record;
+            continue;
+        }
+        if node.link.len == MAX_EFFECTS_UNDER_WAY {
+            return None;
+        }
+        node.link.effects[usize::from(node.link.len)] = Effect { record, age: 0 };
+        node.link.len += 1;
+    }
+    Some(())
+}
+
+pub(crate) fn replicate<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    node: u8,
+) -> Option<Reply> {
+    world.acting_master()?;
+    let replica = world.node_mut(node);
+    if replica.role != Role::Replica {
+        return None;
+    }
+    replica.link.len = replica.link.len.checked_sub(1)?;
+    let [next, ..] = replica.link.effects;
+    replica.link.effects.copy_within(1.., 0);
+    replica.link.effects[usize::from(replica.link.len)..].fill(Effect::default());
+    if !config.is_mutated(Mutant::ReplicaDropsEffect) {
+        replica.record = next.record;
+    }
+    Some(Reply::Done)
+}
+
+/// Whether time must wait for a replica.
+pub(crate) fn has_due_effect<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+) -> bool {
+    let Bound::Ticks(lag) = config.cluster.lag else { return false };
+    world.group.nodes.iter().any(|node| node.link.len > 0 && node.link.effects[0].age >= lag)
+}

@@ -1,0 +1,266 @@
+//! The one transition function.
+//!
+//! [`step`] answers `None` when the action cannot happen in this world: the guard stands where the effect stands, in the
+//! room of the rule. A busy lock is a reply, not a refusal.
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::Action;
+use crate::config::Config;
+use crate::locks::Record;
+use crate::world::{Breach, Breaches, Holder, World};
+use crate::{client, expiry, failover, replication, resource, wakeup, watchdog};
+
+/// What one action leads to.
+#[derive(Clone, Copy, Debug)]
+pub struct Step<R, const C: usize, const N: usize> {
+    /// The world after it.
+    pub world: World<R, C, N>,
+    /// What the party that acted observes.
+    pub reply: Reply,
+    /// What else happened.
+    pub happenings: Happenings,
+}
+
+/// What the party that acted observes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(tag = "reply", rename_all = "snake_case")]
+pub enum Reply {
+    /// Nothing to observe.
+    Done,
+    /// The lock is the caller's now.
+    Acquired,
+    /// Somebody has it, and it lives so long if nobody does anything; `None`: it has no TTL.
+    Busy {
+        /// Until the key runs out.
+        remaining_ticks: Option<u8>,
+    },
+    /// The lock is free.
+    Released,
+    /// One hold less, but not the last.
+    StillHeld,
+    /// The caller does not hold it; nothing was changed.
+    NotHeld,
+    /// The lease is whole again.
+    Renewed,
+    /// The lock is not the caller's any more; nothing was changed.
+    RenewalMissed,
+    /// There was nothing to renew; the timer stops.
+    NothingToRenew,
+    /// The master this client knows does not answer.
+    Unreachable,
+    /// There was a lock, and it is gone.
+    ForceReleased,
+    /// There was no lock to delete.
+    NothingToRelease,
+    /// The resource took the effect.
+    Accepted,
+    /// The resource refused the effect: it has seen a newer token.
+    Rejected,
+}
+
+/// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Happenings(u32);
+
+/// One thing that happened in a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u32)]
+pub enum Happening {
+    /// A thread got the lock from free.
+    Granted = 1 << 0,
+    /// A thread entered once more.
+    Reentered = 1 << 1,
+    /// A thread was refused.
+    Refused = 1 << 2,
+    /// A master wrote: its replicas will hear of it as one effect.
+    Wrote = 1 << 3,
+    /// An unlock message was published.
+    Published = 1 << 4,
+    /// A waiter lay down to sleep.
+    FellAsleep = 1 << 5,
+    /// A waiter went away because its limit was over.
+    LimitReached = 1 << 6,
+    /// The lease was made whole.
+    LeaseRenewed = 1 << 7,
+    /// A renewal found somebody else, or nobody.
+    RenewalWasMissed = 1 << 8,
+    /// A key of the acting master ran out.
+    Expired = 1 << 9,
+    /// Somebody who is not the stored holder tried to release, renew or extend.
+    ForeignAttempt = 1 << 10,
+    /// A failover forgot effects.
+    EffectsLost = 1 << 11,
+    /// The acting master lost a grant that was neither released nor expired.
+    GrantLost = 1 << 12,
+    /// A grant got a token while an older one is remembered.
+    LaterToken = 1 << 13,
+    /// The resource accepted an effect of another grant than before.
+    AnotherHoldersEffect = 1 << 14,
+    /// The resource saw an effect with an older token than one it has seen.
+    StaleEffect = 1 << 15,
+    /// A message found nobody to wake.
+    MessageUnheard = 1 << 16,
+    /// A subscription died with its node.
+    SubscriptionLost = 1 << 17,
+    /// A believer was told that its lock is gone.
+    HolderTold = 1 << 18,
+}
+
+impl Happening {
+    /// Every one, in the order of their bits.
+    pub const ALL: [Self; 19] = [
+        Self::Granted,
+        Self::Reentered,
+        Self::Refused,
+        Self::Wrote,
+        Self::Published,
+        Self::FellAsleep,
+        Self::LimitReached,
+        Self::LeaseRenewed,
+        Self::RenewalWasMissed,
+        Self::Expired,
+        Self::ForeignAttempt,
+        Self::EffectsLost,
+        Self::GrantLost,
+        Self::LaterToken,
+        Self::AnotherHoldersEffect,
+        Self::StaleEffect,
+        Self::MessageUnheard,
+        Self::SubscriptionLost,
+        Self::HolderTold,
+    ];
+}
+
+impl Happenings {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+
+    /// Notes one.
+    pub const fn note(&mut self, happening: Happening) {
+        self.0 |= happening as u32;
+    }
+
+    /// Whether it is noted.
+    pub const fn has(self, happening: Happening) -> bool {
+        self.0 & happening as u32 != 0
+    }
+
+    /// These and those.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The bits, one per [`Happening`]: for counters that are shared between threads.
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
+    /// The happenings whose bits are set.
+    pub const fn from_bits(bits: u32) -> Self {
+        Self(bits)
+    }
+
+    /// Those that are noted, in the order of [`Happening::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Happening> {
+        Happening::ALL.into_iter().filter(move |happening| self.has(*happening))
+    }
+}
+
+/// The world after the action, or `None` where it cannot happen.
+pub fn step<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    action: Action,
+) -> Option<Step<R, C, N>> {
+    let mut after = *world;
+    after.breaches = Breaches::NONE;
+    let mut seen = Happenings::NONE;
+    let next = &mut after;
+
+    let reply = match action {
+        // Clients.
+        Action::Acquire { client, thread } => client::acquire(config, next, &mut seen, Holder::new(client, thread)),
+        Action::Subscribe { client, thread } => wakeup::subscribe(next, Holder::new(client, thread)),
+        Action::SecondAsk { client, thread } => {
+            client::second_ask(config, next, &mut seen, Holder::new(client, thread))
+        }
+        Action::WakeByMessage { client, thread } => {
+            client::wake_by_message(config, next, &mut seen, Holder::new(client, thread))
+        }
+        Action::WakeByTimer { client, thread } => {
+            client::wake_by_timer(config, next, &mut seen, Holder::new(client, thread))
+        }
+        Action::GiveUp { client, thread } => client::give_up(config, next, &mut seen, Holder::new(client, thread)),
+        Action::Work { client, thread } => resource::work(config, next, &mut seen, Holder::new(client, thread)),
+        Action::Release { client, thread } => client::release(config, next, &mut seen, Holder::new(client, thread)),
+        Action::Discover { client } => failover::discover(next, client),
+        Action::Resubscribe { client } => wakeup::resubscribe(next, client),
+        Action::Resume { client } => client::resume(next, client),
+
+        // Wire.
+        Action::Deliver { client } => wakeup::deliver(config, next, &mut seen, client),
+
+        // Watchdog.
+        Action::Renew { client } => watchdog::renew(config, next, &mut seen, client),
+
+        // Redis.
+        Action::Replicate { node } => replication::replicate(config, next, node),
+        Action::Promote { node } => failover::promote(config, next, &mut seen, node),
+        Action::Resync { node } => failover::resync(next, node),
+
+        // Faults.
+        Action::CrashClient { client } => client::crash(next, client),
+        Action::CrashThread { client, thread } => client::crash_thread(next, Holder::new(client, thread)),
+        Action::PauseClient { client } => client::pause(next, client),
+        Action::CrashNode { node } => failover::crash(config, next, &mut seen, node),
+        Action::LoseMessage { client } => wakeup::lose_message(next, client),
+        Action::ForeignRelease { client, thread } => {
+            client::foreign_release(config, next, &mut seen, Holder::new(client, thread))
+        }
+        Action::ForceRelease { client } => client::force_release(config, next, &mut seen, client),
+
+        // Time.
+        Action::Tick => expiry::tick(config, next, &mut seen),
+    }?;
+
+    note_vanished_grant(world, next, action, &mut seen);
+    if config.resource.is_some() {
+        resource::forget_unused_ranks(next);
+    }
+    Some(Step { world: after, reply, happenings: seen })
+}
+
+/// The actions that can happen here, in the order of [`Action::all`].
+pub fn enabled<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    actions: &[Action],
+) -> Vec<(Action, Step<R, C, N>)> {
+    actions.iter().filter_map(|&action| Some((action, step(config, world, action)?))).collect()
+}
+
+/// A grant may leave the acting master by the holder's release, by a force release and by expiry. Anything else is a
+/// loss. Looked at from outside the rules, so that no rule can forget to say so.
+fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
+    before: &World<R, C, N>,
+    after: &mut World<R, C, N>,
+    action: Action,
+    seen: &mut Happenings,
+) {
+    let Some(holder) = before.node(before.group.master).record.holder() else { return };
+    let is_gone = after.acting_master().is_some_and(|master| master.record.holder() != Some(holder));
+    let is_rightful = match action {
+        Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+            Holder::new(client, thread) == holder
+        }
+        Action::ForceRelease { .. } | Action::Tick => true,
+        _ => false,
+    };
+    if is_gone && !is_rightful {
+        after.breaches.note(Breach::GrantVanished);
+        seen.note(Happening::GrantLost);
+    }
+}

@@ -1,0 +1,453 @@
+//! A trace: steps with states, seen from inside. The only thing other tools read.
+//!
+//! It holds the whole configuration, so that anybody can run it again ([`Trace::record`]) and find the same states
+//! ([`Trace::retrace`]). No machine paths and no wall-clock times: two runs compare byte for byte.
+
+use serde::{Deserialize, Serialize};
+
+use crate::action::{Action, Party};
+use crate::config::{Config, Faults};
+use crate::locks::Record;
+use crate::properties::{Property, Verdict};
+use crate::step::{Happening, Happenings, Reply, step};
+use crate::world::{Breach, Classified, Holder, Mode, Node, Phase, Role, Subscription, World, in_class};
+
+/// The version of this format. Raised when a reader of the older one would misread the newer.
+pub const SCHEMA: u32 = 1;
+
+/// A run of one scenario, from its first state.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Trace {
+    /// [`SCHEMA`].
+    pub schema: u32,
+    /// The scenario's name.
+    pub scenario: String,
+    /// What it shows.
+    pub story: String,
+    /// The world it runs in.
+    pub config: Config,
+    /// What it is a trace of.
+    pub about: About,
+    /// Where everything starts.
+    pub initial: State,
+    /// What happened, in order.
+    pub steps: Vec<TraceStep>,
+    /// Who believed and who was stored, from which step to which.
+    pub claims: Claims,
+    /// Of a lasso: the number of steps before the loop.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub loop_start: Option<usize>,
+    /// The command that finds it again.
+    pub reproduce: String,
+}
+
+/// What a trace is of.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum About {
+    /// It breaks a property in its last state.
+    Counterexample {
+        /// Which.
+        property: Property,
+        /// Always violated; written for the reader.
+        verdict: Verdict,
+        /// Who found it.
+        engine: String,
+        /// No shorter one exists within the scenario.
+        shortest: bool,
+    },
+    /// It takes every kind of action that it can.
+    Covering,
+    /// It was drawn at random.
+    Drawn,
+}
+
+/// One step.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TraceStep {
+    /// 1 for the first.
+    pub number: usize,
+    /// Ticks since the start, before this step.
+    pub at_tick: u32,
+    /// Who acts: a client (`A`, or `A:1` where clients have two threads), a node (`n1`), or `time`.
+    pub lane: String,
+    /// What it does.
+    pub action: Action,
+    /// What it observes.
+    pub answer: Reply,
+    /// What else happened.
+    pub happenings: Vec<Happening>,
+    /// The world after it.
+    pub state: State,
+}
+
+/// A world, for readers.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct State {
+    /// Every client of the scenario.
+    pub clients: Vec<ClientState>,
+    /// Every node of the scenario.
+    pub nodes: Vec<NodeState>,
+    /// The rank of the newest fencing token the resource accepted; `None` where nobody looks.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_newest: Option<u8>,
+    /// What may still go wrong.
+    pub faults_left: Faults,
+    /// Rules that the step into this state broke.
+    pub breaches: Vec<Breach>,
+}
+
+/// A client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ClientState {
+    /// `A`, `B`, …
+    pub name: String,
+    /// `running`, `paused` or `crashed`.
+    pub mode: String,
+    /// The node it takes for the master.
+    pub master: String,
+    /// How often it may still ask; `None`: for ever.
+    pub acquires_left: Option<u8>,
+    /// Its threads.
+    pub threads: Vec<ThreadState>,
+    /// Holds the watchdog renews, per thread.
+    pub renewal_counts: Vec<u8>,
+    /// Ticks until the watchdog fires.
+    pub renewal_due_in: Option<u8>,
+    /// Where it is subscribed: a node, or `lost`.
+    pub subscription: Option<String>,
+    /// Wake-ups nobody has taken.
+    pub permits: u8,
+    /// Unlock messages under way to it.
+    pub messages: u8,
+}
+
+/// A thread.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ThreadState {
+    /// `A`, or `A:1` where clients have two threads.
+    pub name: String,
+    /// `idle`, `refused`, `subscribed`, `waiting` or `dead`.
+    pub phase: String,
+    /// How often it believes it holds.
+    pub holds: u8,
+    /// The rank of its fencing token; 0: none.
+    pub token: u8,
+    /// Ticks until its wait limit.
+    pub wait_left: Option<u8>,
+    /// Ticks until it asks again of itself.
+    pub wake_in: Option<u8>,
+    /// Ticks until it releases at the latest.
+    pub hold_left: Option<u8>,
+}
+
+/// A node.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NodeState {
+    /// `n1`, `n2`, …
+    pub name: String,
+    /// `master`, `replica`, `unsynced` or `down`.
+    pub role: String,
+    /// What it stores; of a dead node nothing is known.
+    pub lock: Option<StoredLock>,
+    /// What it has not applied yet, oldest first.
+    pub under_way: Vec<Option<StoredLock>>,
+}
+
+/// A lock as a node stores it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct StoredLock {
+    /// Who holds it.
+    pub holder: String,
+    /// How often it entered.
+    pub hold_count: u8,
+    /// Ticks it lives; `None`: it has no TTL.
+    pub remaining_ticks: Option<u8>,
+}
+
+/// Who believed and who was stored.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claims {
+    /// Per client thread, when it believed it held.
+    pub believed: Vec<Claim>,
+    /// Per node, which holder it stored when.
+    pub stored: Vec<Claim>,
+}
+
+/// An interval of steps.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Claim {
+    /// The client thread, or the node.
+    pub by: String,
+    /// Who holds, as it says.
+    pub holder: String,
+    /// The first step after which it is so.
+    pub from_step: usize,
+    /// The step that ended it; `None`: it lasts to the end.
+    pub to_step: Option<usize>,
+}
+
+/// Why a list of actions is no trace.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Untrue {
+    /// That step cannot happen where it stands.
+    NotEnabled {
+        /// 1 for the first.
+        step: usize,
+        /// What should have happened.
+        action: Action,
+    },
+    /// The file says something else of that step than the model does. 0: of the first state.
+    Differs {
+        /// 1 for the first.
+        step: usize,
+    },
+}
+
+/// `A` for client 0.
+pub fn client_name(client: u8) -> char {
+    char::from(b'A' + client)
+}
+
+/// `n1` for node 0.
+pub fn node_name(node: u8) -> String {
+    format!("n{}", node + 1)
+}
+
+/// `A`, or `A:1` where clients have two threads.
+pub fn holder_name(config: &Config, holder: Holder) -> String {
+    let client = client_name(holder.client());
+    if config.clients.threads > 1 { format!("{client}:{}", holder.thread() + 1) } else { client.to_string() }
+}
+
+/// The lane of whoever acts.
+pub fn lane(config: &Config, party: Party) -> String {
+    match party {
+        Party::Thread(holder) => holder_name(config, holder),
+        Party::Client(client) => client_name(client).to_string(),
+        Party::Node(node) => node_name(node),
+        Party::World => "time".to_owned(),
+    }
+}
+
+impl Trace {
+    /// Runs the actions from the first state and writes down what happens.
+    ///
+    /// # Errors
+    /// [`Untrue::NotEnabled`] at the first action that cannot happen where it stands.
+    pub fn record(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        actions: &[Action],
+        reproduce: &str,
+    ) -> Result<Self, Untrue> {
+        let (initial, steps) = in_class(config, Recorder { actions })?;
+        let claims = Claims::of(&steps);
+        Ok(Self {
+            schema: SCHEMA,
+            scenario: scenario.to_owned(),
+            story: story.to_owned(),
+            config: *config,
+            about,
+            initial,
+            steps,
+            claims,
+            loop_start: None,
+            reproduce: reproduce.to_owned(),
+        })
+    }
+
+    /// What happened, without what came of it.
+    pub fn actions(&self) -> Vec<Action> {
+        self.steps.iter().map(|step| step.action).collect()
+    }
+
+    /// Runs the trace's actions again and compares every reply and state with what the trace says.
+    ///
+    /// # Errors
+    /// [`Untrue`], with the first step that is not so.
+    pub fn retrace(&self) -> Result<(), Untrue> {
+        let (initial, steps) = in_class(&self.config, Recorder { actions: &self.actions() })?;
+        if initial != self.initial {
+            return Err(Untrue::Differs { step: 0 });
+        }
+        match steps.iter().zip(&self.steps).position(|(mine, theirs)| mine != theirs) {
+            Some(index) => Err(Untrue::Differs { step: index + 1 }),
+            None if Claims::of(&steps) != self.claims => Err(Untrue::Differs { step: steps.len() }),
+            None => Ok(()),
+        }
+    }
+
+    /// The state after so many steps.
+    pub fn state_after(&self, steps: usize) -> &State {
+        steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(&self.initial, |step| &step.state)
+    }
+}
+
+struct Recorder<'a> {
+    actions: &'a [Action],
+}
+
+impl Classified for Recorder<'_> {
+    type Output = Result<(State, Vec<TraceStep>), Untrue>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let mut world = World::<R, C, N>::initial(config);
+        let initial = State::of(config, &world);
+        let mut at_tick = 0;
+        let mut steps = Vec::with_capacity(self.actions.len());
+        for (index, &action) in self.actions.iter().enumerate() {
+            let number = index + 1;
+            let next = step(config, &world, action).ok_or(Untrue::NotEnabled { step: number, action })?;
+            world = next.world;
+            steps.push(TraceStep {
+                number,
+                at_tick,
+                lane: lane(config, action.party()),
+                action,
+                answer: next.reply,
+                happenings: Happenings::iter(next.happenings).collect(),
+                state: State::of(config, &world),
+            });
+            at_tick += u32::from(action == Action::Tick);
+        }
+        Ok((initial, steps))
+    }
+}
+
+impl State {
+    /// The world, for readers.
+    pub fn of<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> Self {
+        let clients = (0..config.clients.count).map(|client| client_state(config, world, client)).collect();
+        let nodes = (0..config.nodes()).map(|node| node_state(config, world.node(node), node)).collect();
+        Self {
+            clients,
+            nodes,
+            resource_newest: config.resource.map(|_| world.resource.newest),
+            faults_left: world.faults,
+            breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
+        }
+    }
+
+    /// The threads that believe they hold.
+    pub fn believers(&self) -> impl Iterator<Item = &ThreadState> {
+        self.clients.iter().flat_map(|client| &client.threads).filter(|thread| thread.holds > 0)
+    }
+}
+
+fn client_state<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    index: u8,
+) -> ClientState {
+    let client = world.client(index);
+    let mode = match client.mode {
+        Mode::Absent => "absent",
+        Mode::Running => "running",
+        Mode::Paused => "paused",
+        Mode::Crashed => "crashed",
+    };
+    let subscription = match client.wakeup.subscription {
+        Subscription::None => None,
+        Subscription::On(node) => Some(node_name(node)),
+        Subscription::Lost => Some("lost".to_owned()),
+    };
+    let threads = (0..config.clients.threads).zip(&client.threads).map(|(thread, state)| ThreadState {
+        name: holder_name(config, Holder::new(index, thread)),
+        phase: match state.phase {
+            Phase::Idle => "idle",
+            Phase::Refused => "refused",
+            Phase::Subscribed => "subscribed",
+            Phase::Waiting => "waiting",
+            Phase::Dead => "dead",
+        }
+        .to_owned(),
+        holds: state.holds,
+        token: state.token,
+        wait_left: state.wait_left.left(),
+        wake_in: state.wake_in.left(),
+        hold_left: state.hold_left.left(),
+    });
+    ClientState {
+        name: client_name(index).to_string(),
+        mode: mode.to_owned(),
+        master: node_name(client.master),
+        acquires_left: client.acquires_left,
+        threads: threads.collect(),
+        renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
+        renewal_due_in: client.renewal.due_in.left(),
+        subscription,
+        permits: client.wakeup.permits,
+        messages: client.wakeup.messages,
+    }
+}
+
+fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeState {
+    let role = match node.role {
+        Role::Absent => "absent",
+        Role::Master => "master",
+        Role::Replica => "replica",
+        Role::Unsynced => "unsynced",
+        Role::Down => "down",
+    };
+    NodeState {
+        name: node_name(index),
+        role: role.to_owned(),
+        lock: stored(config, &node.record).filter(|_| node.is_up()),
+        under_way: node.link.effects[..usize::from(node.link.len)]
+            .iter()
+            .map(|effect| stored(config, &effect.record))
+            .collect(),
+    }
+}
+
+fn stored<R: Record>(config: &Config, record: &R) -> Option<StoredLock> {
+    Some(StoredLock {
+        holder: holder_name(config, record.holder()?),
+        hold_count: record.hold_count(),
+        remaining_ticks: record.remaining().left(),
+    })
+}
+
+impl Claims {
+    fn of(steps: &[TraceStep]) -> Self {
+        let mut claims = Self::default();
+        for step in steps {
+            let believed = step.state.believers().map(|thread| (thread.name.clone(), thread.name.clone()));
+            extend(&mut claims.believed, step.number, believed.collect());
+            let stored = step
+                .state
+                .nodes
+                .iter()
+                .filter_map(|node| Some((node.name.clone(), node.lock.as_ref()?.holder.clone())));
+            extend(&mut claims.stored, step.number, stored.collect());
+        }
+        claims
+    }
+}
+
+/// Ends the open claims that are not true any more, and opens those that are new.
+fn extend(claims: &mut Vec<Claim>, step: usize, now: Vec<(String, String)>) {
+    for claim in claims.iter_mut().filter(|claim| claim.to_step.is_none()) {
+        if !now.iter().any(|(by, holder)| *by == claim.by && *holder == claim.holder) {
+            claim.to_step = Some(step);
+        }
+    }
+    for (by, holder) in now {
+        let is_open = |claim: &Claim| claim.to_step.is_none() && claim.by == by && claim.holder == holder;
+        if !claims.iter().any(is_open) {
+            claims.push(Claim { by, holder, from_step: step, to_step: None });
+        }
+    }
+}

@@ -1,0 +1,509 @@
+//! The world at one moment. Three truths are kept apart: what each client believes, what each node stores, and what
+//! the guarded resource accepted.
+//!
+//! Every time is an offset from now, so time never ends and states repeat. A world is a small `Copy` value whose arrays
+//! are sized by its class ([`in_class`]).
+
+use core::fmt;
+use core::hash::Hash;
+use core::num::NonZeroU8;
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, Faults, LockKind, MAX_THREADS};
+use crate::locks::{Record, plain::Plain, reentrant::Reentrant};
+
+/// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
+/// timer with 0 left wants to fire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timer(u8);
+
+impl Timer {
+    /// Not running.
+    pub const OFF: Self = Self(u8::MAX);
+    /// Due now.
+    pub const DUE: Self = Self(0);
+
+    /// So many ticks from now. Configured times are at most [`MAX_TICKS`](crate::config::MAX_TICKS), far from off.
+    pub const fn ticks(ticks: u8) -> Self {
+        Self(ticks)
+    }
+
+    /// So many ticks from now, or off.
+    pub const fn optional(ticks: Option<u8>) -> Self {
+        match ticks {
+            Some(ticks) => Self(ticks),
+            None => Self::OFF,
+        }
+    }
+
+    /// The ticks left; `None` when off.
+    pub const fn left(self) -> Option<u8> {
+        if self.0 == Self::OFF.0 { None } else { Some(self.0) }
+    }
+
+    /// Whether it is due.
+    pub const fn is_due(self) -> bool {
+        self.0 == 0
+    }
+
+    /// One tick later. A due timer stays due: it is overdue, and nothing depends on by how much.
+    #[must_use]
+    pub const fn later(self) -> Self {
+        if self.0 == Self::OFF.0 { self } else { Self(self.0.saturating_sub(1)) }
+    }
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self::OFF
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.left() {
+            Some(left) => write!(f, "{left}"),
+            None => f.write_str("off"),
+        }
+    }
+}
+
+/// A client's thread, as the lock stores it. `Option<Holder>` is one byte.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Holder(NonZeroU8);
+
+impl Holder {
+    /// That thread of that client.
+    pub const fn new(client: u8, thread: u8) -> Self {
+        Self(NonZeroU8::MIN.saturating_add(client * MAX_THREADS + thread))
+    }
+
+    /// Its client.
+    pub const fn client(self) -> u8 {
+        (self.0.get() - 1) / MAX_THREADS
+    }
+
+    /// Its thread.
+    pub const fn thread(self) -> u8 {
+        (self.0.get() - 1) % MAX_THREADS
+    }
+}
+
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", crate::trace::client_name(self.client()), self.thread() + 1)
+    }
+}
+
+/// Everything, at one moment: `C` client slots, `N` node slots, and the record `R` of the lock's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct World<R, const C: usize, const N: usize> {
+    /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
+    pub clients: [Client; C],
+    /// What Redis stores.
+    pub group: Group<R, N>,
+    /// What the resource accepted.
+    pub resource: ResourceLog,
+    /// What may still go wrong.
+    pub faults: Faults,
+    /// Rules about a step that the step into this state broke. Not carried on: they mark the state, not its future.
+    pub breaches: Breaches,
+}
+
+/// A client is a process: its threads are the holders, the rest is shared by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Client {
+    /// Whether it runs.
+    pub mode: Mode,
+    /// The node it takes for the master.
+    pub master: u8,
+    /// How often it may still ask; `None`: for ever.
+    pub acquires_left: Option<u8>,
+    /// Its threads.
+    pub threads: [Thread; MAX_THREADS as usize],
+    /// What its watchdog renews.
+    pub renewal: RenewalTable,
+    /// Where its waiters sleep.
+    pub wakeup: WakeupEntry,
+}
+
+/// Whether a client runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Mode {
+    /// The scenario has no such client.
+    Absent,
+    /// It runs.
+    Running,
+    /// It stands still; its timers go overdue.
+    Paused,
+    /// It is dead, for good.
+    Crashed,
+}
+
+/// One thread: where it is in `lock()`, and what it believes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Thread {
+    /// Where it is.
+    pub phase: Phase,
+    /// How often it believes it holds; 0: it does not believe.
+    pub holds: u8,
+    /// The rank of its grant among all that are remembered, 1 the oldest; 0: none, or nobody looks.
+    pub token: u8,
+    /// Until its wait limit.
+    pub wait_left: Timer,
+    /// Until it asks again of itself.
+    pub wake_in: Timer,
+    /// Until it wants to release at the latest.
+    pub hold_left: Timer,
+}
+
+/// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Phase {
+    /// Not in `lock()`; it may hold.
+    Idle,
+    /// Refused once, not subscribed yet.
+    Refused,
+    /// Subscribed, about to ask the second time.
+    Subscribed,
+    /// Asleep until a message or its timer.
+    Waiting,
+    /// Dead, its process may live.
+    Dead,
+}
+
+/// What the process's watchdog renews: a count per thread for the one lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct RenewalTable {
+    /// Raised by each acquire reply, lowered by each release reply.
+    pub counts: [u8; MAX_THREADS as usize],
+    /// The thread that registered first: the one the watchdog asks for. 0 when the table is empty.
+    pub first: u8,
+    /// Until the timer fires.
+    pub due_in: Timer,
+}
+
+/// Where the process's waiters sleep: one entry a lock, shared by its threads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct WakeupEntry {
+    /// Where the process is subscribed.
+    pub subscription: Subscription,
+    /// Wake-ups that no thread has taken yet.
+    pub permits: u8,
+    /// Unlock messages on their way to this process.
+    pub messages: u8,
+}
+
+/// Where a process is subscribed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Subscription {
+    /// Nowhere: nobody waits.
+    None,
+    /// On that node.
+    On(u8),
+    /// The node it was on is dead: subscriptions live on the node they were made on.
+    Lost,
+}
+
+/// One master and its replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Group<R, const N: usize> {
+    /// The acting master, or the last one if that is down.
+    pub master: u8,
+    /// Every node.
+    pub nodes: [Node<R>; N],
+}
+
+/// One Redis process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Node<R> {
+    /// What it is now.
+    pub role: Role,
+    /// What it stores. Of a dead master: what it stored, until a replica takes its place.
+    pub record: R,
+    /// What its master has written and it has not applied yet.
+    pub link: Link<R>,
+    /// Effects it had missed when its master died; kept for [`PromoteRule::MostData`](crate::config::PromoteRule) only.
+    pub missed: u8,
+}
+
+/// What a node is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[repr(u8)]
+pub enum Role {
+    /// The scenario has no such node.
+    Absent,
+    /// It accepts writes.
+    Master,
+    /// It follows the master.
+    Replica,
+    /// It runs, but does not follow the new master yet.
+    Unsynced,
+    /// It is dead.
+    Down,
+}
+
+/// Effects under way to one replica, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Link<R> {
+    /// How many.
+    pub len: u8,
+    /// The record each of them leaves, and how long it has been under way. Empty slots are in their default.
+    pub effects: [Effect<R>; crate::config::MAX_EFFECTS_UNDER_WAY as usize],
+}
+
+/// One effect: all that one script wrote.
+///
+/// It holds the whole record that it leaves: effects are applied in order over the same prefix, so that is the same as
+/// the writes themselves (Redis sends them as one `MULTI … EXEC`, TTLs as absolute times; facts/redis.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Effect<R> {
+    /// What the replica stores once it is applied.
+    pub record: R,
+    /// Ticks since it was written; counted only where the scenario bounds the lag.
+    pub age: u8,
+}
+
+/// What the guarded resource has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct ResourceLog {
+    /// The newest token it accepted; 0: none yet.
+    pub newest: u8,
+}
+
+/// Rules about a step that a step broke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Breaches(u8);
+
+/// One rule about a step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Breach {
+    /// A grant vanished from the acting master without release or expiry.
+    GrantVanished = 1 << 0,
+    /// The resource accepted an effect after one of a later holder.
+    EffectOutOfOrder = 1 << 1,
+    /// A new grant has no greater token.
+    TokenNotGreater = 1 << 2,
+    /// Somebody who does not hold changed the lock.
+    ForeignChange = 1 << 3,
+    /// Time went past a running client's wait limit.
+    WaitLimitOverrun = 1 << 4,
+    /// A running, connected believer with a watchdog lost its lease to expiry.
+    LeaseLost = 1 << 5,
+}
+
+impl Breach {
+    /// Every one.
+    pub const ALL: [Self; 6] = [
+        Self::GrantVanished,
+        Self::EffectOutOfOrder,
+        Self::TokenNotGreater,
+        Self::ForeignChange,
+        Self::WaitLimitOverrun,
+        Self::LeaseLost,
+    ];
+}
+
+impl Breaches {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Notes one.
+    pub const fn note(&mut self, breach: Breach) {
+        self.0 |= breach as u8;
+    }
+
+    /// Whether it is noted.
+    pub const fn has(self, breach: Breach) -> bool {
+        self.0 & breach as u8 != 0
+    }
+}
+
+impl Thread {
+    /// Outside `lock()`, believing nothing.
+    pub const IDLE: Self = Self {
+        phase: Phase::Idle,
+        holds: 0,
+        token: 0,
+        wait_left: Timer::OFF,
+        wake_in: Timer::OFF,
+        hold_left: Timer::OFF,
+    };
+    /// Dead.
+    pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
+
+    /// Whether it believes it holds.
+    pub const fn believes(&self) -> bool {
+        self.holds > 0
+    }
+
+    /// Whether it is somewhere in `lock()`.
+    pub const fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting)
+    }
+}
+
+impl RenewalTable {
+    /// Nothing to renew.
+    pub const EMPTY: Self = Self { counts: [0; MAX_THREADS as usize], first: 0, due_in: Timer::OFF };
+
+    /// Whether there is nothing to renew.
+    pub fn is_empty(&self) -> bool {
+        self.counts == Self::EMPTY.counts
+    }
+}
+
+impl WakeupEntry {
+    /// Nobody waits.
+    pub const NONE: Self = Self { subscription: Subscription::None, permits: 0, messages: 0 };
+}
+
+impl Client {
+    /// A slot the scenario does not use.
+    pub const ABSENT: Self = Self {
+        mode: Mode::Absent,
+        master: 0,
+        acquires_left: None,
+        threads: [Thread::DEAD; MAX_THREADS as usize],
+        renewal: RenewalTable::EMPTY,
+        wakeup: WakeupEntry::NONE,
+    };
+
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        self.mode == Mode::Running
+    }
+}
+
+impl<R: Record> Node<R> {
+    /// Whether it accepts writes.
+    pub fn is_master(&self) -> bool {
+        self.role == Role::Master
+    }
+
+    /// Whether its process runs.
+    pub fn is_up(&self) -> bool {
+        matches!(self.role, Role::Master | Role::Replica | Role::Unsynced)
+    }
+}
+
+impl<R: Record> Link<R> {
+    /// Nothing under way.
+    pub fn empty() -> Self {
+        Self { len: 0, effects: [Effect::default(); crate::config::MAX_EFFECTS_UNDER_WAY as usize] }
+    }
+}
+
+impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
+    /// The first moment: every client idle, the first node master, nothing stored.
+    pub fn initial(config: &Config) -> Self {
+        let mut thread_slots = [Thread::DEAD; MAX_THREADS as usize];
+        thread_slots[..usize::from(config.clients.threads)].fill(Thread::IDLE);
+        let client = Client {
+            mode: Mode::Running,
+            acquires_left: config.clients.acquires,
+            threads: thread_slots,
+            ..Client::ABSENT
+        };
+        let absent = Node { role: Role::Absent, record: R::default(), link: Link::empty(), missed: 0 };
+
+        let mut clients = [Client::ABSENT; C];
+        clients[..usize::from(config.clients.count)].fill(client);
+        let mut nodes = [absent; N];
+        nodes[..usize::from(config.nodes())].fill(Node { role: Role::Replica, ..absent });
+        nodes[0].role = Role::Master;
+
+        Self {
+            clients,
+            group: Group { master: 0, nodes },
+            resource: ResourceLog::default(),
+            faults: config.faults,
+            breaches: Breaches::NONE,
+        }
+    }
+
+    /// A client.
+    pub fn client(&self, client: u8) -> &Client {
+        &self.clients[usize::from(client)]
+    }
+
+    /// A client.
+    pub fn client_mut(&mut self, client: u8) -> &mut Client {
+        &mut self.clients[usize::from(client)]
+    }
+
+    /// A thread.
+    pub fn thread(&self, holder: Holder) -> &Thread {
+        &self.client(holder.client()).threads[usize::from(holder.thread())]
+    }
+
+    /// A thread.
+    pub fn thread_mut(&mut self, holder: Holder) -> &mut Thread {
+        &mut self.client_mut(holder.client()).threads[usize::from(holder.thread())]
+    }
+
+    /// A node.
+    pub fn node(&self, node: u8) -> &Node<R> {
+        &self.group.nodes[usize::from(node)]
+    }
+
+    /// A node.
+    pub fn node_mut(&mut self, node: u8) -> &mut Node<R> {
+        &mut self.group.nodes[usize::from(node)]
+    }
+
+    /// The acting master; `None` while there is none.
+    pub fn acting_master(&self) -> Option<&Node<R>> {
+        Some(self.node(self.group.master)).filter(|node| node.is_master())
+    }
+
+    /// The node that this client's requests reach; `None` while the master it knows is dead.
+    pub fn reachable_master(&self, client: u8) -> Option<u8> {
+        let known = self.client(client).master;
+        self.node(known).is_master().then_some(known)
+    }
+
+    /// Every thread of every client that has not crashed, with its client.
+    pub fn threads(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
+        (0u8..).zip(&self.clients).filter(|(_, client)| matches!(client.mode, Mode::Running | Mode::Paused)).flat_map(
+            |(index, client)| {
+                (0u8..).zip(&client.threads).map(move |(thread, state)| (Holder::new(index, thread), client, state))
+            },
+        )
+    }
+
+    /// The threads that believe they hold. A paused one believes; a dead one does not.
+    pub fn believers(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
+        self.threads().filter(|(_, _, thread)| thread.believes())
+    }
+}
+
+/// Work to be done in the class of a scenario: with the kind's record and the array sizes as types.
+pub trait Classified {
+    /// What comes out, the same type for every class.
+    type Output;
+
+    /// The work.
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output;
+}
+
+/// Does the work in the smallest class that holds the scenario's world.
+///
+/// Few classes: each is a copy of the whole engine in the binary.
+pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
+    match (config.lock, config.clients.count, config.nodes()) {
+        (LockKind::Plain, ..=2, ..=1) => work.run::<Plain, 2, 1>(config),
+        (LockKind::Plain, ..=2, _) => work.run::<Plain, 2, 3>(config),
+        (LockKind::Plain, _, ..=1) => work.run::<Plain, 4, 1>(config),
+        (LockKind::Plain, _, _) => work.run::<Plain, 4, 3>(config),
+        (LockKind::Reentrant, ..=2, ..=1) => work.run::<Reentrant, 2, 1>(config),
+        (LockKind::Reentrant, ..=2, _) => work.run::<Reentrant, 2, 3>(config),
+        (LockKind::Reentrant, _, ..=1) => work.run::<Reentrant, 4, 1>(config),
+        (LockKind::Reentrant, _, _) => work.run::<Reentrant, 4, 3>(config),
+    }
+}
