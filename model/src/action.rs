@@ -162,6 +162,36 @@ impl ActionKind {
         }
     }
 
+    /// Whether it is a fault: something that need never happen.
+    pub const fn is_fault(self) -> bool {
+        match self {
+            Self::CrashClient
+            | Self::CrashThread
+            | Self::PauseClient
+            | Self::CrashNode
+            | Self::LoseMessage
+            | Self::ForeignRelease
+            | Self::ForceRelease => true,
+            Self::Acquire
+            | Self::Subscribe
+            | Self::SecondAsk
+            | Self::WakeByMessage
+            | Self::WakeByTimer
+            | Self::GiveUp
+            | Self::Work
+            | Self::Release
+            | Self::Discover
+            | Self::Resubscribe
+            | Self::Resume
+            | Self::Deliver
+            | Self::Renew
+            | Self::Replicate
+            | Self::Promote
+            | Self::Resync
+            | Self::Tick => false,
+        }
+    }
+
     /// Whether the scenario speaks of it at all. One that it allows and that never happens makes a verdict vacuous.
     pub fn is_allowed(self, config: &Config) -> bool {
         let faults = &config.faults;

@@ -3,12 +3,24 @@
 //! Two engines that share nothing but the model give the verdicts; the judge re-executes every witness before anybody
 //! sees it.
 
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::time::Duration;
+pub mod covering;
+pub mod fingerprint;
+pub mod judge;
+pub mod native;
+pub mod second_opinion;
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 use lockstep_model::config::Faults;
-use lockstep_model::trace::Trace;
-use lockstep_model::{ActionKind, Happenings, Property, Verdict};
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, ActionKind, Classified, Config, Happenings, Property, Record, Verdict, in_class};
+
+pub use covering::covering;
+
+use crate::scenario::Scenario;
+use judge::Witness;
+use native::Search;
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -33,6 +45,44 @@ pub struct Limits<'a> {
     pub stop: &'a AtomicBool,
     /// Distinct states so far, for whoever shows progress.
     pub progress: &'a AtomicU64,
+}
+
+/// Why a search did not look at every state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stopped {
+    /// `--max-states`.
+    MaxStates(u64),
+    /// `--timeout`.
+    Timeout(Duration),
+    /// Ctrl-C.
+    Interrupted,
+    /// More states than the engine can number.
+    TableFull,
+}
+
+/// A bug of ours, found by ourselves.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// The judge does not accept a witness.
+    #[error("{scenario}: {rejection}")]
+    Rejected {
+        /// Of which scenario.
+        scenario: String,
+        /// Why.
+        rejection: judge::Rejection,
+    },
+    /// The two engines do not say the same.
+    #[error("{scenario}: the engines differ in {what}: native says {native}, stateright says {stateright}")]
+    Disagree {
+        /// Of which scenario.
+        scenario: String,
+        /// In what.
+        what: String,
+        /// One opinion.
+        native: String,
+        /// The other.
+        stateright: String,
+    },
 }
 
 /// What was found of one scenario.
@@ -104,4 +154,203 @@ impl Outcome {
     pub fn is_inconclusive(&self) -> bool {
         self.properties.iter().any(|found| found.verdict == Verdict::Inconclusive)
     }
+}
+
+impl Limits<'_> {
+    /// The limit that has been passed, if any.
+    fn exceeded(&self, states: u64, started: Instant) -> Option<Stopped> {
+        if self.stop.load(Ordering::Relaxed) {
+            return Some(Stopped::Interrupted);
+        }
+        if let Some(most) = self.max_states.filter(|&most| states >= most) {
+            return Some(Stopped::MaxStates(most));
+        }
+        self.timeout.filter(|&timeout| started.elapsed() >= timeout).map(Stopped::Timeout)
+    }
+}
+
+impl Stopped {
+    /// In words, for a verdict of inconclusive.
+    pub fn words(self, states: u64) -> String {
+        match self {
+            Self::MaxStates(most) => format!("stopped after {states} states by --max-states {most}"),
+            Self::Timeout(timeout) => {
+                format!("stopped after {states} states by --timeout {}", timeout.as_secs_f64())
+            }
+            Self::Interrupted => format!("interrupted after {states} states"),
+            Self::TableFull => format!("stopped after {states} states: the engine can number no more"),
+        }
+    }
+}
+
+impl Coverage {
+    /// Notes what a state has left of the budgets.
+    fn note_left(&mut self, left: Faults) {
+        let least = &mut self.least_left;
+        least.crash_client = least.crash_client.min(left.crash_client);
+        least.crash_thread = least.crash_thread.min(left.crash_thread);
+        least.pause_client = least.pause_client.min(left.pause_client);
+        least.crash_node = least.crash_node.min(left.crash_node);
+        least.lose_message = least.lose_message.min(left.lose_message);
+        least.foreign_release = least.foreign_release.min(left.foreign_release);
+        least.force_release = least.force_release.min(left.force_release);
+    }
+
+    /// What the scenario allows and the run never did, in words.
+    fn unreached(&self, config: &Config) -> Vec<String> {
+        let never = ActionKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_allowed(config) && self.taken[*kind as usize] == 0)
+            .map(|kind| format!("{} is never taken", kind.name()));
+        let left = &self.least_left;
+        let budgets = [
+            (ActionKind::CrashClient, left.crash_client),
+            (ActionKind::CrashThread, left.crash_thread),
+            (ActionKind::PauseClient, left.pause_client),
+            (ActionKind::CrashNode, left.crash_node),
+            (ActionKind::LoseMessage, left.lose_message),
+            (ActionKind::ForeignRelease, left.foreign_release),
+            (ActionKind::ForceRelease, left.force_release),
+        ];
+        let unspent = budgets
+            .into_iter()
+            .filter(|(kind, left)| *left > 0 && self.taken[*kind as usize] > 0)
+            .map(|(kind, left)| format!("of the budget for {} always {left} are left", kind.name()));
+        never.chain(unspent).collect()
+    }
+}
+
+/// Looks at every state of the scenario and says what is so.
+///
+/// # Errors
+/// [`Error`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
+pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<Outcome, Error> {
+    let started = Instant::now();
+    let config = &scenario.config;
+    let applying: Vec<Property> =
+        Property::ALL.into_iter().filter(|property| property.applies(config).is_ok()).collect();
+    let safety: Vec<Property> =
+        applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
+
+    let run = |kind| in_class(config, Searching { kind, properties: &safety, limits });
+    let search = match engine {
+        Engine::Native | Engine::Stateright => run(engine),
+        Engine::Both => {
+            let native = run(Engine::Native);
+            compare(&scenario.name, &safety, &native, &run(Engine::Stateright))?;
+            native
+        }
+    };
+
+    let witnesses: Vec<Witness<'_>> = safety
+        .iter()
+        .zip(&search.witnesses)
+        .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
+        .collect();
+    let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
+    let judgement = judge::judge(config, &witnesses).map_err(reject)?;
+
+    let mut properties = Vec::new();
+    for property in applying {
+        let witness = witnesses.iter().find(|witness| witness.property == property);
+        let (verdict, why) = verdict(config, property, witness.is_some(), &search);
+        let trace = witness
+            .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
+            .transpose()
+            .map_err(reject)?;
+        let declared = scenario.expect.get(&property).copied();
+        properties.push(PropertyOutcome { property, declared, verdict, why, trace });
+    }
+    Ok(Outcome {
+        scenario: scenario.name.clone(),
+        engine,
+        states: search.states,
+        generated: search.generated,
+        depth: search.depth,
+        complete: search.stopped.is_none(),
+        seconds: started.elapsed().as_secs_f64(),
+        coverage: search.coverage,
+        properties,
+    })
+}
+
+struct Searching<'a> {
+    kind: Engine,
+    properties: &'a [Property],
+    limits: &'a Limits<'a>,
+}
+
+impl Classified for Searching<'_> {
+    type Output = Search;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Search {
+        match self.kind {
+            Engine::Native | Engine::Both => native::search::<R, C, N>(config, self.properties, self.limits),
+            Engine::Stateright => second_opinion::search::<R, C, N>(config, self.properties, self.limits),
+        }
+    }
+}
+
+fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search) -> (Verdict, Option<String>) {
+    if is_broken {
+        return (Verdict::Violated, None);
+    }
+    if property == Property::ActionsReached {
+        let unreached = search.coverage.unreached(config);
+        return match search.stopped {
+            // What was reached was reached, wherever the search stopped.
+            _ if unreached.is_empty() => (Verdict::Holds, None),
+            Some(stopped) => (Verdict::Inconclusive, Some(stopped.words(search.states))),
+            None => (Verdict::Vacuous, Some(unreached.join("; "))),
+        };
+    }
+    if let Some(stopped) = search.stopped {
+        return (Verdict::Inconclusive, Some(stopped.words(search.states)));
+    }
+    match property.antecedent() {
+        Some(antecedent) if !search.coverage.happenings.has(antecedent) => {
+            (Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()))
+        }
+        _ => (Verdict::Holds, None),
+    }
+}
+
+fn counterexample(
+    scenario: &Scenario,
+    engine: Engine,
+    witness: &Witness<'_>,
+    shortest: bool,
+) -> Result<Trace, judge::Rejection> {
+    let property = witness.property;
+    let engine = match engine {
+        Engine::Native | Engine::Both => "native",
+        Engine::Stateright => "stateright",
+    };
+    let about = About::Counterexample { property, verdict: Verdict::Violated, engine: engine.to_owned(), shortest };
+    let reproduce = format!("lockstep check {}", scenario.name);
+    Trace::record(&scenario.name, &scenario.story, &scenario.config, about, witness.actions, &reproduce)
+        .map_err(|_| judge::Rejection::NotEnabled { property, step: 0, action: Action::Tick })
+}
+
+/// Two engines, one truth. What stopped early cannot be compared.
+fn compare(scenario: &str, properties: &[Property], native: &Search, stateright: &Search) -> Result<(), Error> {
+    if native.stopped.is_some() || stateright.stopped.is_some() {
+        return Ok(());
+    }
+    let differ = |what: &str, native: String, stateright: String| {
+        if native == stateright {
+            return Ok(());
+        }
+        Err(Error::Disagree { scenario: scenario.to_owned(), what: what.to_owned(), native, stateright })
+    };
+    differ("distinct states", native.states.to_string(), stateright.states.to_string())?;
+    differ("depth", native.depth.to_string(), stateright.depth.to_string())?;
+    for ((property, mine), theirs) in properties.iter().zip(&native.witnesses).zip(&stateright.witnesses) {
+        let words = |witness: &Option<Vec<Action>>| match witness {
+            Some(actions) => format!("violated after {} steps", actions.len()),
+            None => "not violated".to_owned(),
+        };
+        differ(property.id(), words(mine), words(theirs))?;
+    }
+    Ok(())
 }

@@ -1,0 +1,90 @@
+//! Histories that take every kind of action at least once: what a replay on real servers should have done to have seen
+//! everything the scenario speaks of.
+
+use std::collections::{HashSet, VecDeque};
+use std::rc::Rc;
+
+use lockstep_model::{Action, ActionKind, Classified, Config, Record, World, in_class, step};
+
+/// How many states are looked through for the next action that is still missing.
+const MOST_STATES: usize = 200_000;
+
+/// A few histories, each from the first state, which between them take every kind of action that can be found within
+/// reach. Short by greed, not by proof: each goes on to the nearest state in which something new happens.
+pub fn covering(config: &Config) -> Vec<Vec<Action>> {
+    in_class(config, Covering)
+}
+
+struct Covering;
+
+impl Classified for Covering {
+    type Output = Vec<Vec<Action>>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let actions = Action::all(config);
+        let mut missing: HashSet<ActionKind> = actions.iter().map(|action| action.kind()).collect();
+        let mut histories = Vec::new();
+        loop {
+            let mut world = World::<R, C, N>::initial(config);
+            let mut history = Vec::new();
+            while let Some((path, end)) = nearest(config, &actions, &world, &missing) {
+                for action in &path {
+                    missing.remove(&action.kind());
+                }
+                history.extend(path);
+                world = end;
+            }
+            if history.is_empty() {
+                return histories;
+            }
+            histories.push(history);
+        }
+    }
+}
+
+/// The way to the nearest action that is missing. Faults come last: what they end cannot be looked at after them.
+fn nearest<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    actions: &[Action],
+    from: &World<R, C, N>,
+    missing: &HashSet<ActionKind>,
+) -> Option<(Vec<Action>, World<R, C, N>)> {
+    let calm: HashSet<ActionKind> = missing.iter().copied().filter(|kind| !kind.is_fault()).collect();
+    walk(config, actions, from, &calm).or_else(|| walk(config, actions, from, missing))
+}
+
+struct Way {
+    action: Action,
+    before: Option<Rc<Way>>,
+}
+
+fn walk<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    actions: &[Action],
+    from: &World<R, C, N>,
+    wanted: &HashSet<ActionKind>,
+) -> Option<(Vec<Action>, World<R, C, N>)> {
+    if wanted.is_empty() {
+        return None;
+    }
+    let mut met = HashSet::from([*from]);
+    let mut queue: VecDeque<(World<R, C, N>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
+    while let Some((world, way)) = queue.pop_front() {
+        for &action in actions {
+            let Some(next) = step(config, &world, action) else { continue };
+            let is_wanted = wanted.contains(&action.kind());
+            if !is_wanted && (met.len() > MOST_STATES || !met.insert(next.world)) {
+                continue;
+            }
+            let way = Rc::new(Way { action, before: way.clone() });
+            if is_wanted {
+                let mut path: Vec<Action> =
+                    std::iter::successors(Some(&way), |way| way.before.as_ref()).map(|way| way.action).collect();
+                path.reverse();
+                return Some((path, next.world));
+            }
+            queue.push_back((next.world, Some(way)));
+        }
+    }
+    None
+}
