@@ -116,6 +116,8 @@ pub struct ClientState {
     pub threads: Vec<ThreadState>,
     /// Holds the watchdog renews, per thread.
     pub renewal_counts: Vec<u8>,
+    /// The thread it renews for, from 0; `None`: there is nothing to renew.
+    pub renewal_first: Option<u8>,
     /// Ticks until the watchdog fires.
     pub renewal_due_in: Option<u8>,
     /// Where it is subscribed: a node, or `lost`.
@@ -386,6 +388,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         acquires_left: client.acquires_left,
         threads: threads.collect(),
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
+        renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
         renewal_due_in: client.renewal.due_in.left(),
         subscription,
         permits: client.wakeup.permits,

@@ -1,0 +1,300 @@
+//! Where model and implementation meet: what each action of the model tells Redis, and what Redis's answer means.
+//!
+//! The two sides share no type. Both are put into the same plain words here, and the words are compared.
+
+use lockstep_model::config::LockKind;
+use lockstep_model::trace::{State, StoredLock};
+use lockstep_model::{Action, Config, Reply};
+use lockstep_redis::locks::{plain, reentrant};
+use lockstep_redis::{Call, Error as ReplyError, Holder, Lease, Names, Receipt, Scripts};
+use redis::{Cmd, Value};
+
+/// A row of the dictionary between the three.
+pub struct Row {
+    /// The model's action and replies.
+    pub model: &'static str,
+    /// The script, its arguments and its replies.
+    pub told: &'static str,
+    /// Redisson's word for it.
+    pub redisson: &'static str,
+}
+
+/// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
+pub const TABLE: [Row; 12] = [
+    Row {
+        model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
+        told: "reentrant/acquire lock | lease, holder → nil | PTTL",
+        redisson: "tryLockInnerAsync → null | ttl",
+    },
+    Row {
+        model: "release, foreign_release → released | still_held | not_held",
+        told: "reentrant/release lock, channel, receipt | 0, lease, holder, receipt lease → 1 | 0 | nil; then DEL receipt",
+        redisson: "unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
+    },
+    Row {
+        model: "the same without receipts",
+        told: "reentrant/release_without_receipt lock, channel | 0, lease, holder → 1 | 0 | nil",
+        redisson: "unlockInnerAsync of 2021",
+    },
+    Row {
+        model: "renew → renewed | renewal_missed",
+        told: "reentrant/renew lock | lease, holder → [1] | [0]",
+        redisson: "LockTask.renew",
+    },
+    Row {
+        model: "force_release → force_released | nothing_to_release",
+        told: "reentrant/force_release lock, channel | 0 → 1 | 0",
+        redisson: "forceUnlockAsync → true | false",
+    },
+    Row {
+        model: "acquire, wake_by_timer of a plain lock → acquired | busy",
+        told: "plain/acquire lock | lease, holder → OK | nil",
+        redisson: "(none; SET NX PX of the Redis documentation)",
+    },
+    Row {
+        model: "release, foreign_release of a plain lock → released | not_held",
+        told: "plain/release lock | holder → 1 | 0",
+        redisson: "(none; compare-and-delete)",
+    },
+    Row {
+        model: "renew of a plain lock → renewed | renewal_missed",
+        told: "plain/extend lock | lease, holder → 1 | 0",
+        redisson: "(none; compare-and-pexpire)",
+    },
+    Row {
+        model: "subscribe, resubscribe",
+        told: "SUBSCRIBE redisson_lock__channel:{lock}",
+        redisson: "LockPubSub.subscribe",
+    },
+    Row { model: "deliver", told: "the message 0 on that channel", redisson: "LockPubSub.onMessage, UNLOCK_MESSAGE" },
+    Row {
+        model: "replicate, resync",
+        told: "the gate hands one effect over; REPLICAOF a gate to the new master",
+        redisson: "(Redis's own)",
+    },
+    Row {
+        model: "crash_node, promote",
+        told: "SIGKILL; REPLICAOF NO ONE",
+        redisson: "(Sentinel's failover; Redisson: changeMaster)",
+    },
+];
+
+/// A request to a node, and how to read its answer.
+pub struct Request {
+    /// The script call.
+    pub call: Call,
+    /// A command that the client sends once it has the answer.
+    pub afterwards: Option<Cmd>,
+    /// The answer, in the words of [`reply_words`].
+    pub read: fn(&Value, LockKind) -> Result<String, ReplyError>,
+}
+
+/// Speaks for the clients of one scenario.
+pub struct Interpreter {
+    lock: LockKind,
+    receipts: bool,
+    threads: u8,
+    tick_ms: u32,
+    lease: Lease,
+    names: Names,
+    scripts: Scripts,
+}
+
+impl Interpreter {
+    /// For the clients of this scenario, who use these scripts. `None` if the lease is beyond what Redis can store.
+    pub fn new(config: &Config, scripts: Scripts) -> Option<Self> {
+        Some(Self {
+            lock: config.lock,
+            receipts: config.protocol.receipts,
+            threads: config.clients.threads,
+            tick_ms: config.time.tick_ms,
+            lease: Lease::from_ms(u64::from(config.time.lease) * u64::from(config.time.tick_ms))?,
+            names: Names::of("lock"),
+            scripts,
+        })
+    }
+
+    /// The scripts that must be known to every node.
+    pub const fn scripts(&self) -> &Scripts {
+        &self.scripts
+    }
+
+    /// The channel that waiters subscribe to.
+    pub fn channel(&self) -> String {
+        self.names.channel()
+    }
+
+    /// What the action tells the master that its client knows; `None` if it tells it nothing.
+    pub fn request(&self, step: usize, action: Action, before: &State, reply: Reply) -> Option<Request> {
+        match action {
+            Action::Acquire { client, thread }
+            | Action::SecondAsk { client, thread }
+            | Action::WakeByMessage { client, thread }
+            | Action::WakeByTimer { client, thread } => Some(self.acquire(&holder(client, thread))),
+            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+                Some(self.release(step, &holder(client, thread)))
+            }
+            Action::Renew { client } => match reply {
+                // Nothing is sent: there is nothing to renew, or nobody to send it to.
+                Reply::NothingToRenew | Reply::Unreachable => None,
+                _ => {
+                    let first = before.clients.get(usize::from(client))?.renewal_first?;
+                    Some(self.renew(&holder(client, first)))
+                }
+            },
+            Action::ForceRelease { .. } => Some(self.force_release()),
+            Action::Subscribe { .. }
+            | Action::GiveUp { .. }
+            | Action::Work { .. }
+            | Action::Discover { .. }
+            | Action::Resubscribe { .. }
+            | Action::Resume { .. }
+            | Action::Deliver { .. }
+            | Action::Replicate { .. }
+            | Action::Promote { .. }
+            | Action::Resync { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::PauseClient { .. }
+            | Action::CrashNode { .. }
+            | Action::LoseMessage { .. }
+            | Action::Tick => None,
+        }
+    }
+
+    /// The model's reply, in plain words.
+    pub fn reply_words(&self, reply: Reply) -> String {
+        match reply {
+            // The plain lock's script does not say for how long.
+            Reply::Busy { .. } if self.lock == LockKind::Plain => "busy".to_owned(),
+            Reply::Busy { remaining_ticks } => busy(remaining_ticks.map(|ticks| self.ms(ticks))),
+            Reply::Acquired => "acquired".to_owned(),
+            Reply::Released => "released".to_owned(),
+            Reply::StillHeld => "still held".to_owned(),
+            Reply::NotHeld => "not held".to_owned(),
+            Reply::Renewed => "renewed".to_owned(),
+            Reply::RenewalMissed => "not renewed".to_owned(),
+            Reply::ForceReleased => "force released".to_owned(),
+            Reply::NothingToRelease => "nothing to release".to_owned(),
+            Reply::Done | Reply::NothingToRenew | Reply::Unreachable | Reply::Accepted | Reply::Rejected => {
+                "nothing".to_owned()
+            }
+        }
+    }
+
+    /// What a node should store, in the words of [`compare`](super::compare).
+    pub fn stored_words(&self, lock: Option<&StoredLock>) -> String {
+        let Some(lock) = lock else { return String::new() };
+        // Where clients have one thread, the model does not name it.
+        let holder = if self.threads > 1 { lock.holder.clone() } else { format!("{}:1", lock.holder) };
+        let content = match self.lock {
+            LockKind::Plain => vec![holder],
+            LockKind::Reentrant => vec![holder, lock.hold_count.to_string()],
+        };
+        let kind = match self.lock {
+            LockKind::Plain => "string",
+            LockKind::Reentrant => "hash",
+        };
+        let remaining_ms = lock.remaining_ticks.map(|ticks| self.ms(ticks));
+        super::compare::key_words(self.names.lock(), kind, remaining_ms, &content)
+    }
+
+    fn ms(&self, ticks: u8) -> i64 {
+        i64::from(ticks) * i64::from(self.tick_ms)
+    }
+
+    fn acquire(&self, holder: &Holder) -> Request {
+        let call = match self.lock {
+            LockKind::Plain => plain::acquire(&self.scripts, &self.names, holder, self.lease),
+            LockKind::Reentrant => reentrant::acquire(&self.scripts, &self.names, holder, self.lease),
+        };
+        Request { call, afterwards: None, read: read_acquire }
+    }
+
+    fn release(&self, step: usize, holder: &Holder) -> Request {
+        let receipt = Receipt::new(format!("release-{step}"), Receipt::LEASE);
+        let (scripts, names) = (&self.scripts, &self.names);
+        let (call, afterwards) = match (self.lock, self.receipts) {
+            (LockKind::Plain, _) => (plain::release(scripts, names, holder), None),
+            (LockKind::Reentrant, true) => (
+                reentrant::release(scripts, names, holder, self.lease, &receipt),
+                Some(reentrant::drop_receipt(names, &receipt)),
+            ),
+            (LockKind::Reentrant, false) => {
+                (reentrant::release_without_receipt(scripts, names, holder, self.lease), None)
+            }
+        };
+        Request { call, afterwards, read: read_release }
+    }
+
+    fn renew(&self, holder: &Holder) -> Request {
+        let call = match self.lock {
+            LockKind::Plain => plain::extend(&self.scripts, &self.names, holder, self.lease),
+            LockKind::Reentrant => reentrant::renew(&self.scripts, [(&self.names, holder)], self.lease),
+        };
+        Request { call, afterwards: None, read: read_renew }
+    }
+
+    fn force_release(&self) -> Request {
+        let call = reentrant::force_release(&self.scripts, &self.names);
+        Request { call, afterwards: None, read: read_force_release }
+    }
+}
+
+/// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
+fn holder(client: u8, thread: u8) -> Holder {
+    Holder::new(lockstep_model::trace::client_name(client), u64::from(thread) + 1)
+}
+
+fn busy(remaining_ms: Option<i64>) -> String {
+    match remaining_ms {
+        Some(remaining_ms) => format!("busy, {remaining_ms} ms left"),
+        None => "busy for ever".to_owned(),
+    }
+}
+
+fn read_acquire(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+    Ok(match lock {
+        LockKind::Plain => match plain::AcquireReply::read(value)? {
+            plain::AcquireReply::Acquired => "acquired".to_owned(),
+            plain::AcquireReply::Busy => "busy".to_owned(),
+        },
+        LockKind::Reentrant => match reentrant::AcquireReply::read(value)? {
+            reentrant::AcquireReply::Acquired => "acquired".to_owned(),
+            reentrant::AcquireReply::Busy { ttl_ms } => busy(ttl_ms),
+        },
+    })
+}
+
+fn read_release(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+    let words = match lock {
+        LockKind::Plain => match plain::ReleaseReply::read(value)? {
+            plain::ReleaseReply::Released => "released",
+            plain::ReleaseReply::NotHeld => "not held",
+        },
+        LockKind::Reentrant => match reentrant::ReleaseReply::read(value)? {
+            reentrant::ReleaseReply::Released => "released",
+            reentrant::ReleaseReply::StillHeld => "still held",
+            reentrant::ReleaseReply::NotHeld => "not held",
+        },
+    };
+    Ok(words.to_owned())
+}
+
+fn read_renew(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+    let is_renewed = match lock {
+        LockKind::Plain => plain::ExtendReply::read(value)? == plain::ExtendReply::Extended,
+        LockKind::Reentrant => {
+            reentrant::RenewReply::read_batch(1, value)?.first() == Some(&reentrant::RenewReply::Renewed)
+        }
+    };
+    Ok(if is_renewed { "renewed" } else { "not renewed" }.to_owned())
+}
+
+fn read_force_release(value: &Value, _: LockKind) -> Result<String, ReplyError> {
+    let words = match reentrant::ForceReleaseReply::read(value)? {
+        reentrant::ForceReleaseReply::Released => "force released",
+        reentrant::ForceReleaseReply::NotHeld => "nothing to release",
+    };
+    Ok(words.to_owned())
+}
