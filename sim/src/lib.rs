@@ -1,7 +1,8 @@
 //! Runs: checks the model exhaustively, and replays it on real Redis.
 //!
 //! [`scenario`] reads what to look at, [`check`] looks at every state, [`replay`] asks real servers,
-//! [`render`] shows what was found, and [`cli`] is the `lockstep` command over all of them.
+//! `render` shows what was found, and `cli` is the `lockstep` command over all of them.
 
 pub mod check;
+pub mod replay;
 pub mod scenario;

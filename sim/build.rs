@@ -1,0 +1,40 @@
+//! Builds the clock that replay preloads into servers: a shared library of its own, carried inside ours.
+
+use std::path::Path;
+use std::process::Command;
+use std::{env, fs};
+
+const SOURCE: &str = "clock/lib.rs";
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={SOURCE}");
+    let library = Path::new(&variable("OUT_DIR")).join("lockstep_clock.so");
+    let linux = variable("CARGO_CFG_TARGET_OS") == "linux";
+    if linux && matches!(variable("CARGO_CFG_TARGET_ARCH").as_str(), "x86_64" | "aarch64") {
+        compile(&library);
+    } else {
+        // An empty library builds everywhere; `replay::ClockLibrary` says why it cannot be used.
+        fs::write(&library, []).expect("OUT_DIR is writable");
+    }
+}
+
+/// Asks rustc itself: cargo cannot make a library that its own crate embeds. A fixed optimisation
+/// level, since a panic branch of an unoptimised build would need an unwinder that is not there.
+fn compile(library: &Path) {
+    let mut rustc = Command::new(variable("RUSTC"));
+    rustc
+        .args(["--crate-name", "lockstep_clock", "--crate-type", "cdylib", "--edition", "2024"])
+        .args(["-O", "-C", "panic=abort", "-C", "strip=symbols"])
+        .args(["--target", &variable("TARGET"), "-o"])
+        .args([library, Path::new(SOURCE)]);
+    if let Ok(linker) = env::var("RUSTC_LINKER") {
+        rustc.args(["-C", &format!("linker={linker}")]);
+    }
+    let status = rustc.status().expect("cargo names a rustc that runs");
+    assert!(status.success(), "the frozen clock ({SOURCE}) did not compile: {status}");
+}
+
+fn variable(name: &str) -> String {
+    env::var(name).unwrap_or_else(|_| panic!("cargo sets {name} for a build script"))
+}

@@ -1,0 +1,229 @@
+//! The clock a server under replay sees: preloaded into it, moved only by the harness.
+//!
+//! `sim/build.rs` compiles this file to a shared library of its own; `sim/src/replay/clock.rs` carries
+//! that library and writes the file read here. It answers `clock_gettime` for the wall clock,
+//! `gettimeofday` and `time` from the 8 bytes (milliseconds since 1970) of the file that
+//! `LOCKSTEP_CLOCK` names. Every other clock goes to the kernel: Redis drives its event loop by the
+//! monotonic clock, and a loop that stood still would never run.
+//!
+//! Nothing here allocates or asks libc for the time. The server's allocator reads the clock while it
+//! initialises itself, so an allocation would come back here and hang (that is what Debian's
+//! `faketime` does). For the same reason there is no initialiser: the file is mapped on first use.
+
+#![no_std]
+#![expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_possible_wrap,
+    clippy::cast_sign_loss,
+    clippy::many_single_char_names,
+    reason = "system calls take and give bare words"
+)]
+
+use core::arch::asm;
+use core::ffi::{c_char, c_int, c_long};
+use core::ptr;
+use core::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    loop {
+        core::hint::spin_loop();
+    }
+}
+
+/// `struct timespec` of 64-bit Linux.
+#[repr(C)]
+pub struct Timespec {
+    seconds: i64,
+    nanoseconds: c_long,
+}
+
+/// `struct timeval` of 64-bit Linux.
+#[repr(C)]
+pub struct Timeval {
+    seconds: i64,
+    microseconds: c_long,
+}
+
+const CLOCK_REALTIME: c_int = 0;
+const CLOCK_REALTIME_COARSE: c_int = 5;
+
+/// # Safety
+///
+/// As `clock_gettime(2)`: `answer` points to a writable `struct timespec`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c_int {
+    if matches!(clock, CLOCK_REALTIME | CLOCK_REALTIME_COARSE)
+        && !answer.is_null()
+        && let Some(ms) = frozen_ms()
+    {
+        // SAFETY: not null, and writable by the caller's promise.
+        unsafe {
+            answer.write(Timespec {
+                seconds: ms.div_euclid(1000),
+                nanoseconds: ms.rem_euclid(1000) * 1_000_000,
+            });
+        }
+        return 0;
+    }
+    // SAFETY: the kernel checks the pointer.
+    let status = unsafe {
+        ask_kernel(
+            SYS_CLOCK_GETTIME,
+            [clock as usize, answer as usize, 0, 0, 0, 0],
+        )
+    };
+    if status < 0 {
+        // SAFETY: libc's errno of this thread is always writable. A system call fails with -errno.
+        unsafe { *__errno_location() = -(status as c_int) };
+        return -1;
+    }
+    0
+}
+
+/// # Safety
+///
+/// As `gettimeofday(2)`: both pointers are null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn gettimeofday(answer: *mut Timeval, zone: *mut [c_int; 2]) -> c_int {
+    if !zone.is_null() {
+        // SAFETY: not null, and writable by the caller's promise. Linux answers an empty zone too.
+        unsafe { zone.write([0, 0]) };
+    }
+    if answer.is_null() {
+        return 0;
+    }
+    let mut now = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: `now` is writable.
+    let status = unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
+    // SAFETY: not null, and writable by the caller's promise.
+    unsafe {
+        answer.write(Timeval {
+            seconds: now.seconds,
+            microseconds: now.nanoseconds / 1000,
+        })
+    };
+    status
+}
+
+/// # Safety
+///
+/// As `time(2)`: `answer` is null or writable.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn time(answer: *mut i64) -> i64 {
+    let mut now = Timespec {
+        seconds: 0,
+        nanoseconds: 0,
+    };
+    // SAFETY: `now` is writable.
+    unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
+    if !answer.is_null() {
+        // SAFETY: not null, and writable by the caller's promise.
+        unsafe { answer.write(now.seconds) };
+    }
+    now.seconds
+}
+
+#[link(name = "c")]
+unsafe extern "C" {
+    fn getenv(name: *const c_char) -> *const c_char;
+    fn __errno_location() -> *mut c_int;
+}
+
+static CLOCK: AtomicPtr<AtomicI64> = AtomicPtr::new(ptr::null_mut());
+
+/// None when there is no clock to read: the harness asks the server for its time and refuses it then.
+fn frozen_ms() -> Option<i64> {
+    let mut clock = CLOCK.load(Ordering::Acquire);
+    if clock.is_null() {
+        clock = map_clock()?;
+        // Two threads may both come here; both mappings show the same file.
+        CLOCK.store(clock, Ordering::Release);
+    }
+    // SAFETY: a page-aligned mapping of the file, never unmapped, written only in whole by the harness.
+    Some(unsafe { (*clock).load(Ordering::Acquire) })
+}
+
+fn map_clock() -> Option<*mut AtomicI64> {
+    const AT_FDCWD: usize = -100_isize as usize;
+    const O_RDONLY_CLOEXEC: usize = 0o2_000_000;
+    const PROT_READ: usize = 1;
+    const MAP_SHARED: usize = 1;
+
+    // SAFETY: a string with its closing zero. Null before libc is ready: then asked again next time.
+    let path = unsafe { getenv(c"LOCKSTEP_CLOCK".as_ptr()) };
+    if path.is_null() {
+        return None;
+    }
+    // SAFETY: the kernel checks all arguments; the mapping is new memory and outlives the descriptor.
+    unsafe {
+        let file = ask_kernel(
+            SYS_OPENAT,
+            [AT_FDCWD, path as usize, O_RDONLY_CLOEXEC, 0, 0, 0],
+        );
+        if file < 0 {
+            return None;
+        }
+        let size = size_of::<AtomicI64>();
+        let page = ask_kernel(SYS_MMAP, [0, size, PROT_READ, MAP_SHARED, file as usize, 0]);
+        ask_kernel(SYS_CLOSE, [file as usize, 0, 0, 0, 0, 0]);
+        (page > 0).then_some(ptr::with_exposed_provenance_mut(page as usize))
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+mod numbers {
+    pub const SYS_CLOSE: usize = 3;
+    pub const SYS_MMAP: usize = 9;
+    pub const SYS_CLOCK_GETTIME: usize = 228;
+    pub const SYS_OPENAT: usize = 257;
+}
+
+#[cfg(target_arch = "aarch64")]
+mod numbers {
+    pub const SYS_OPENAT: usize = 56;
+    pub const SYS_CLOSE: usize = 57;
+    pub const SYS_CLOCK_GETTIME: usize = 113;
+    pub const SYS_MMAP: usize = 222;
+}
+
+use numbers::{SYS_CLOCK_GETTIME, SYS_CLOSE, SYS_MMAP, SYS_OPENAT};
+
+/// One system call; a negative answer is an error number.
+#[cfg(target_arch = "x86_64")]
+unsafe fn ask_kernel(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let answer: isize;
+    // SAFETY: the registers of the x86-64 system call convention; `rcx` and `r11` are overwritten by it.
+    unsafe {
+        asm!(
+            "syscall",
+            inlateout("rax") number as isize => answer,
+            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
+            lateout("rcx") _, lateout("r11") _,
+            options(nostack),
+        );
+    }
+    answer
+}
+
+/// One system call; a negative answer is an error number.
+#[cfg(target_arch = "aarch64")]
+unsafe fn ask_kernel(number: usize, arguments: [usize; 6]) -> isize {
+    let [a, b, c, d, e, f] = arguments;
+    let answer: isize;
+    // SAFETY: the registers of the AArch64 system call convention.
+    unsafe {
+        asm!(
+            "svc 0",
+            in("x8") number,
+            inlateout("x0") a as isize => answer,
+            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
+            options(nostack),
+        );
+    }
+    answer
+}

@@ -1,0 +1,619 @@
+//! A private server: found, started, and gone with us.
+//!
+//! Nothing of it is shared. Its folder is thrown away, it listens on a socket in that folder and on
+//! no port, its clock is ours (`clock`), and its master, if any, speaks to it through a `Gate`. Ctrl-C
+//! does not reach it, and when this process ends in whatever way, the kernel ends it too.
+
+use std::env;
+use std::ffi::OsStr;
+use std::fmt;
+use std::fs::{self, File};
+use std::io;
+use std::os::unix::process::CommandExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
+use tempfile::TempDir;
+
+use super::{Clock, ClockLibrary, Error, Gate};
+
+/// How long a server may take to answer for the first time: a loaded machine is slow, not broken.
+const START_WAIT: Duration = Duration::from_secs(15);
+/// How long what normally takes a millisecond may take between two servers.
+pub(super) const LINK_WAIT: Duration = Duration::from_secs(5);
+/// How long one command may take before the server counts as stuck.
+const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// The oldest version whose scripts replicate by effect and whose replicas connect at once.
+const OLDEST: Version = Version { major: 6, minor: 2, patch: 0 };
+
+/// Whose server it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Flavour {
+    /// `redis-server`.
+    Redis,
+    /// `valkey-server`.
+    Valkey,
+}
+
+impl fmt::Display for Flavour {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Redis => "Redis",
+            Self::Valkey => "Valkey",
+        })
+    }
+}
+
+/// The version of a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Version {
+    /// 7 of 7.0.15.
+    pub major: u32,
+    /// 0 of 7.0.15.
+    pub minor: u32,
+    /// 15 of 7.0.15.
+    pub patch: u32,
+}
+
+impl fmt::Display for Version {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
+    }
+}
+
+/// A program that serves Redis: found, and asked what it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Server {
+    path: PathBuf,
+    flavour: Flavour,
+    version: Version,
+}
+
+impl Server {
+    /// Finds the server to use: the one named, or else `LOCKSTEP_REDIS_SERVER`, or else
+    /// `redis-server` and then `valkey-server` on `PATH`.
+    ///
+    /// # Errors
+    ///
+    /// `ServerNotFound` or `NamedServerNotFound`, which say how to install one; `NotAServer`;
+    /// `WrongVersion`.
+    pub fn find(explicit: Option<&Path>) -> Result<Self, Error> {
+        let from_environment = env::var_os("LOCKSTEP_REDIS_SERVER").filter(|name| !name.is_empty());
+        let named = explicit
+            .map(|name| (name.as_os_str(), "--server"))
+            .or(from_environment.as_deref().map(|name| (name, "LOCKSTEP_REDIS_SERVER")));
+        let path = match named {
+            Some((name, named_by)) => on_path(name)
+                .ok_or_else(|| Error::NamedServerNotFound { path: Path::new(name).display().to_string(), named_by })?,
+            None => ["redis-server", "valkey-server"]
+                .into_iter()
+                .find_map(|name| on_path(OsStr::new(name)))
+                .ok_or(Error::ServerNotFound)?,
+        };
+        Self::ask(path)
+    }
+
+    fn ask(path: PathBuf) -> Result<Self, Error> {
+        let answer = match Command::new(&path).arg("--version").stdin(Stdio::null()).output() {
+            Ok(output) => String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned(),
+            Err(error) => error.to_string(),
+        };
+        let Some((flavour, version)) = parse_version(&answer) else {
+            return Err(Error::NotAServer { path, answer });
+        };
+        if version < OLDEST {
+            return Err(Error::WrongVersion { path, flavour, found: version, needed: OLDEST });
+        }
+        Ok(Self { path, flavour, version })
+    }
+
+    /// The program.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whose server it is.
+    pub fn flavour(&self) -> Flavour {
+        self.flavour
+    }
+
+    /// Its version.
+    pub fn version(&self) -> Version {
+        self.version
+    }
+}
+
+impl fmt::Display for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.flavour, self.version)
+    }
+}
+
+/// `name` itself if it is a path, as a shell would have it; otherwise the first of that name on `PATH`.
+fn on_path(name: &OsStr) -> Option<PathBuf> {
+    let name = Path::new(name);
+    if name.components().count() > 1 {
+        return name.is_file().then(|| name.to_owned());
+    }
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
+}
+
+/// Reads `Redis server v=7.0.15 sha=…`.
+fn parse_version(answer: &str) -> Option<(Flavour, Version)> {
+    let mut words = answer.split_whitespace();
+    let flavour = match words.next()? {
+        "Redis" => Flavour::Redis,
+        "Valkey" => Flavour::Valkey,
+        _ => return None,
+    };
+    let mut numbers = words.find_map(|word| word.strip_prefix("v="))?.split(['.', '-']);
+    let mut number = || numbers.next()?.parse().ok();
+    Some((flavour, Version { major: number()?, minor: number()?, patch: number()? }))
+}
+
+/// What a node is *now*.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Role {
+    /// It accepts writes.
+    Master,
+    /// It follows a master.
+    Replica,
+}
+
+/// One server process of our own. Dropping it kills it.
+#[derive(Debug)]
+pub struct Node {
+    server: Server,
+    child: Mutex<Child>,
+    control: Mutex<Control>,
+    clock: Clock,
+    socket: PathBuf,
+    // Deleted after the process is gone: fields are dropped in order, after `drop` itself.
+    _library: Arc<ClockLibrary>,
+    _folder: TempDir,
+}
+
+impl Node {
+    /// Starts an empty master whose clock stands at `start_ms`.
+    ///
+    /// # Errors
+    ///
+    /// `WouldNotStart` and `ClockNotInForce` come with the last lines of the server's log;
+    /// `NeedsLinux`; `System` for what the machine refuses.
+    pub fn start(server: &Server, start_ms: i64) -> Result<Self, Error> {
+        let library = ClockLibrary::shared()?;
+        let folder =
+            tempfile::Builder::new().prefix("lockstep-").tempdir().map_err(Error::system("create a folder"))?;
+        let clock = Clock::create(folder.path(), start_ms)?;
+        let socket = folder.path().join("s");
+        let log = Log { folder: folder.path().to_owned() };
+        let child = launch(command(server, &folder, &socket, &clock, &library, &log)?)?;
+        let mut child = Reaped(Some(child));
+        let mut control = wait_for_answer(server, &socket, child.running()?, &log)?;
+        // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
+        // A key that is past its deadline is gone for every command either way.
+        control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
+        let seen_ms = control.time_ms()?;
+        if seen_ms != start_ms {
+            let server = server.to_string();
+            return Err(Error::ClockNotInForce { server, set_ms: start_ms, seen_ms, log_tail: log.tail() });
+        }
+        Ok(Self {
+            server: server.clone(),
+            child: Mutex::new(child.keep()?),
+            control: Mutex::new(control),
+            clock,
+            socket,
+            _library: library,
+            _folder: folder,
+        })
+    }
+
+    /// A connection of its own.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn connect(&self) -> Result<Connection, Error> {
+        connect(&self.socket).map_err(Error::redis("a new connection"))
+    }
+
+    /// The node's clock, to read. Moving it is `set_clock` and `advance_clock`.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Moves the clock, forward or back, and waits until the server has looked at it: from then on
+    /// every command runs at the new time. A dead node keeps its clock, which moves all the same.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the server does not answer, `TimedOut` if it stays in the past.
+    pub fn set_clock(&self, ms: i64) -> Result<(), Error> {
+        self.clock.set_ms(ms);
+        if !self.is_running() {
+            return Ok(());
+        }
+        let mut control = self.control();
+        let seen = |control: &mut Control| Ok(control.time_ms()? == ms);
+        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)
+    }
+
+    /// Moves the clock by this much.
+    ///
+    /// # Errors
+    ///
+    /// As `set_clock`.
+    pub fn advance_clock(&self, by_ms: i64) -> Result<(), Error> {
+        self.set_clock(self.clock.now_ms() + by_ms)
+    }
+
+    /// Kills the process as a power cut would: nothing is said to anybody. Harmless if it is dead.
+    ///
+    /// # Errors
+    ///
+    /// `System` if the kernel refuses.
+    pub fn kill(&self) -> Result<(), Error> {
+        let mut child = self.child();
+        child.kill().map_err(Error::system("kill a server"))?;
+        child.wait().map(drop).map_err(Error::system("await the end of a server"))
+    }
+
+    /// Whether the process lives.
+    pub fn is_running(&self) -> bool {
+        matches!(self.child().try_wait(), Ok(None))
+    }
+
+    /// Makes the node a replica behind `gate`, and waits until it has the master's data and each of
+    /// the two knows that the other is there.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if they do not find together; `Link` if the gate is cut; `Redis`.
+    pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
+        let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
+        gate.attach(Control::new(self.connect()?));
+        let mut control = self.control();
+        // A node has no port of its own, so it announces the gate's: the master tells replicas apart.
+        let announce = ["SET", "replica-announce-port", &port.to_string()];
+        control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&announce))?;
+        control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(port))?;
+        gate.wait_for_commands()?;
+        control.wait(LINK_WAIT, "a replica to load its copy", |control| {
+            Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
+        })?;
+        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
+        master.wait(LINK_WAIT, "a master to see its replica online", |master| {
+            let online = format!(",port={port},state=online,");
+            Ok(master.replication()?.values().any(|value| value.contains(&online)))
+        })
+    }
+
+    /// Makes the node a master with the data it has.
+    ///
+    /// # Errors
+    ///
+    /// `Redis`; `TimedOut` if it stays a replica.
+    pub fn promote(&self) -> Result<(), Error> {
+        let mut control = self.control();
+        control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
+        control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == Role::Master))
+    }
+
+    /// What the node is now.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn role(&self) -> Result<Role, Error> {
+        Ok(self.control().role()?.0)
+    }
+
+    /// The replication offset: what a master wrote, or what a replica has applied.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn offset(&self) -> Result<u64, Error> {
+        let replication = self.control().replication()?;
+        let offset = replication.get("master_repl_offset").and_then(|offset| offset.parse().ok());
+        offset.ok_or_else(|| Error::link("the server does not tell its master_repl_offset"))
+    }
+
+    /// Waits until a replica has applied its master's stream up to `offset`.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut`; `Redis` if the node is not running.
+    pub fn wait_offset(&self, offset: u64) -> Result<(), Error> {
+        self.control().wait_offset(offset)
+    }
+
+    /// Where the node listens.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
+    /// The program it runs.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The process, for tests and messages.
+    pub fn pid(&self) -> u32 {
+        self.child().id()
+    }
+
+    fn control(&self) -> MutexGuard<'_, Control> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Node {
+    fn drop(&mut self) {
+        // Nobody is left to tell; a process we cannot kill dies with us.
+        let _ = self.kill();
+    }
+}
+
+/// A connection by which we ask and steer a node, beside those of the clients.
+pub(super) struct Control(Connection);
+
+impl fmt::Debug for Control {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Control")
+    }
+}
+
+impl Control {
+    fn new(connection: Connection) -> Self {
+        Self(connection)
+    }
+
+    fn ask<T: FromRedisValue>(&mut self, asked: &'static str, command: &redis::Cmd) -> Result<T, Error> {
+        command.query(&mut self.0).map_err(Error::redis(asked))
+    }
+
+    fn time_ms(&mut self) -> Result<i64, Error> {
+        let (seconds, microseconds): (i64, i64) = self.ask("TIME", &redis::cmd("TIME"))?;
+        // The harness sets whole milliseconds. What is below is Valkey's: it adds the time since it last looked.
+        Ok(seconds * 1000 + microseconds / 1000)
+    }
+
+    fn replication(&mut self) -> Result<std::collections::BTreeMap<String, String>, Error> {
+        let text: String = self.ask("INFO", redis::cmd("INFO").arg("replication"))?;
+        let fields = text.lines().filter_map(|line| line.split_once(':'));
+        Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
+    }
+
+    /// The role, and a replica's offset while its link is up.
+    fn role(&mut self) -> Result<(Role, Option<u64>), Error> {
+        let answer: Vec<Value> = self.ask("ROLE", &redis::cmd("ROLE"))?;
+        match &answer[..] {
+            [Value::BulkString(role), ..] if role == b"master" => Ok((Role::Master, None)),
+            [_, _, _, _, Value::Int(offset)] => Ok((Role::Replica, u64::try_from(*offset).ok())),
+            _ => Err(Error::link(format!("{answer:?} is not an answer to ROLE"))),
+        }
+    }
+
+    /// Asks the replica itself: it tells its master only once a second.
+    pub(super) fn wait_offset(&mut self, offset: u64) -> Result<(), Error> {
+        self.wait(LINK_WAIT, &format!("a replica to apply its stream up to offset {offset}"), |control| {
+            Ok(control.role()?.1.is_some_and(|applied| applied >= offset))
+        })
+    }
+
+    /// Asks again and again: at once, then after pauses that grow to a millisecond.
+    fn wait(
+        &mut self,
+        limit: Duration,
+        awaited: &str,
+        mut reached: impl FnMut(&mut Self) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        while !reached(self)? {
+            if begin.elapsed() > limit {
+                return Err(Error::TimedOut { awaited: awaited.to_owned(), waited: begin.elapsed() });
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        Ok(())
+    }
+}
+
+fn connect(socket: &Path) -> Result<Connection, RedisError> {
+    let client = redis::Client::open(ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?)?;
+    let connection = client.get_connection()?;
+    connection.set_read_timeout(Some(ANSWER_WAIT))?;
+    connection.set_write_timeout(Some(ANSWER_WAIT))?;
+    Ok(connection)
+}
+
+/// What the server says, in files of its folder: its log, and what the loader and it say before that.
+#[derive(Debug)]
+struct Log {
+    folder: PathBuf,
+}
+
+impl Log {
+    const LINES: usize = 12;
+
+    fn file(&self) -> PathBuf {
+        self.folder.join("log")
+    }
+
+    fn console(&self) -> PathBuf {
+        self.folder.join("console")
+    }
+
+    fn tail(&self) -> String {
+        let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
+        let all = read(self.console()) + &read(self.file());
+        let lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).collect();
+        if lines.is_empty() {
+            return "it wrote no log".to_owned();
+        }
+        let tail = &lines[lines.len().saturating_sub(Self::LINES)..];
+        tail.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+    }
+}
+
+fn command(
+    server: &Server,
+    folder: &TempDir,
+    socket: &Path,
+    clock: &Clock,
+    library: &ClockLibrary,
+    log: &Log,
+) -> Result<Command, Error> {
+    // The clock jumps at will, so nothing may end because much time seems to have passed: no link
+    // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings
+    // counts real seconds, and a ping would be a byte in the stream that nobody asked for.
+    const CONSTANT: &[(&str, &str)] = &[
+        ("--port", "0"),
+        ("--daemonize", "no"),
+        ("--save", ""),
+        ("--appendonly", "no"),
+        ("--repl-diskless-sync", "yes"),
+        ("--repl-diskless-sync-delay", "0"),
+        ("--repl-diskless-load", "swapdb"),
+        ("--repl-ping-replica-period", "1000000000"),
+        ("--repl-timeout", "2000000000"),
+        ("--repl-backlog-size", "16mb"),
+        ("--repl-backlog-ttl", "0"),
+        // The allocator's own threads sleep until a time of the wall clock; if that stands, they never
+        // sleep (seen with Redis 6.2.5: a core each).
+        ("--jemalloc-bg-thread", "no"),
+        // Clients that time out, and children that end, are seen by the timer only: 10 ms, not 100.
+        ("--hz", "100"),
+    ];
+    let console = File::create(log.console()).map_err(Error::system("create a log file"))?;
+    let mut command = Command::new(&server.path);
+    for (name, value) in CONSTANT {
+        command.args([name, value]);
+    }
+    // Older servers have DEBUG without asking, and refuse the option.
+    if server.version >= (Version { major: 7, minor: 0, patch: 0 }) {
+        command.args(["--enable-debug-command", "yes"]);
+    }
+    command
+        .arg("--unixsocket")
+        .arg(socket)
+        .arg("--logfile")
+        .arg(log.file())
+        .arg("--dir")
+        .arg(folder.path())
+        .current_dir(folder.path())
+        .env("LD_PRELOAD", library.path())
+        .env("LOCKSTEP_CLOCK", clock.path())
+        .stdin(Stdio::null())
+        .stderr(console.try_clone().map_err(Error::system("share a log file"))?)
+        .stdout(console)
+        // A terminal sends Ctrl-C to a whole group: it shall reach us alone.
+        .process_group(0);
+    die_with_us(&mut command);
+    Ok(command)
+}
+
+#[cfg(target_os = "linux")]
+fn die_with_us(command: &mut Command) {
+    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+
+    let us = getpid();
+    let ask_kernel = move || {
+        set_parent_process_death_signal(Some(Signal::KILL))?;
+        // If we died before the line above, the kernel will not say so any more.
+        if getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
+    };
+    #[expect(unsafe_code, reason = "what runs between fork and exec must be safe there")]
+    // SAFETY: two system calls, and no allocation: an error kind is a plain value.
+    unsafe {
+        command.pre_exec(ask_kernel);
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn die_with_us(_: &mut Command) {}
+
+/// Starts a process from a thread that lives as long as we do: what the kernel calls the death of a
+/// parent is the death of the *thread* that forked (prctl(2), `PR_SET_PDEATHSIG`).
+fn launch(command: Command) -> Result<Child, Error> {
+    type Order = (Command, mpsc::Sender<io::Result<Child>>);
+    static LAUNCHER: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
+
+    let launcher = LAUNCHER.get_or_init(|| {
+        let (orders, incoming) = mpsc::channel::<Order>();
+        let launch_all = move || {
+            for (mut command, answer) in incoming {
+                // Whoever asked may be gone; then the child goes too.
+                if let Err(mpsc::SendError(Ok(mut child))) = answer.send(command.spawn()) {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                }
+            }
+        };
+        thread::Builder::new().name("launcher".to_owned()).spawn(launch_all).ok().map(|_| orders)
+    });
+    let (answer, child) = mpsc::channel();
+    let sent = launcher.as_ref().and_then(|launcher| launcher.send((command, answer)).ok());
+    let child = sent.and_then(|()| child.recv().ok());
+    let no_thread = || Err(io::Error::other("there is no thread to start it"));
+    child.unwrap_or_else(no_thread).map_err(Error::system("start the server"))
+}
+
+/// A child that is killed unless it is kept: a node that failed to start leaves nothing.
+struct Reaped(Option<Child>);
+
+impl Reaped {
+    fn running(&mut self) -> Result<&mut Child, Error> {
+        self.0.as_mut().ok_or_else(|| Error::link("a server was given away before it ran"))
+    }
+
+    fn keep(mut self) -> Result<Child, Error> {
+        self.0.take().ok_or_else(|| Error::link("a server was given away before it ran"))
+    }
+}
+
+impl Drop for Reaped {
+    fn drop(&mut self) {
+        if let Some(child) = &mut self.0 {
+            let _ = child.kill();
+            let _ = child.wait();
+        }
+    }
+}
+
+/// The first connection that answers.
+fn wait_for_answer(server: &Server, socket: &Path, child: &mut Child, log: &Log) -> Result<Control, Error> {
+    let would_not_start =
+        |reason: String| Error::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
+    let begin = Instant::now();
+    loop {
+        let answer = connect(socket).and_then(|mut connection| {
+            let _: Value = redis::cmd("PING").query(&mut connection)?;
+            Ok(connection)
+        });
+        let error = match answer {
+            Ok(connection) => return Ok(Control::new(connection)),
+            Err(error) => error,
+        };
+        if let Some(status) = child.try_wait().map_err(Error::system("look after a server"))? {
+            return Err(would_not_start(format!("it ended with {status}")));
+        }
+        if begin.elapsed() > START_WAIT {
+            return Err(would_not_start(format!("no answer within {} s: {error}", START_WAIT.as_secs())));
+        }
+        thread::sleep(Duration::from_millis(1));
+    }
+}

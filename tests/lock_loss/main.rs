@@ -1,0 +1,3 @@
+//! How a lock is lost: first of all, proof that the ground under a replay is solid.
+
+mod servers;

@@ -1,0 +1,547 @@
+//! Real servers do what they are told, and only then.
+//!
+//! Every fact is asked of every server in `LOCKSTEP_TEST_SERVERS` (paths with a colon between), or of
+//! the one on `PATH`. No server is a failure: a fact that was not asked is not known.
+
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lockstep_sim::replay::{Error, Flavour, Gate, Node, Role, Server};
+use redis::{Commands, Connection, Value, cmd};
+
+/// Some day in 2033: far from the machine's own time, so that the two cannot be taken for each other.
+const START_MS: i64 = 2_000_000_000_000;
+
+fn servers() -> Vec<Server> {
+    let found = match std::env::var_os("LOCKSTEP_TEST_SERVERS") {
+        Some(paths) => std::env::split_paths(&paths).map(|path| Server::find(Some(&path))).collect(),
+        None => Server::find(None).map(|server| vec![server]),
+    };
+    let servers: Vec<_> = found.unwrap_or_else(|error: Error| panic!("{error}"));
+    assert!(!servers.is_empty(), "LOCKSTEP_TEST_SERVERS names no server");
+    servers
+}
+
+fn on_every_server(fact: impl Fn(&Server)) {
+    for server in servers() {
+        println!("on {server}");
+        fact(&server);
+    }
+}
+
+fn start(server: &Server) -> Node {
+    Node::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// A master, a replica that has nothing yet, and the gate between them.
+struct Pair {
+    master: Node,
+    replica: Node,
+    gate: Gate,
+}
+
+fn pair(server: &Server) -> Pair {
+    let (master, replica) = (start(server), start(server));
+    let gate = Gate::open(master.socket()).unwrap();
+    replica.follow(&gate).unwrap_or_else(|error| panic!("{server}: {error}"));
+    Pair { master, replica, gate }
+}
+
+impl Pair {
+    /// One step that writes.
+    fn write(&self, command: &redis::Cmd) {
+        let _: Value = command.query(&mut self.master.connect().unwrap()).unwrap();
+        self.gate.mark(self.master.offset().unwrap());
+    }
+}
+
+fn set(key: &str, value: &str) -> redis::Cmd {
+    let mut command = cmd("SET");
+    command.arg(key).arg(value);
+    command
+}
+
+fn get(node: &Node, key: &str) -> Option<String> {
+    node.connect().unwrap().get(key).unwrap()
+}
+
+fn ttl_ms(redis: &mut Connection, key: &str) -> i64 {
+    redis.pttl(key).unwrap()
+}
+
+fn words(commands: &[Vec<Vec<u8>>]) -> Vec<String> {
+    commands.iter().map(|command| String::from_utf8_lossy(&command[0]).to_uppercase()).collect()
+}
+
+// Time.
+
+/// Everything a replay compares to the millisecond rests on this.
+#[test]
+fn a_frozen_clock_makes_a_ttl_exact_and_stands_still() {
+    on_every_server(|server| {
+        let node = start(server);
+        let mut redis = node.connect().unwrap();
+        let _: () = redis.pset_ex("lock", "a", 30_000).unwrap();
+        thread::sleep(Duration::from_millis(30));
+        assert_eq!(ttl_ms(&mut redis, "lock"), 30_000);
+        node.advance_clock(10_000).unwrap();
+        assert_eq!(ttl_ms(&mut redis, "lock"), 20_000);
+        node.set_clock(START_MS - 5000).unwrap();
+        assert_eq!(ttl_ms(&mut redis, "lock"), 35_000);
+        assert_eq!(node.clock().now_ms(), START_MS - 5000);
+    });
+}
+
+/// Newer servers remember the time for up to a millisecond: a move must wait until they look again.
+#[test]
+fn the_command_after_a_move_runs_at_the_new_time() {
+    on_every_server(|server| {
+        let node = start(server);
+        let mut redis = node.connect().unwrap();
+        for step in 1..=300 {
+            node.advance_clock(1).unwrap();
+            let (seconds, microseconds): (i64, i64) = cmd("TIME").query(&mut redis).unwrap();
+            assert_eq!(seconds * 1000 + microseconds / 1000, START_MS + step, "{server}");
+        }
+    });
+}
+
+/// One pipeline is one read for the server: time must not seep in between its commands.
+#[test]
+fn time_stands_still_through_a_long_pipeline() {
+    on_every_server(|server| {
+        let node = start(server);
+        let mut redis = node.connect().unwrap();
+        let _: () = redis.pset_ex("lock", "a", 30_000).unwrap();
+        let mut pipeline = redis::pipe();
+        (0..5000).for_each(|_| drop(pipeline.cmd("PTTL").arg("lock")));
+        let ttls: Vec<i64> = pipeline.query(&mut redis).unwrap();
+        assert!(ttls.iter().all(|&ttl| ttl == 30_000), "{server}");
+    });
+}
+
+/// Not one millisecond earlier than it was promised, and not one later.
+#[test]
+fn a_key_is_there_at_its_deadline_and_gone_one_millisecond_later() {
+    on_every_server(|server| {
+        let node = start(server);
+        let mut redis = node.connect().unwrap();
+        let _: () = redis.pset_ex("lock", "a", 30_000).unwrap();
+        node.advance_clock(30_000).unwrap();
+        assert_eq!(ttl_ms(&mut redis, "lock"), 0);
+        assert_eq!(get(&node, "lock").as_deref(), Some("a"));
+        node.advance_clock(1).unwrap();
+        assert_eq!(ttl_ms(&mut redis, "lock"), -2);
+        assert_eq!(get(&node, "lock"), None);
+    });
+}
+
+#[test]
+fn each_node_has_its_own_clock() {
+    on_every_server(|server| {
+        let (one, other) = (start(server), start(server));
+        for node in [&one, &other] {
+            let _: () = node.connect().unwrap().pset_ex("lock", "a", 30_000).unwrap();
+        }
+        one.advance_clock(30_001).unwrap();
+        assert_eq!(get(&one, "lock"), None);
+        assert_eq!(get(&other, "lock").as_deref(), Some("a"));
+    });
+}
+
+/// A server that spins because its clock stands would make every measure of speed a lie.
+#[test]
+fn a_server_at_rest_does_not_run() {
+    on_every_server(|server| {
+        let node = start(server);
+        let used = || {
+            let stat = fs::read_to_string(format!("/proc/{}/stat", node.pid())).unwrap();
+            let fields: Vec<u64> = stat.split_whitespace().filter_map(|field| field.parse().ok()).collect();
+            // utime and stime, in hundredths of a second; the name and the state are no numbers.
+            fields[11] + fields[12]
+        };
+        let before = used();
+        thread::sleep(Duration::from_millis(500));
+        assert!(used() - before < 20, "{server} used {} of 50 hundredths", used() - before);
+    });
+}
+
+// Replication.
+
+#[test]
+fn a_replica_sees_a_write_only_when_the_gate_releases_it() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(&set("lock", "a"));
+        pair.write(&set("lock", "b"));
+        thread::sleep(Duration::from_millis(30));
+        assert_eq!(get(&pair.replica, "lock"), None);
+        assert_eq!(pair.gate.held(), 2);
+        let effect = pair.gate.release_one().unwrap();
+        assert_eq!(effect.to_string(), "SELECT 0; SET lock a".replace("SET", &verb_as_sent(&effect.commands)));
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("a"));
+        assert_eq!(pair.gate.held(), 1);
+        assert_eq!(pair.gate.release_all().unwrap().len(), 1);
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
+        assert_eq!(pair.replica.offset().unwrap(), pair.master.offset().unwrap());
+        assert!(matches!(pair.gate.release_one(), Err(Error::NothingHeld)));
+    });
+}
+
+/// Servers send the command as the client wrote it, whatever its case.
+fn verb_as_sent(commands: &[Vec<Vec<u8>>]) -> String {
+    String::from_utf8_lossy(&commands[1][0]).into_owned()
+}
+
+#[test]
+fn what_was_there_before_the_replica_comes_with_its_copy() {
+    on_every_server(|server| {
+        let (master, replica) = (start(server), start(server));
+        let _: () = master.connect().unwrap().set("lock", "a".repeat(100_000)).unwrap();
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        assert_eq!(get(&replica, "lock").map(|value| value.len()), Some(100_000));
+        assert_eq!(replica.role().unwrap(), Role::Replica);
+        assert_eq!(gate.held(), 0);
+    });
+}
+
+/// Redisson's scripts count on it: nobody sees a hash without its deadline.
+#[test]
+fn the_writes_of_a_script_are_one_effect() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let script = "redis.call('hincrby', KEYS[1], 'a', 1) redis.call('pexpire', KEYS[1], 30000) \
+                      redis.call('publish', 'channel', 'x')";
+        pair.write(cmd("EVAL").arg(script).arg(1).arg("lock"));
+        let effect = pair.gate.release_one().unwrap();
+        let sent = words(&effect.commands);
+        assert_eq!(sent.first().map(String::as_str), Some("SELECT"));
+        assert_eq!(sent.last().map(String::as_str), Some("EXEC"));
+        assert!(sent.contains(&"HINCRBY".to_owned()), "{effect}");
+        assert!(sent.contains(&"PUBLISH".to_owned()), "{effect}");
+        assert_eq!(ttl_ms(&mut pair.replica.connect().unwrap(), "lock"), 30_000);
+        assert_eq!(pair.gate.held(), 0);
+    });
+}
+
+/// Two replicas of one master lag independently: their gates know nothing of each other.
+#[test]
+fn each_replica_has_its_own_gate() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let second = start(server);
+        let second_gate = Gate::open(pair.master.socket()).unwrap();
+        second.follow(&second_gate).unwrap();
+        pair.write(&set("lock", "a"));
+        second_gate.mark(pair.master.offset().unwrap());
+        second_gate.release_one().unwrap();
+        assert_eq!(get(&second, "lock").as_deref(), Some("a"));
+        assert_eq!(get(&pair.replica, "lock"), None);
+    });
+}
+
+/// The known hole, on a real server.
+#[test]
+fn what_was_not_released_dies_with_the_master() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(&set("before", "a"));
+        pair.gate.release_one().unwrap();
+        pair.write(&set("lock", "a"));
+        pair.master.kill().unwrap();
+        assert!(!pair.master.is_running());
+        pair.gate.close();
+        pair.replica.promote().unwrap();
+        assert_eq!(pair.replica.role().unwrap(), Role::Master);
+        assert_eq!(get(&pair.replica, "before").as_deref(), Some("a"));
+        assert_eq!(get(&pair.replica, "lock"), None);
+        let taken: bool = pair.replica.connect().unwrap().set_nx("lock", "b").unwrap();
+        assert!(taken);
+    });
+}
+
+/// Invisible either way, since both clocks agree that the key is gone.
+#[test]
+fn the_delete_of_an_expired_key_travels_with_the_next_effect() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(cmd("SET").arg("lock").arg("a").arg("PX").arg(1000));
+        pair.gate.release_one().unwrap();
+        let offset = pair.master.offset().unwrap();
+        for node in [&pair.master, &pair.replica] {
+            node.advance_clock(1001).unwrap();
+        }
+        thread::sleep(Duration::from_millis(150));
+        assert_eq!(pair.master.offset().unwrap(), offset, "{server} looks for expired keys by itself");
+        assert_eq!(get(&pair.replica, "lock"), None);
+        // A read makes the master look, and delete.
+        assert_eq!(get(&pair.master, "lock"), None);
+        assert!(pair.master.offset().unwrap() > offset);
+        pair.write(&set("other", "b"));
+        assert_eq!(pair.gate.held(), 1);
+        let effect = pair.gate.release_one().unwrap();
+        let sent = words(&effect.commands);
+        assert!(matches!(sent[0].as_str(), "DEL" | "UNLINK"), "{effect}");
+        assert_eq!(sent.last().map(String::as_str), Some("SET"));
+    });
+}
+
+#[test]
+fn a_mark_in_the_middle_of_a_command_is_refused() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let _: () = pair.master.connect().unwrap().set("lock", "a").unwrap();
+        pair.gate.mark(pair.master.offset().unwrap() - 1);
+        assert!(matches!(pair.gate.release_one(), Err(Error::NotAnEffect { .. })));
+    });
+}
+
+/// A sync wait asks the replica for its offset through the stream, where nothing may hold it up.
+#[test]
+fn a_wait_is_answered_once_the_effect_is_released() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let mut client = pair.master.connect().unwrap();
+        let _: () = client.set("lock", "a").unwrap();
+        pair.gate.mark(pair.master.offset().unwrap());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(60_000).query::<i64>(&mut client).unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            pair.gate.release_one().unwrap();
+            assert_eq!(waiting.join().unwrap(), 1);
+        });
+    });
+}
+
+/// WAIT counts the milliseconds of the server's clock, which only we move.
+#[test]
+fn a_wait_ends_when_the_clock_says_so() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let mut client = pair.master.connect().unwrap();
+        let _: () = client.set("lock", "a").unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(1000).query::<i64>(&mut client).unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            pair.master.advance_clock(1001).unwrap();
+            assert_eq!(waiting.join().unwrap(), 0);
+        });
+    });
+}
+
+/// A partition that heals is no crash: the replica gets what it missed, still one effect at a time.
+#[test]
+fn a_healed_link_continues_where_it_was_cut() {
+    on_every_server(|server| {
+        let mut pair = pair(server);
+        pair.write(&set("lock", "a"));
+        pair.gate.release_one().unwrap();
+        pair.write(&set("lock", "b"));
+        pair.gate.cut();
+        pair.write(&set("lock", "c"));
+        pair.gate.heal().unwrap();
+        pair.replica.follow(&pair.gate).unwrap();
+        assert_eq!(pair.gate.held(), 2);
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("a"));
+        pair.gate.release_one().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
+        pair.gate.release_one().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("c"));
+    });
+}
+
+/// An old master that kept writing loses what the new one does not know.
+#[test]
+fn a_demoted_master_loses_its_own_suffix() {
+    on_every_server(|server| {
+        let Pair { master, replica, gate } = pair(server);
+        let _: () = master.connect().unwrap().set("lock", "a").unwrap();
+        gate.close();
+        replica.promote().unwrap();
+        let _: () = replica.connect().unwrap().set("lock", "b").unwrap();
+        let back = Gate::open(replica.socket()).unwrap();
+        master.follow(&back).unwrap();
+        assert_eq!(master.role().unwrap(), Role::Replica);
+        assert_eq!(get(&master, "lock").as_deref(), Some("b"));
+    });
+}
+
+/// Links end when nothing was heard for `repl-timeout` seconds, and ours hear of years.
+#[test]
+fn a_jump_of_years_breaks_no_link() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(&set("lock", "a"));
+        for node in [&pair.master, &pair.replica] {
+            node.advance_clock(10 * 365 * 86_400_000).unwrap();
+        }
+        // The servers look for dead links once a second, of the clock they cannot see us move.
+        thread::sleep(Duration::from_millis(1200));
+        pair.write(&set("lock", "b"));
+        pair.gate.release_all().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
+    });
+}
+
+// Processes.
+
+const THE_VICTIM: &str = "LOCKSTEP_TEST_VICTIM";
+
+/// This very test program, asked to run one test; `THE_VICTIM` tells it to play the other part.
+fn this_program(test: &str) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(THE_VICTIM, "yes");
+    command
+}
+
+fn is_the_victim() -> bool {
+    std::env::var_os(THE_VICTIM).is_some()
+}
+
+struct Killed(Child);
+
+impl Drop for Killed {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+/// A replay that is killed in CI must not leave servers behind; no code of ours runs at SIGKILL.
+#[test]
+fn killing_the_harness_leaves_no_server() {
+    if is_the_victim() {
+        let node = start(&servers()[0]);
+        println!("\npid {} {}", node.pid(), node.socket().display());
+        loop {
+            thread::park();
+        }
+    }
+    let mut command = this_program("servers::killing_the_harness_leaves_no_server");
+    let mut harness = Killed(command.stdout(Stdio::piped()).spawn().unwrap());
+    let mut lines = BufReader::new(harness.0.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let found = lines.find_map(|line| {
+        let (pid, socket) = line.strip_prefix("pid ")?.split_once(' ')?;
+        Some((pid.parse::<u32>().ok()?, PathBuf::from(socket)))
+    });
+    let (pid, socket) = found.expect("the harness starts a server");
+    assert!(lives(pid));
+    drop(harness);
+    let begin = Instant::now();
+    while lives(pid) {
+        assert!(begin.elapsed() < Duration::from_secs(5), "the server outlives its harness");
+        thread::sleep(Duration::from_millis(5));
+    }
+    // What SIGKILL leaves is a folder of a few kilobytes.
+    fs::remove_dir_all(socket.parent().unwrap()).unwrap();
+}
+
+/// A process that ended and was not yet collected by its new parent is dead too.
+fn lives(pid: u32) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
+    stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
+}
+
+/// The kernel counts the death of the thread that forked as the death of the parent.
+#[test]
+fn a_server_outlives_the_thread_that_asked_for_it() {
+    on_every_server(|server| {
+        let server = server.clone();
+        let node = thread::spawn(move || start(&server)).join().unwrap();
+        thread::sleep(Duration::from_millis(50));
+        assert!(node.is_running());
+    });
+}
+
+#[test]
+fn a_dropped_node_leaves_no_process_and_no_folder() {
+    on_every_server(|server| {
+        let node = start(server);
+        let (pid, folder) = (node.pid(), node.socket().parent().unwrap().to_owned());
+        assert!(folder.exists());
+        drop(node);
+        assert!(!lives(pid));
+        assert!(!folder.exists());
+    });
+}
+
+#[test]
+fn without_a_server_the_error_says_how_to_install_one() {
+    if is_the_victim() {
+        println!("\nfound: {}", Server::find(None).map_or_else(|error| error.to_string(), |server| server.to_string()));
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let find = |name: &str, value: &Path| {
+        let mut command = this_program("servers::without_a_server_the_error_says_how_to_install_one");
+        command.env_remove("LOCKSTEP_REDIS_SERVER").env(name, value);
+        let output = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        output.lines().find_map(|line| line.strip_prefix("found: ").map(str::to_owned)).unwrap()
+    };
+    let nothing = find("PATH", folder.path());
+    assert!(nothing.contains("apt-get install redis-server"), "{nothing}");
+    let named = find("LOCKSTEP_REDIS_SERVER", &folder.path().join("gone"));
+    assert!(named.contains("LOCKSTEP_REDIS_SERVER names"), "{named}");
+    let valkey = fake(folder.path(), "valkey-server", "Valkey server v=8.1.0 sha=00000000:0");
+    assert_eq!(find("PATH", valkey.parent().unwrap()), "Valkey 8.1.0");
+    fake(folder.path(), "redis-server", "Redis server v=7.2.4 sha=00000000:0");
+    assert_eq!(find("PATH", folder.path()), "Redis 7.2.4");
+    assert_eq!(find("LOCKSTEP_REDIS_SERVER", &valkey), "Valkey 8.1.0");
+}
+
+#[test]
+fn a_server_that_is_too_old_or_none_at_all_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = fake(folder.path(), "old", "Redis server v=5.0.7 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64");
+    let error = Server::find(Some(&old)).unwrap_err();
+    assert!(matches!(error, Error::WrongVersion { flavour: Flavour::Redis, .. }));
+    assert!(error.to_string().ends_with("is Redis 5.0.7; 6.2.0 or newer is needed"), "{error}");
+    let other = fake(folder.path(), "other", "PostgreSQL 16");
+    assert!(matches!(Server::find(Some(&other)), Err(Error::NotAServer { .. })));
+    let named = Server::find(Some(&folder.path().join("gone"))).unwrap_err();
+    assert!(named.to_string().contains("--server names"), "{named}");
+}
+
+#[test]
+fn a_server_that_will_not_start_shows_its_last_words() {
+    let folder = tempfile::tempdir().unwrap();
+    let script = "case $1 in --version) echo Redis server v=7.0.0;; *) echo the disk is full; exit 1;; esac";
+    let broken = script_file(folder.path(), "broken", script);
+    let error = Node::start(&Server::find(Some(&broken)).unwrap(), START_MS).unwrap_err();
+    assert!(error.to_string().contains("the disk is full"), "{error}");
+}
+
+/// A server that looks at another clock would give answers that mean nothing.
+#[test]
+fn a_server_that_escapes_the_clock_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let real = servers().swap_remove(0);
+    let escaped = script_file(
+        folder.path(),
+        "escaped",
+        &format!("unset LD_PRELOAD\nexec '{}' \"$@\"", fs::canonicalize(real.path()).unwrap().display()),
+    );
+    let error = Node::start(&Server::find(Some(&escaped)).unwrap(), START_MS).unwrap_err();
+    assert!(matches!(error, Error::ClockNotInForce { set_ms: START_MS, .. }), "{error}");
+}
+
+fn fake(folder: &Path, name: &str, version: &str) -> PathBuf {
+    script_file(folder, name, &format!("echo '{version}'"))
+}
+
+/// Written under another name and moved: a file that is open for writing somewhere cannot be run, and
+/// another test's fork may hold ours open for a moment.
+fn script_file(folder: &Path, name: &str, script: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    path
+}
