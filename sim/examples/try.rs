@@ -25,13 +25,24 @@ fn main() {
                 println!("{} states {} gen depth {} {:.2}s", o.states, o.generated, o.depth, o.seconds);
                 for p in &o.properties {
                     println!("  {:22} {} {:?}", p.property, p.verdict, p.why);
-                    if let Some(t) = &p.trace { for s in &t.steps { println!("      {:2} {} {:?} -> {:?} {:?}", s.at_tick, s.lane, s.action, s.answer, s.happenings); } }
+                    if let Some(t) = &p.trace {
+                        for s in &t.steps {
+                            println!(
+                                "      {:2} {} {:?} -> {:?} {:?}",
+                                s.at_tick, s.lane, s.action, s.answer, s.happenings
+                            );
+                        }
+                    }
                 }
             }
         }
     };
     go(&s);
     let mut t = s.clone();
-    t.config.cluster.replicas = 0; t.config.faults = Faults::default(); t.config.clients.threads = 2; t.config.clients.max_holds=2; t.config.clients.acquires=Some(3);
+    t.config.cluster.replicas = 0;
+    t.config.faults = Faults::default();
+    t.config.clients.threads = 2;
+    t.config.clients.max_holds = 2;
+    t.config.clients.acquires = Some(3);
     go(&t);
 }

@@ -1,1 +1,3 @@
 //! What the proofs share.
+
+pub mod servers;

@@ -120,6 +120,19 @@ pub enum Error {
         source: redis::RedisError,
     },
 
+    /// The server answered what no server of this kind answers.
+    #[error("redis was asked {asked} and answered {answer}")]
+    Unexpected {
+        /// What was asked.
+        asked: &'static str,
+        /// Its answer.
+        answer: String,
+    },
+
+    /// `lease` times `tick_ms` is beyond what Redis can store.
+    #[error("the lease is longer than a hundred years; lower lease or tick_ms in [time]")]
+    LeaseTooLong,
+
     /// A file, process or socket of ours could not be made.
     #[error("cannot {attempted}: {source}")]
     System {

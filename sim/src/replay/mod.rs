@@ -3,14 +3,23 @@
 //! A server is deterministic once nothing reaches it by chance. So time comes from the harness
 //! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
 //! `stream`), and a process shares nothing with the machine but its processor (`node`).
+//!
+//! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
+//! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
 
 mod clock;
+mod compare;
 mod error;
 mod gate;
 mod node;
+mod player;
 mod stream;
+mod subscriber;
+pub mod translate;
 
 pub use clock::{Clock, ClockLibrary};
+pub use compare::Difference;
 pub use error::Error;
 pub use gate::{Effect, Gate};
 pub use node::{Flavour, Node, Role, Server, Version};
+pub use player::{Played, Player};

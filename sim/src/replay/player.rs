@@ -23,7 +23,7 @@ const START_MS: i64 = 1_704_067_200_000;
 
 /// What a replay found.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Replayed {
+pub struct Played {
     /// Flavour and version: `redis 7.0.15`.
     pub server: String,
     /// Steps played.
@@ -80,9 +80,19 @@ struct Listener {
 
 /// What the model says will be answered.
 enum Expected {
-    Reply { at: Place, words: String, read: fn(&Value, LockKind) -> Result<String, ReplyError> },
-    Keys { at: Place, words: String },
-    Role { at: Place, words: &'static str },
+    Reply {
+        at: Place,
+        words: String,
+        read: fn(&Value, LockKind) -> Result<String, ReplyError>,
+    },
+    Keys {
+        at: Place,
+        words: String,
+    },
+    Role {
+        at: Place,
+        words: &'static str,
+    },
     /// The offset up to which the step wrote.
     Offset,
     /// Nothing that could differ.
@@ -136,7 +146,7 @@ impl Player {
     ///
     /// # Errors
     /// What keeps the servers from being asked. A difference is a result.
-    pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Replayed, Error> {
+    pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, Error> {
         self.reset()?;
         self.told = Told::default();
         let mut played = 0;
@@ -152,7 +162,7 @@ impl Player {
         }
         self.flush()?;
         let told = std::mem::take(&mut self.told);
-        Ok(Replayed {
+        Ok(Played {
             server: self.server(),
             steps: told.difference.as_ref().map_or(played, |difference| difference.step),
             compared: told.compared,
@@ -337,8 +347,7 @@ impl Player {
                     let node = self.index_of(node);
                     let channel = self.interpreter.channel();
                     self.told.note(|| format!("{}: SUBSCRIBE {channel}", node_name_of(node)));
-                    self.listeners[index].subscriber =
-                        Some(Subscriber::start(&self.members[node].node, &channel)?);
+                    self.listeners[index].subscriber = Some(Subscriber::start(&self.members[node].node, &channel)?);
                 }
             }
         }

@@ -18,8 +18,7 @@ pub struct Subscriber {
 impl Subscriber {
     /// Subscribes, and waits until the node says that it is so.
     pub fn start(node: &Node, channel: &str) -> Result<Self, Error> {
-        let mut subscriber =
-            Self { connection: node.connect()?, channel: channel.to_owned(), unread: VecDeque::new() };
+        let mut subscriber = Self { connection: node.connect()?, channel: channel.to_owned(), unread: VecDeque::new() };
         subscriber.send(redis::cmd("SUBSCRIBE").arg(channel))?;
         subscriber.read_until("subscribe")?;
         Ok(subscriber)

@@ -261,7 +261,8 @@ fn read_acquire(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
         },
         LockKind::Reentrant => match reentrant::AcquireReply::read(value)? {
             reentrant::AcquireReply::Acquired => "acquired".to_owned(),
-            reentrant::AcquireReply::Busy { ttl_ms } => busy(ttl_ms),
+            // PTTL is -1 for a key that lives for ever.
+            reentrant::AcquireReply::Busy { ttl_ms } => busy(Some(ttl_ms).filter(|&ms| ms >= 0)),
         },
     })
 }
@@ -294,7 +295,7 @@ fn read_renew(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
 fn read_force_release(value: &Value, _: LockKind) -> Result<String, ReplyError> {
     let words = match reentrant::ForceReleaseReply::read(value)? {
         reentrant::ForceReleaseReply::Released => "force released",
-        reentrant::ForceReleaseReply::NotHeld => "nothing to release",
+        reentrant::ForceReleaseReply::WasFree => "nothing to release",
     };
     Ok(words.to_owned())
 }

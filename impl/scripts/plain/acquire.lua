@@ -1,0 +1,7 @@
+-- Takes the lock if nobody has it. Its holder, asking again, is refused like everybody else.
+-- KEYS[1] lock   ARGV[1] lease, ms   ARGV[2] holder
+-- Replies OK when taken, nil when somebody has it.
+-- Same rule: model/src/locks/plain.rs, acquire.   Compare: the Redis documentation, SET with NX and PX.
+local lock, lease_ms, holder = KEYS[1], ARGV[1], ARGV[2]
+
+return redis.call('set', lock, holder, 'nx', 'px', lease_ms)

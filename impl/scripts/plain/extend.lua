@@ -1,0 +1,13 @@
+-- Lets the lease begin anew if the one who asks still holds the lock.
+-- KEYS[1] lock   ARGV[1] lease, ms   ARGV[2] holder
+-- Replies 1 when extended, 0 when it was not his.
+-- Same rule: model/src/locks/plain.rs, extend.   Compare: the Redis documentation, compare and expire.
+local lock, lease_ms, holder = KEYS[1], ARGV[1], ARGV[2]
+
+local is_mine = redis.call('get', lock) == holder
+if not is_mine then
+  return 0
+end
+
+redis.call('pexpire', lock, lease_ms)
+return 1

@@ -1,0 +1,15 @@
+-- Takes the lock for one holder, or takes it once more if that holder has it already.
+-- KEYS[1] lock   ARGV[1] lease, ms   ARGV[2] holder
+-- Replies nil when taken; otherwise how long until the lease in the way runs out, ms.
+-- Same rule: model/src/locks/reentrant.rs, acquire.   Compare: RedissonLock.tryLockInnerAsync (4.7).
+local lock, lease_ms, holder = KEYS[1], ARGV[1], ARGV[2]
+
+local is_free = redis.call('exists', lock) == 0
+local is_mine = redis.call('hexists', lock, holder) == 1
+if not (is_free or is_mine) then
+  return redis.call('pttl', lock)
+end
+
+redis.call('hincrby', lock, holder, 1)
+redis.call('pexpire', lock, lease_ms)
+return nil

@@ -1,0 +1,16 @@
+-- Lets the lease of every lock in the batch begin anew whose holder still has it.
+-- KEYS[i] lock   ARGV[1] lease, ms   ARGV[i + 1] holder of KEYS[i]
+-- Replies a list, one number a lock: 1 renewed, 0 not held. A lock that is gone stays gone.
+-- Same rule: model/src/locks/reentrant.rs, renew.   Compare: LockTask.renew (4.7).
+local locks, lease_ms = KEYS, ARGV[1]
+
+local answers = {}
+for i, lock in ipairs(locks) do
+  local holder = ARGV[i + 1]
+  local is_held = redis.call('hexists', lock, holder) == 1
+  if is_held then
+    redis.call('pexpire', lock, lease_ms)
+  end
+  answers[i] = is_held and 1 or 0
+end
+return answers

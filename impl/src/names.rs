@@ -1,0 +1,157 @@
+//! What things are called in Redis, and how long they may live.
+//!
+//! These names are the part of the protocol that Java services see: a lock called `invoices` here
+//! is Redisson's `getLock("invoices")`.
+
+use std::fmt;
+use std::num::NonZeroU64;
+
+/// What Redisson calls the things that belong to one lock.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Names {
+    lock: String,
+}
+
+impl Names {
+    /// The names around the lock that is called `lock`.
+    pub fn of(lock: impl Into<String>) -> Self {
+        Self { lock: lock.into() }
+    }
+
+    /// The key of the lock: its name as it is.
+    pub fn lock(&self) -> &str {
+        &self.lock
+    }
+
+    /// The channel on which a release wakes a waiter.
+    pub fn channel(&self) -> String {
+        prefixed("redisson_lock__channel", &self.lock)
+    }
+
+    /// The key under which the release with this id remembers what it replied.
+    pub fn receipt(&self, release_id: &str) -> String {
+        format!("{}:{release_id}", prefixed("redisson_unlock_latch", &self.lock))
+    }
+}
+
+/// Keeps a helper's key on the lock's slot of a cluster: the lock's name becomes the hash tag,
+/// unless it brings braces of its own.
+fn prefixed(prefix: &str, lock: &str) -> String {
+    if lock.contains('{') { format!("{prefix}:{lock}") } else { format!("{prefix}:{{{lock}}}") }
+}
+
+/// Who holds: one thread of one client. This, as text, is what the lock stores.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Holder {
+    client: String,
+    thread: u64,
+}
+
+impl Holder {
+    /// One thread of the client with this id: unique for ever, a UUID with Redisson.
+    pub fn new(client: impl Into<String>, thread: u64) -> Self {
+        Self { client: client.into(), thread }
+    }
+
+    /// The id of the client.
+    pub fn client(&self) -> &str {
+        &self.client
+    }
+
+    /// The number of the thread within its client.
+    pub const fn thread(&self) -> u64 {
+        self.thread
+    }
+}
+
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.client, self.thread)
+    }
+}
+
+/// How long a key lives unrenewed.
+///
+/// Redis does not undo the first half of a script whose second half fails, so a lease that it
+/// would refuse (none, or one beyond its calendar) must never get there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Lease(NonZeroU64);
+
+impl Lease {
+    /// A hundred years.
+    pub const LONGEST_MS: u64 = 100 * 365 * 24 * 60 * 60 * 1000;
+
+    /// From 1 ms to [a hundred years](Self::LONGEST_MS).
+    pub const fn from_ms(ms: u64) -> Option<Self> {
+        match NonZeroU64::new(ms) {
+            Some(lease) if ms <= Self::LONGEST_MS => Some(Self(lease)),
+            Some(_) | None => None,
+        }
+    }
+
+    /// In milliseconds.
+    pub const fn ms(self) -> u64 {
+        self.0.get()
+    }
+}
+
+/// What makes a release harmless when it is sent again: an id of its own, kept in Redis for a while.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Receipt {
+    release_id: String,
+    lease: Lease,
+}
+
+impl Receipt {
+    /// Redisson's with its defaults: four tries of 3 s, each with up to 2 s of delay.
+    pub const LEASE: Lease = Lease(NonZeroU64::new(20_000).unwrap());
+
+    /// `release_id` is new for each release, and the same for each time that release is sent.
+    pub fn new(release_id: impl Into<String>, lease: Lease) -> Self {
+        Self { release_id: release_id.into(), lease }
+    }
+
+    /// The id of the release.
+    pub fn release_id(&self) -> &str {
+        &self.release_id
+    }
+
+    /// How long Redis remembers: as long as the release may be sent again.
+    pub const fn lease(&self) -> Lease {
+        self.lease
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_name_becomes_the_hash_tag_of_its_helpers() {
+        let names = Names::of("invoices");
+        assert_eq!(names.lock(), "invoices");
+        assert_eq!(names.channel(), "redisson_lock__channel:{invoices}");
+        assert_eq!(names.receipt("r1"), "redisson_unlock_latch:{invoices}:r1");
+    }
+
+    /// In a cluster, a second pair of braces would move the helpers to another slot.
+    #[test]
+    fn a_name_with_a_hash_tag_keeps_its_own() {
+        let names = Names::of("{eu}invoices");
+        assert_eq!(names.channel(), "redisson_lock__channel:{eu}invoices");
+        assert_eq!(names.receipt("r1"), "redisson_unlock_latch:{eu}invoices:r1");
+    }
+
+    #[test]
+    fn a_holder_is_written_as_client_and_thread() {
+        assert_eq!(Holder::new("0d8a1a52", 7).to_string(), "0d8a1a52:7");
+    }
+
+    #[test]
+    fn a_lease_that_redis_would_refuse_does_not_exist() {
+        assert_eq!(Lease::from_ms(0), None);
+        assert_eq!(Lease::from_ms(Lease::LONGEST_MS + 1), None);
+        assert_eq!(Lease::from_ms(1).map(Lease::ms), Some(1));
+        assert_eq!(Lease::from_ms(Lease::LONGEST_MS).map(Lease::ms), Some(Lease::LONGEST_MS));
+    }
+}
