@@ -25,7 +25,7 @@ pub(crate) fn write<R: Record, const C: usize, const N: usize>(
     }
     for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
         if config.cluster.lag.is_zero() {
-            node.record = record;
+            apply(config, &mut node.record, record);
             continue;
         }
         if node.link.len == MAX_EFFECTS_UNDER_WAY {
@@ -51,10 +51,14 @@ pub(crate) fn replicate<R: Record, const C: usize, const N: usize>(
     let [next, ..] = replica.link.effects;
     replica.link.effects.copy_within(1.., 0);
     replica.link.effects[usize::from(replica.link.len)..].fill(Effect::default());
-    if !config.is_mutated(Mutant::ReplicaDropsEffect) {
-        replica.record = next.record;
-    }
+    apply(config, &mut replica.record, next.record);
     Some(Reply::Done)
+}
+
+fn apply<R: Record>(config: &Config, stored: &mut R, effect: R) {
+    if !config.is_mutated(Mutant::ReplicaDropsEffect) {
+        *stored = effect;
+    }
 }
 
 /// Whether time must wait for a replica.

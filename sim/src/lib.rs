@@ -4,5 +4,6 @@
 //! `render` shows what was found, and `cli` is the `lockstep` command over all of them.
 
 pub mod check;
+pub mod fuzz;
 pub mod replay;
 pub mod scenario;

@@ -212,8 +212,12 @@ impl Player {
     }
 
     fn follow_master(&mut self, replica: usize) -> Result<(), Error> {
-        let gate = Gate::open(self.members[self.master].node.socket())?;
+        let master = &self.members[self.master].node;
+        let gate = Gate::open(master.socket())?;
         self.members[replica].node.follow(&gate)?;
+        // After a partial resync the gate holds what the replica has missed: the model's resync ends with all of it.
+        gate.mark(master.offset()?);
+        gate.release_all()?;
         self.members[replica].gate = Some(gate);
         Ok(())
     }
@@ -368,7 +372,7 @@ impl Player {
         let mut has_asked = false;
         for index in 0..self.members.len() {
             let member = &mut self.members[index];
-            let Some(at) = member.pending.last().and_then(|(_, expected)| expected.place()) else { continue };
+            let Some(at) = member.pending.iter().rev().find_map(|(_, expected)| expected.place()) else { continue };
             let words = if member.role == Role::Master { "master" } else { "replica" };
             member.pending.push((redis::cmd("ROLE"), Expected::Role { at, words }));
 

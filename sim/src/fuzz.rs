@@ -1,0 +1,150 @@
+//! Random histories on real servers.
+//!
+//! A history is drawn among the actions that can happen, so that a shrunk one is still a story. It is kept as a trace,
+//! not as a seed: it stays a story when the model changes.
+
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use lockstep_model::step::enabled;
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Classified, Config, Record, World, in_class};
+use lockstep_redis::Scripts;
+use proptest::collection::vec;
+use proptest::prelude::{Strategy, any};
+use proptest::strategy::ValueTree;
+use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
+
+use crate::replay::{Difference, Error, Player, Server};
+use crate::scenario::Scenario;
+
+/// How long a history may be.
+pub const MOST_STEPS: usize = 40;
+/// How often a history that differs is tried in a shorter form.
+const MOST_TRIES: usize = 300;
+
+/// What to draw.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// How many histories.
+    pub cases: u32,
+    /// The same seed draws the same histories, on every machine.
+    pub seed: u64,
+}
+
+/// What came of it.
+#[derive(Clone, Debug)]
+pub struct Fuzzed {
+    /// Flavour and version of the servers.
+    pub server: String,
+    /// Histories played to their end.
+    pub cases: u32,
+    /// Steps compared.
+    pub steps: u64,
+    /// A history on which model and Redis differ, shrunk, and where.
+    pub counterexample: Option<(Trace, Difference)>,
+}
+
+/// Plays random histories of the scenario until one differs.
+///
+/// # Errors
+/// What keeps the servers from being asked.
+pub fn fuzz(
+    scenario: &Scenario,
+    server: &Server,
+    scripts: Scripts,
+    options: Options,
+    stop: &AtomicBool,
+    progress: &AtomicU64,
+) -> Result<Fuzzed, Error> {
+    let mut player = Player::start(server, &scenario.config, scripts)?;
+    let mut found = Fuzzed { server: player.server(), cases: 0, steps: 0, counterexample: None };
+    let mut runner = runner(options.seed);
+    let draws = vec(any::<u16>(), 1..=MOST_STEPS);
+    while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
+        let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
+        let trace = drawn(scenario, &tree.current());
+        let played = player.replay(&trace, false)?;
+        found.steps += played.steps as u64;
+        found.cases += 1;
+        progress.fetch_add(1, Ordering::Relaxed);
+        if let Some(difference) = played.difference {
+            found.counterexample = Some(shrink(scenario, &mut player, &mut tree, (trace, difference), stop)?);
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A random history of the scenario.
+pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
+    let actions = in_class(&scenario.config, Drawing { draws });
+    record(scenario, &actions)
+}
+
+/// Makes the history shorter for as long as it still differs.
+fn shrink(
+    scenario: &Scenario,
+    player: &mut Player,
+    tree: &mut impl ValueTree<Value = Vec<u16>>,
+    first: (Trace, Difference),
+    stop: &AtomicBool,
+) -> Result<(Trace, Difference), Error> {
+    let mut best = cut(scenario, first);
+    let mut has_more = tree.simplify();
+    for _ in 0..MOST_TRIES {
+        if !has_more || stop.load(Ordering::Relaxed) {
+            break;
+        }
+        let trace = drawn(scenario, &tree.current());
+        match player.replay(&trace, false)?.difference {
+            Some(difference) => {
+                let shorter = cut(scenario, (trace, difference));
+                if shorter.0.steps.len() <= best.0.steps.len() {
+                    best = shorter;
+                }
+                has_more = tree.simplify();
+            }
+            None => has_more = tree.complicate(),
+        }
+    }
+    Ok(best)
+}
+
+/// What comes after the difference is not part of the story.
+fn cut(scenario: &Scenario, (trace, difference): (Trace, Difference)) -> (Trace, Difference) {
+    let actions: Vec<Action> = trace.actions().into_iter().take(difference.step).collect();
+    (record(scenario, &actions), difference)
+}
+
+fn record(scenario: &Scenario, actions: &[Action]) -> Trace {
+    let reproduce = format!("lockstep fuzz {}", scenario.name);
+    Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, &reproduce)
+        .expect("the actions were drawn among those that can happen")
+}
+
+fn runner(seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRunner::new_with_rng(RunnerConfig::default(), TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}
+
+struct Drawing<'a> {
+    draws: &'a [u16],
+}
+
+impl Classified for Drawing<'_> {
+    type Output = Vec<Action>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Vec<Action> {
+        let actions = Action::all(config);
+        let mut world = World::<R, C, N>::initial(config);
+        let mut history = Vec::with_capacity(self.draws.len());
+        for &draw in self.draws {
+            let possible = enabled(config, &world, &actions);
+            let Some((action, next)) = possible.get(usize::from(draw) % possible.len().max(1)) else { break };
+            history.push(*action);
+            world = next.world;
+        }
+        history
+    }
+}
