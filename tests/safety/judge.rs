@@ -1,0 +1,45 @@
+//! The judge believes nobody.
+
+use lockstep_model::{Action, Property};
+use lockstep_sim::check::judge::{Rejection, Witness, judge};
+
+use crate::scenario;
+
+/// The shortest way to two believers in `failover-loses-the-grant`.
+const LOSS: [Action; 5] = [
+    Action::Acquire { client: 0, thread: 0 },
+    Action::CrashNode { node: 0 },
+    Action::Promote { node: 1 },
+    Action::Discover { client: 1 },
+    Action::Acquire { client: 1, thread: 0 },
+];
+
+fn judged(actions: &[Action]) -> Result<bool, Rejection> {
+    let config = scenario("failover-loses-the-grant").config;
+    let witness = Witness { property: Property::OneBeliever, actions };
+    judge(&config, &[witness]).map(|judgement| judgement.is_shortest)
+}
+
+#[test]
+fn a_true_witness_is_accepted_and_found_to_be_shortest() {
+    assert_eq!(judged(&LOSS), Ok(true));
+}
+
+#[test]
+fn a_witness_that_breaks_nothing_is_rejected() {
+    assert_eq!(judged(&LOSS[..4]), Err(Rejection::NotBroken { property: Property::OneBeliever }));
+}
+
+#[test]
+fn a_witness_that_cannot_be_executed_is_rejected() {
+    let promoted_too_early = [LOSS[0], LOSS[2], LOSS[1], LOSS[3], LOSS[4]];
+    let rejection = Rejection::NotEnabled { property: Property::OneBeliever, step: 2, action: LOSS[2] };
+    assert_eq!(judged(&promoted_too_early), Err(rejection));
+}
+
+#[test]
+fn a_witness_that_is_longer_than_need_be_is_rejected() {
+    let detour = [&[LOSS[0], Action::Tick][..], &LOSS[1..]].concat();
+    let rejection = Rejection::NotShortest { property: Property::OneBeliever, claimed: 6, found: 5 };
+    assert!(matches!(judged(&detour), Err(found) if found == rejection || matches!(found, Rejection::NotEnabled { .. })));
+}

@@ -1,0 +1,66 @@
+//! Every property can fail: for each a rule is broken on purpose, and the property notices.
+
+use std::collections::BTreeSet;
+
+use lockstep_model::mutants::Mutant;
+use lockstep_model::{Property, Verdict};
+use lockstep_sim::check::Engine;
+use lockstep_sim::scenario::Scenario;
+
+use crate::{exhaust, scenario, verdict};
+
+/// The wrong rule, the scenario that shows it, the property that notices, and what that says then.
+const NOTICED: [(Mutant, &str, Property, Verdict); 14] = [
+    (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
+    (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
+    (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
+    (Mutant::ReleaseDropsAllHolds, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
+    (Mutant::RenewalRecreatesLock, "pause-longer-than-lease", Property::OnlyHolderReleases, Verdict::Violated),
+    (Mutant::ReleaseWithoutMessage, "two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
+    (Mutant::NoSecondAsk, "two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
+    (Mutant::WaitLimitIgnored, "wait-limit-ends", Property::WaitLimitKept, Verdict::Violated),
+    (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
+    (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
+    (Mutant::ReplicaDropsEffect, "failover-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::PromoteBesideMaster, "failover-keeps-the-grant", Property::OneServerHolder, Verdict::Violated),
+    (Mutant::TokenReused, "lease-ends-fenced", Property::TokensIncrease, Verdict::Violated),
+    (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
+];
+
+#[test]
+fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
+    for (mutant, name, property, expected) in NOTICED {
+        let right = scenario(name);
+        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Holds, "{property} in {name}");
+        let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
+        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), expected, "{mutant:?} in {name}");
+    }
+}
+
+#[test]
+fn every_rule_that_can_be_broken_is_broken_here() {
+    let broken: BTreeSet<Mutant> = NOTICED.iter().map(|(mutant, ..)| *mutant).collect();
+    assert_eq!(broken, Mutant::ALL.into());
+}
+
+#[test]
+fn every_property_fails_for_some_wrong_rule() {
+    let failing: BTreeSet<Property> = NOTICED.iter().map(|(_, _, property, _)| *property).collect();
+    assert_eq!(failing, Property::ALL.into());
+}
+
+/// The plain lock's own rules, which the table above shows on the reentrant one.
+#[test]
+fn the_rules_of_the_plain_lock_are_noticed_too() {
+    let cases = [
+        (Mutant::AcquireIgnoresHolder, "plain-two-clients-one-node", Property::OneBeliever),
+        (Mutant::ReleaseWithoutHolderCheck, "plain-foreign-release", Property::OnlyHolderReleases),
+        (Mutant::WatchdogTooSlow, "plain-two-clients-one-node", Property::RenewedWhileHeld),
+    ];
+    for (mutant, name, property) in cases {
+        let right = scenario(name);
+        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Holds, "{property} in {name}");
+        let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
+        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Violated, "{mutant:?} in {name}");
+    }
+}
