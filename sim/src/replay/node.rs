@@ -4,13 +4,14 @@
 //! no port, its clock is ours (`clock`), and its master, if any, speaks to it through a `Gate`. Ctrl-C
 //! does not reach it, and when this process ends in whatever way, the kernel ends it too.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
@@ -95,7 +96,8 @@ impl Server {
                 .find_map(|name| on_path(OsStr::new(name)))
                 .ok_or(Error::ServerNotFound)?,
         };
-        Self::ask(path)
+        // A node runs in a folder of its own, where a relative path would mean something else.
+        Self::ask(path::absolute(path).map_err(Error::system("find out where we are"))?)
     }
 
     fn ask(path: PathBuf) -> Result<Self, Error> {
@@ -277,7 +279,7 @@ impl Node {
     /// `TimedOut` if they do not find together; `Link` if the gate is cut; `Redis`.
     pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
         let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
-        gate.attach(Control::new(self.connect()?));
+        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
         let mut control = self.control();
         // A node has no port of its own, so it announces the gate's: the master tells replicas apart.
         let announce = ["SET", "replica-announce-port", &port.to_string()];
@@ -287,11 +289,13 @@ impl Node {
         control.wait(LINK_WAIT, "a replica to load its copy", |control| {
             Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
         })?;
-        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
         master.wait(LINK_WAIT, "a master to see its replica online", |master| {
-            let online = format!(",port={port},state=online,");
-            Ok(master.replication()?.values().any(|value| value.contains(&online)))
-        })
+            Ok(master.replica_field(port, "state")?.is_some_and(|state| state == "online"))
+        })?;
+        gate.attach(Control::new(self.connect()?), master);
+        // A master sends commands from the first acknowledgement on that it hears once its side of the
+        // copy is done; the replica's own often comes too early, and the next a second later.
+        gate.acknowledge()
     }
 
     /// Makes the node a master with the data it has.
@@ -389,7 +393,7 @@ impl Control {
         Ok(seconds * 1000 + microseconds / 1000)
     }
 
-    fn replication(&mut self) -> Result<std::collections::BTreeMap<String, String>, Error> {
+    fn replication(&mut self) -> Result<BTreeMap<String, String>, Error> {
         let text: String = self.ask("INFO", redis::cmd("INFO").arg("replication"))?;
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
@@ -403,6 +407,30 @@ impl Control {
             [_, _, _, _, Value::Int(offset)] => Ok((Role::Replica, u64::try_from(*offset).ok())),
             _ => Err(Error::link(format!("{answer:?} is not an answer to ROLE"))),
         }
+    }
+
+    pub(super) fn applied_offset(&mut self) -> Result<u64, Error> {
+        self.role()?.1.ok_or_else(|| Error::link("the replica has no link to its master"))
+    }
+
+    /// Waits until a master knows that the replica announced as `port` has applied this much, and has
+    /// known it since its clock moved last.
+    pub(super) fn wait_acknowledged(&mut self, port: u16, offset: u64) -> Result<(), Error> {
+        let awaited = format!("a master to hear that its replica has applied offset {offset}");
+        self.wait(LINK_WAIT, &awaited, |master| {
+            let heard = master.replica_field(port, "offset")?.and_then(|heard| heard.parse::<u64>().ok());
+            let lag_seconds = master.replica_field(port, "lag")?;
+            Ok(heard.is_some_and(|heard| heard >= offset) && lag_seconds.as_deref() == Some("0"))
+        })
+    }
+
+    /// What a master tells of one replica: `slave0:ip=127.0.0.1,port=…,state=online,offset=…,lag=…`.
+    fn replica_field(&mut self, port: u16, name: &str) -> Result<Option<String>, Error> {
+        let replication = self.replication()?;
+        let ours = format!("port={port}");
+        let replica = replication.values().find(|replica| replica.split(',').any(|field| field == ours));
+        let mut fields = replica.into_iter().flat_map(|replica| replica.split(','));
+        Ok(fields.find_map(|field| field.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)))
     }
 
     /// Asks the replica itself: it tells its master only once a second.
