@@ -1,7 +1,8 @@
 //! Replication one effect at a time: a replica hears of a write when the harness says so.
 //!
 //! The gate stands between a replica and its master, as the address the replica was told. What the
-//! replica says passes at once, and so do the conversation and the full copy that begin a link. The
+//! replica says passes at once, and so do the conversation and the full copy that begin a link; only
+//! its acknowledgements, which come by real time, are said by the gate instead, after each release. The
 //! stream of commands is held. After each step that wrote, the harness marks the master's offset;
 //! the bytes up to a mark are one effect, and `release_one` hands over the oldest.
 //!
@@ -93,8 +94,8 @@ impl Gate {
     pub fn release_one(&self) -> Result<Effect, Error> {
         let effect = self.hand_over()?;
         self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
-        // The replica would say so within a second; a sync wait would take just as long. A master that
-        // does not listen any more changes nothing about the effect.
+        // A sync wait is answered by this. A master that does not listen any more changes nothing about
+        // the effect.
         let _ = self.send_acknowledgement(effect.end_offset);
         Ok(effect)
     }
@@ -108,9 +109,9 @@ impl Gate {
         (0..self.held()).map(|_| self.release_one()).collect()
     }
 
-    /// Lets the replica acknowledge now what it has applied, and waits until the master has heard it.
-    /// By itself it does so once a second of real time, so after the master's clock has moved, the
-    /// master finds it lagging (`min-replicas-max-lag`) for a while that nobody chose.
+    /// Lets the replica acknowledge what it has applied, and waits until the master has heard it. After
+    /// each release that is done already; but a master that requires replicas (`Node::require_replicas`)
+    /// finds one lagging when its own clock has moved on since.
     ///
     /// # Errors
     ///
@@ -120,7 +121,8 @@ impl Gate {
         self.with_ends(|ends| {
             let applied = ends.replica.applied_offset()?;
             self.send_acknowledgement(applied)?;
-            ends.master.wait_acknowledged(port, applied)
+            ends.master.wait_acknowledged(port, applied)?;
+            ends.master.recount_replicas()
         })
     }
 
@@ -300,8 +302,8 @@ impl Link {
         Ok(())
     }
 
-    /// What leaves the data alone passes once nothing is held in front of it: a WAIT asks the replica
-    /// for its offset, and would otherwise not hear that it has everything.
+    /// What leaves the data alone passes once nothing is held in front of it (a WAIT sends such a
+    /// question): with nothing held, the replica's offset is the master's.
     fn send_idle(&mut self) -> Result<(), Error> {
         let count = self.held.iter().take_while(|whole| whole.idle).count();
         let idle: Vec<_> = self.held.drain(..count).collect();
@@ -442,10 +444,11 @@ impl Ends {
         if count == 0 {
             return Err(Error::link("the replica left"));
         }
-        if let Some(offset) = self.from_replica.read(&buffer[..count])? {
+        let said = self.from_replica.read(&buffer[..count])?;
+        if let Some(offset) = said.asked_from {
             self.from_master.asked_from(offset);
         }
-        self.master.write_all(&buffer[..count]).map_err(Error::system("write to the master"))
+        self.master.write_all(&said.pass).map_err(Error::system("write to the master"))
     }
 
     fn move_down(&mut self, shared: &Shared) -> Result<(), Error> {

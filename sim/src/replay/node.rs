@@ -13,6 +13,7 @@ use std::io;
 use std::os::unix::process::CommandExt;
 use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -28,6 +29,9 @@ const START_WAIT: Duration = Duration::from_secs(15);
 pub(super) const LINK_WAIT: Duration = Duration::from_secs(5);
 /// How long one command may take before the server counts as stuck.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// `min-replicas-max-lag`, as it is by default.
+const MAX_LAG_SECONDS: u32 = 10;
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.
 const OLDEST: Version = Version { major: 6, minor: 2, patch: 0 };
@@ -173,6 +177,7 @@ pub struct Node {
     server: Server,
     child: Mutex<Child>,
     control: Mutex<Control>,
+    requires_replicas: AtomicBool,
     clock: Clock,
     socket: PathBuf,
     // Deleted after the process is gone: fields are dropped in order, after `drop` itself.
@@ -209,6 +214,7 @@ impl Node {
             server: server.clone(),
             child: Mutex::new(child.keep()?),
             control: Mutex::new(control),
+            requires_replicas: AtomicBool::new(false),
             clock,
             socket,
             _library: library,
@@ -243,7 +249,8 @@ impl Node {
         }
         let mut control = self.control();
         let seen = |control: &mut Control| Ok(control.time_ms()? == ms);
-        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)
+        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)?;
+        if self.requires_replicas.load(Ordering::Relaxed) { control.recount_replicas() } else { Ok(()) }
     }
 
     /// Moves the clock by this much.
@@ -307,6 +314,18 @@ impl Node {
         let mut control = self.control();
         control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
         control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == Role::Master))
+    }
+
+    /// Makes a master refuse writes unless this many replicas have acknowledged in the last 10 seconds of
+    /// its clock (`min-replicas-to-write`). The gates say when they do.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn require_replicas(&self, count: u32) -> Result<(), Error> {
+        self.requires_replicas.store(count > 0, Ordering::Relaxed);
+        let setting = ["SET", "min-replicas-to-write", &count.to_string()];
+        self.control().ask("CONFIG SET", redis::cmd("CONFIG").arg(&setting))
     }
 
     /// What the node is now.
@@ -422,6 +441,19 @@ impl Control {
             let lag_seconds = master.replica_field(port, "lag")?;
             Ok(heard.is_some_and(|heard| heard >= offset) && lag_seconds.as_deref() == Some("0"))
         })
+    }
+
+    /// Makes a master count its good replicas now. It does so once a second of real time, and whenever a
+    /// limit of theirs changes: so one is changed and changed back, in one go.
+    pub(super) fn recount_replicas(&mut self) -> Result<(), Error> {
+        let limit = |seconds: u32| {
+            let mut command = redis::cmd("CONFIG");
+            command.arg("SET").arg("min-replicas-max-lag").arg(seconds);
+            command
+        };
+        let mut pipeline = redis::pipe();
+        pipeline.add_command(limit(MAX_LAG_SECONDS + 1)).add_command(limit(MAX_LAG_SECONDS));
+        pipeline.query::<()>(&mut self.0).map_err(Error::redis("CONFIG SET"))
     }
 
     /// What a master tells of one replica: `slave0:ip=127.0.0.1,port=…,state=online,offset=…,lag=…`.
