@@ -439,6 +439,39 @@ fn a_jump_of_years_breaks_no_link() {
 
 // Processes.
 
+#[test]
+fn a_node_restarts_empty_or_with_its_data() {
+    on_every_server(|server| {
+        let node = start(server);
+        let _: () = node.connect().unwrap().pset_ex("lock", "a", 30_000).unwrap();
+        node.kill_keeping_data().unwrap();
+        node.advance_clock(10_000).unwrap();
+        node.restart().unwrap();
+        assert_eq!(ttl_ms(&mut node.connect().unwrap(), "lock"), 20_000);
+        node.kill().unwrap();
+        node.restart().unwrap();
+        assert_eq!(get(&node, "lock"), None);
+        assert_eq!(node.clock().now_ms(), START_MS + 10_000);
+    });
+}
+
+/// Two servers agree on nothing but what goes through the gate: an empty master wipes its replicas.
+#[test]
+fn a_master_that_restarts_empty_wipes_its_replica() {
+    on_every_server(|server| {
+        let Pair { master, replica, gate } = pair(server);
+        let _: () = master.connect().unwrap().set("lock", "a").unwrap();
+        gate.mark(master.offset().unwrap());
+        gate.release_one().unwrap();
+        gate.close();
+        master.kill().unwrap();
+        master.restart().unwrap();
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        assert_eq!(get(&replica, "lock"), None);
+    });
+}
+
 const THE_VICTIM: &str = "LOCKSTEP_TEST_VICTIM";
 
 /// This very test program, asked to run one test; `THE_VICTIM` tells it to play the other part.
@@ -466,19 +499,18 @@ impl Drop for Killed {
 fn killing_the_harness_leaves_no_server() {
     if is_the_victim() {
         let node = start(&servers()[0]);
-        println!("\npid {} {}", node.pid(), node.socket().display());
+        println!("\npid {}", node.pid());
         loop {
             thread::park();
         }
     }
     let mut command = this_program("servers::killing_the_harness_leaves_no_server");
-    let mut harness = Killed(command.stdout(Stdio::piped()).spawn().unwrap());
+    // What SIGKILL leaves behind is a few files: they go with this folder.
+    let folder = tempfile::tempdir().unwrap();
+    let mut harness = Killed(command.env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(harness.0.stdout.take().unwrap()).lines().map(Result::unwrap);
-    let found = lines.find_map(|line| {
-        let (pid, socket) = line.strip_prefix("pid ")?.split_once(' ')?;
-        Some((pid.parse::<u32>().ok()?, PathBuf::from(socket)))
-    });
-    let (pid, socket) = found.expect("the harness starts a server");
+    let found = lines.find_map(|line| line.strip_prefix("pid ")?.parse::<u32>().ok());
+    let pid = found.expect("the harness starts a server");
     assert!(lives(pid));
     drop(harness);
     let begin = Instant::now();
@@ -486,8 +518,6 @@ fn killing_the_harness_leaves_no_server() {
         assert!(begin.elapsed() < Duration::from_secs(5), "the server outlives its harness");
         thread::sleep(Duration::from_millis(5));
     }
-    // What SIGKILL leaves is a folder of a few kilobytes.
-    fs::remove_dir_all(socket.parent().unwrap()).unwrap();
 }
 
 /// A process that ended and was not yet collected by its new parent is dead too.

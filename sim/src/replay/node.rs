@@ -179,10 +179,15 @@ pub struct Node {
     control: Mutex<Control>,
     requires_replicas: AtomicBool,
     clock: Clock,
+    home: Home,
+}
+
+/// What a process needs around it, and what is left when it ends: deleted with the node.
+#[derive(Debug)]
+struct Home {
+    folder: TempDir,
     socket: PathBuf,
-    // Deleted after the process is gone: fields are dropped in order, after `drop` itself.
-    _library: Arc<ClockLibrary>,
-    _folder: TempDir,
+    library: Arc<ClockLibrary>,
 }
 
 impl Node {
@@ -197,28 +202,16 @@ impl Node {
         let folder =
             tempfile::Builder::new().prefix("lockstep-").tempdir().map_err(Error::system("create a folder"))?;
         let clock = Clock::create(folder.path(), start_ms)?;
-        let socket = folder.path().join("s");
-        let log = Log { folder: folder.path().to_owned() };
-        let child = launch(command(server, &folder, &socket, &clock, &library, &log)?)?;
-        let mut child = Reaped(Some(child));
-        let mut control = wait_for_answer(server, &socket, child.running()?, &log)?;
-        // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
-        // A key that is past its deadline is gone for every command either way.
-        control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
-        let seen_ms = control.time_ms()?;
-        if seen_ms != start_ms {
-            let server = server.to_string();
-            return Err(Error::ClockNotInForce { server, set_ms: start_ms, seen_ms, log_tail: log.tail() });
-        }
+        let home = Home { socket: folder.path().join("s"), folder, library };
+        home.check()?;
+        let (child, control) = boot(server, &home, &clock)?;
         Ok(Self {
             server: server.clone(),
-            child: Mutex::new(child.keep()?),
+            child: Mutex::new(child),
             control: Mutex::new(control),
             requires_replicas: AtomicBool::new(false),
             clock,
-            socket,
-            _library: library,
-            _folder: folder,
+            home,
         })
     }
 
@@ -228,7 +221,7 @@ impl Node {
     ///
     /// `Redis` if the node is not running.
     pub fn connect(&self) -> Result<Connection, Error> {
-        connect(&self.socket).map_err(Error::redis("a new connection"))
+        connect(&self.home.socket).map_err(Error::redis("a new connection"))
     }
 
     /// The node's clock, to read. Moving it is `set_clock` and `advance_clock`.
@@ -271,6 +264,36 @@ impl Node {
         let mut child = self.child();
         child.kill().map_err(Error::system("kill a server"))?;
         child.wait().map(drop).map_err(Error::system("await the end of a server"))
+    }
+
+    /// Kills the process after it wrote its data to its folder, as a machine with durable writes would
+    /// leave them.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running; `System` if the kernel refuses.
+    pub fn kill_keeping_data(&self) -> Result<(), Error> {
+        self.control().ask::<Value>("SAVE", &redis::cmd("SAVE"))?;
+        self.kill()
+    }
+
+    /// Starts the process again, after `kill` empty and after `kill_keeping_data` with its data. It
+    /// comes back as a master, with the settings of a new node; connections to it are dead.
+    ///
+    /// # Errors
+    ///
+    /// As `start`.
+    pub fn restart(&self) -> Result<(), Error> {
+        self.kill()?;
+        let (child, control) = boot(&self.server, &self.home, &self.clock)?;
+        *self.child() = child;
+        *self.control() = control;
+        self.requires_replicas.store(false, Ordering::Relaxed);
+        match fs::remove_file(self.home.data()) {
+            // It was for this start only: the next crash may lose everything.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::system("delete old data")(error)),
+            _ => Ok(()),
+        }
     }
 
     /// Whether the process lives.
@@ -359,7 +382,7 @@ impl Node {
 
     /// Where the node listens.
     pub fn socket(&self) -> &Path {
-        &self.socket
+        &self.home.socket
     }
 
     /// The program it runs.
@@ -529,14 +552,47 @@ impl Log {
     }
 }
 
-fn command(
-    server: &Server,
-    folder: &TempDir,
-    socket: &Path,
-    clock: &Clock,
-    library: &ClockLibrary,
-    log: &Log,
-) -> Result<Command, Error> {
+impl Home {
+    /// Says early and clearly what the loader and the socket would only hint at.
+    fn check(&self) -> Result<(), Error> {
+        // The length of `sun_path` on Linux is 108, with its closing zero.
+        const LONGEST_SOCKET: usize = 107;
+        let unfit = |why| Error::System {
+            attempted: "use the folder of temporary files (TMPDIR)",
+            source: io::Error::new(io::ErrorKind::InvalidInput, why),
+        };
+        if self.socket.as_os_str().len() > LONGEST_SOCKET {
+            return Err(unfit("its path is too long for a socket in it"));
+        }
+        let library = self.library.path().as_os_str().as_encoded_bytes();
+        if library.iter().any(|byte| b" :".contains(byte)) {
+            return Err(unfit("LD_PRELOAD allows no space and no colon in its path"));
+        }
+        Ok(())
+    }
+
+    /// Where a server writes its data, by default.
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("dump.rdb")
+    }
+}
+
+/// A process that answers, and goes by our clock.
+fn boot(server: &Server, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
+    let log = Log { folder: home.folder.path().to_owned() };
+    let mut child = Reaped(Some(launch(command(server, home, clock, &log)?)?));
+    let mut control = wait_for_answer(server, &home.socket, child.running()?, &log)?;
+    // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
+    // A key that is past its deadline is gone for every command either way.
+    control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
+    let (set_ms, seen_ms) = (clock.now_ms(), control.time_ms()?);
+    if seen_ms != set_ms {
+        return Err(Error::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
+    }
+    Ok((child.keep()?, control))
+}
+
+fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Command, Error> {
     // The clock jumps at will, so nothing may end because much time seems to have passed: no link
     // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings
     // counts real seconds, and a ping would be a byte in the stream that nobody asked for.
@@ -569,13 +625,13 @@ fn command(
     }
     command
         .arg("--unixsocket")
-        .arg(socket)
+        .arg(&home.socket)
         .arg("--logfile")
         .arg(log.file())
         .arg("--dir")
-        .arg(folder.path())
-        .current_dir(folder.path())
-        .env("LD_PRELOAD", library.path())
+        .arg(home.folder.path())
+        .current_dir(home.folder.path())
+        .env("LD_PRELOAD", home.library.path())
         .env("LOCKSTEP_CLOCK", clock.path())
         .stdin(Stdio::null())
         .stderr(console.try_clone().map_err(Error::system("share a log file"))?)
