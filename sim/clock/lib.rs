@@ -59,20 +59,12 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c
     {
         // SAFETY: not null, and writable by the caller's promise.
         unsafe {
-            answer.write(Timespec {
-                seconds: ms.div_euclid(1000),
-                nanoseconds: ms.rem_euclid(1000) * 1_000_000,
-            });
+            answer.write(Timespec { seconds: ms.div_euclid(1000), nanoseconds: ms.rem_euclid(1000) * 1_000_000 });
         }
         return 0;
     }
     // SAFETY: the kernel checks the pointer.
-    let status = unsafe {
-        ask_kernel(
-            SYS_CLOCK_GETTIME,
-            [clock as usize, answer as usize, 0, 0, 0, 0],
-        )
-    };
+    let status = unsafe { ask_kernel(SYS_CLOCK_GETTIME, [clock as usize, answer as usize, 0, 0, 0, 0]) };
     if status < 0 {
         // SAFETY: libc's errno of this thread is always writable. A system call fails with -errno.
         unsafe { *__errno_location() = -(status as c_int) };
@@ -93,19 +85,11 @@ pub unsafe extern "C" fn gettimeofday(answer: *mut Timeval, zone: *mut [c_int; 2
     if answer.is_null() {
         return 0;
     }
-    let mut now = Timespec {
-        seconds: 0,
-        nanoseconds: 0,
-    };
+    let mut now = Timespec { seconds: 0, nanoseconds: 0 };
     // SAFETY: `now` is writable.
     let status = unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
     // SAFETY: not null, and writable by the caller's promise.
-    unsafe {
-        answer.write(Timeval {
-            seconds: now.seconds,
-            microseconds: now.nanoseconds / 1000,
-        })
-    };
+    unsafe { answer.write(Timeval { seconds: now.seconds, microseconds: now.nanoseconds / 1000 }) };
     status
 }
 
@@ -114,10 +98,7 @@ pub unsafe extern "C" fn gettimeofday(answer: *mut Timeval, zone: *mut [c_int; 2
 /// As `time(2)`: `answer` is null or writable.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn time(answer: *mut i64) -> i64 {
-    let mut now = Timespec {
-        seconds: 0,
-        nanoseconds: 0,
-    };
+    let mut now = Timespec { seconds: 0, nanoseconds: 0 };
     // SAFETY: `now` is writable.
     unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
     if !answer.is_null() {
@@ -160,10 +141,7 @@ fn map_clock() -> Option<*mut AtomicI64> {
     }
     // SAFETY: the kernel checks all arguments; the mapping is new memory and outlives the descriptor.
     unsafe {
-        let file = ask_kernel(
-            SYS_OPENAT,
-            [AT_FDCWD, path as usize, O_RDONLY_CLOEXEC, 0, 0, 0],
-        );
+        let file = ask_kernel(SYS_OPENAT, [AT_FDCWD, path as usize, O_RDONLY_CLOEXEC, 0, 0, 0]);
         if file < 0 {
             return None;
         }

@@ -1,7 +1,8 @@
 //! Replication one effect at a time: a replica hears of a write when the harness says so.
 //!
 //! The gate stands between a replica and its master, as the address the replica was told. What the
-//! replica says passes at once, and so do the conversation and the full copy that begin a link. The
+//! replica says passes at once, and so do the conversation and the full copy that begin a link; only
+//! its acknowledgements, which come by real time, are said by the gate instead, after each release. The
 //! stream of commands is held. After each step that wrote, the harness marks the master's offset;
 //! the bytes up to a mark are one effect, and `release_one` hands over the oldest.
 //!
@@ -47,7 +48,14 @@ pub struct Gate {
     master_socket: PathBuf,
     shared: Arc<Shared>,
     relay: Option<Relay>,
-    replica: Mutex<Option<Control>>,
+    ends: Mutex<Option<Controls>>,
+}
+
+/// Whom to ask how far the link has come.
+#[derive(Debug)]
+struct Controls {
+    replica: Control,
+    master: Control,
 }
 
 impl Gate {
@@ -59,7 +67,7 @@ impl Gate {
     pub fn open(master_socket: &Path) -> Result<Self, Error> {
         let shared = Arc::new(Shared::default());
         let relay = Relay::start(master_socket, &shared)?;
-        Ok(Self { master_socket: master_socket.to_owned(), shared, relay: Some(relay), replica: Mutex::new(None) })
+        Ok(Self { master_socket: master_socket.to_owned(), shared, relay: Some(relay), ends: Mutex::new(None) })
     }
 
     /// Says that what the master wrote up to this offset, and was not marked before, is one effect.
@@ -85,9 +93,10 @@ impl Gate {
     /// the master did not send it or the replica did not apply it.
     pub fn release_one(&self) -> Result<Effect, Error> {
         let effect = self.hand_over()?;
-        let mut replica = self.replica.lock().unwrap_or_else(PoisonError::into_inner);
-        let replica = replica.as_mut().ok_or_else(|| Error::link("no replica was told to follow this gate"))?;
-        replica.wait_offset(effect.end_offset)?;
+        self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
+        // A sync wait is answered by this. A master that does not listen any more changes nothing about
+        // the effect.
+        let _ = self.send_acknowledgement(effect.end_offset);
         Ok(effect)
     }
 
@@ -98,6 +107,23 @@ impl Gate {
     /// As `release_one`, at the first that fails; those before it are released.
     pub fn release_all(&self) -> Result<Vec<Effect>, Error> {
         (0..self.held()).map(|_| self.release_one()).collect()
+    }
+
+    /// Lets the replica acknowledge what it has applied, and waits until the master has heard it. After
+    /// each release that is done already; but a master that requires replicas (`Node::require_replicas`)
+    /// finds one lagging when its own clock has moved on since.
+    ///
+    /// # Errors
+    ///
+    /// `Link` if the replica does not follow; `TimedOut`; `Redis` if one of the two is not running.
+    pub fn acknowledge(&self) -> Result<(), Error> {
+        let port = self.port().ok_or_else(|| Error::link("the gate is cut"))?;
+        self.with_ends(|ends| {
+            let applied = ends.replica.applied_offset()?;
+            self.send_acknowledgement(applied)?;
+            ends.master.wait_acknowledged(port, applied)?;
+            ends.master.recount_replicas()
+        })
     }
 
     /// Breaks the link for as long as `heal` is not called. The master keeps what was marked.
@@ -134,9 +160,23 @@ impl Gate {
         &self.master_socket
     }
 
-    /// Says whom to ask whether an effect is applied.
-    pub(super) fn attach(&self, replica: Control) {
-        *self.replica.lock().unwrap_or_else(PoisonError::into_inner) = Some(replica);
+    /// Says whom to ask how far the link has come.
+    pub(super) fn attach(&self, replica: Control, master: Control) {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Controls { replica, master });
+    }
+
+    fn with_ends<T>(&self, act: impl FnOnce(&mut Controls) -> Result<T, Error>) -> Result<T, Error> {
+        let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
+        act(ends.as_mut().ok_or_else(|| Error::link("no replica was told to follow this gate"))?)
+    }
+
+    /// Speaks for the replica, and says what it would: no offset counts what a replica says.
+    fn send_acknowledgement(&self, applied: u64) -> Result<(), Error> {
+        let offset = applied.to_string();
+        let words = format!("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n${}\r\n{offset}\r\n", offset.len());
+        let mut state = self.shared.lock();
+        let link = state.link.as_mut().ok_or_else(|| Error::link("the link broke"))?;
+        link.master.write_all(words.as_bytes()).map_err(Error::system("write to the master"))
     }
 
     /// Waits until the replica has its copy and listens to the stream.
@@ -184,6 +224,7 @@ struct State {
 #[derive(Debug)]
 struct Link {
     replica: TcpStream,
+    master: UnixStream,
     /// The offset up to which the replica was sent all, once it listens to the stream.
     sent: Option<u64>,
     held: VecDeque<Whole>,
@@ -261,8 +302,8 @@ impl Link {
         Ok(())
     }
 
-    /// What leaves the data alone passes once nothing is held in front of it: a WAIT asks the replica
-    /// for its offset, and would otherwise not hear that it has everything.
+    /// What leaves the data alone passes once nothing is held in front of it (a WAIT sends such a
+    /// question): with nothing held, the replica's offset is the master's.
     fn send_idle(&mut self) -> Result<(), Error> {
         let count = self.held.iter().take_while(|whole| whole.idle).count();
         let idle: Vec<_> = self.held.drain(..count).collect();
@@ -276,8 +317,9 @@ impl Link {
 
 impl Drop for Link {
     fn drop(&mut self) {
-        // The relaying thread has a handle to it too, and the replica shall see the end now.
+        // The relaying thread has a handle to both too, and the servers shall see the end now.
         let _ = self.replica.shutdown(Shutdown::Both);
+        let _ = self.master.shutdown(Shutdown::Both);
     }
 }
 
@@ -388,6 +430,7 @@ impl Ends {
         master.set_write_timeout(Some(LINK_WAIT)).map_err(Error::system("set up the link"))?;
         let link = Link {
             replica: replica.try_clone().map_err(Error::system("set up the link"))?,
+            master: master.try_clone().map_err(Error::system("set up the link"))?,
             sent: None,
             held: VecDeque::new(),
         };
@@ -401,10 +444,11 @@ impl Ends {
         if count == 0 {
             return Err(Error::link("the replica left"));
         }
-        if let Some(offset) = self.from_replica.read(&buffer[..count])? {
+        let said = self.from_replica.read(&buffer[..count])?;
+        if let Some(offset) = said.asked_from {
             self.from_master.asked_from(offset);
         }
-        self.master.write_all(&buffer[..count]).map_err(Error::system("write to the master"))
+        self.master.write_all(&said.pass).map_err(Error::system("write to the master"))
     }
 
     fn move_down(&mut self, shared: &Shared) -> Result<(), Error> {

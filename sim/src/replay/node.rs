@@ -4,14 +4,16 @@
 //! no port, its clock is ours (`clock`), and its master, if any, speaks to it through a `Gate`. Ctrl-C
 //! does not reach it, and when this process ends in whatever way, the kernel ends it too.
 
+use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -27,6 +29,9 @@ const START_WAIT: Duration = Duration::from_secs(15);
 pub(super) const LINK_WAIT: Duration = Duration::from_secs(5);
 /// How long one command may take before the server counts as stuck.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
+
+/// `min-replicas-max-lag`, as it is by default.
+const MAX_LAG_SECONDS: u32 = 10;
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.
 const OLDEST: Version = Version { major: 6, minor: 2, patch: 0 };
@@ -95,7 +100,8 @@ impl Server {
                 .find_map(|name| on_path(OsStr::new(name)))
                 .ok_or(Error::ServerNotFound)?,
         };
-        Self::ask(path)
+        // A node runs in a folder of its own, where a relative path would mean something else.
+        Self::ask(path::absolute(path).map_err(Error::system("find out where we are"))?)
     }
 
     fn ask(path: PathBuf) -> Result<Self, Error> {
@@ -171,11 +177,17 @@ pub struct Node {
     server: Server,
     child: Mutex<Child>,
     control: Mutex<Control>,
+    requires_replicas: AtomicBool,
     clock: Clock,
+    home: Home,
+}
+
+/// What a process needs around it, and what is left when it ends: deleted with the node.
+#[derive(Debug)]
+struct Home {
+    folder: TempDir,
     socket: PathBuf,
-    // Deleted after the process is gone: fields are dropped in order, after `drop` itself.
-    _library: Arc<ClockLibrary>,
-    _folder: TempDir,
+    library: Arc<ClockLibrary>,
 }
 
 impl Node {
@@ -190,27 +202,16 @@ impl Node {
         let folder =
             tempfile::Builder::new().prefix("lockstep-").tempdir().map_err(Error::system("create a folder"))?;
         let clock = Clock::create(folder.path(), start_ms)?;
-        let socket = folder.path().join("s");
-        let log = Log { folder: folder.path().to_owned() };
-        let child = launch(command(server, &folder, &socket, &clock, &library, &log)?)?;
-        let mut child = Reaped(Some(child));
-        let mut control = wait_for_answer(server, &socket, child.running()?, &log)?;
-        // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
-        // A key that is past its deadline is gone for every command either way.
-        control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
-        let seen_ms = control.time_ms()?;
-        if seen_ms != start_ms {
-            let server = server.to_string();
-            return Err(Error::ClockNotInForce { server, set_ms: start_ms, seen_ms, log_tail: log.tail() });
-        }
+        let home = Home { socket: folder.path().join("s"), folder, library };
+        home.check()?;
+        let (child, control) = boot(server, &home, &clock)?;
         Ok(Self {
             server: server.clone(),
-            child: Mutex::new(child.keep()?),
+            child: Mutex::new(child),
             control: Mutex::new(control),
+            requires_replicas: AtomicBool::new(false),
             clock,
-            socket,
-            _library: library,
-            _folder: folder,
+            home,
         })
     }
 
@@ -220,7 +221,7 @@ impl Node {
     ///
     /// `Redis` if the node is not running.
     pub fn connect(&self) -> Result<Connection, Error> {
-        connect(&self.socket).map_err(Error::redis("a new connection"))
+        connect(&self.home.socket).map_err(Error::redis("a new connection"))
     }
 
     /// The node's clock, to read. Moving it is `set_clock` and `advance_clock`.
@@ -241,7 +242,8 @@ impl Node {
         }
         let mut control = self.control();
         let seen = |control: &mut Control| Ok(control.time_ms()? == ms);
-        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)
+        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)?;
+        if self.requires_replicas.load(Ordering::Relaxed) { control.recount_replicas() } else { Ok(()) }
     }
 
     /// Moves the clock by this much.
@@ -264,6 +266,36 @@ impl Node {
         child.wait().map(drop).map_err(Error::system("await the end of a server"))
     }
 
+    /// Kills the process after it wrote its data to its folder, as a machine with durable writes would
+    /// leave them.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running; `System` if the kernel refuses.
+    pub fn kill_keeping_data(&self) -> Result<(), Error> {
+        self.control().ask::<Value>("SAVE", &redis::cmd("SAVE"))?;
+        self.kill()
+    }
+
+    /// Starts the process again, after `kill` empty and after `kill_keeping_data` with its data. It
+    /// comes back as a master, with the settings of a new node; connections to it are dead.
+    ///
+    /// # Errors
+    ///
+    /// As `start`.
+    pub fn restart(&self) -> Result<(), Error> {
+        self.kill()?;
+        let (child, control) = boot(&self.server, &self.home, &self.clock)?;
+        *self.child() = child;
+        *self.control() = control;
+        self.requires_replicas.store(false, Ordering::Relaxed);
+        match fs::remove_file(self.home.data()) {
+            // It was for this start only: the next crash may lose everything.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::system("delete old data")(error)),
+            _ => Ok(()),
+        }
+    }
+
     /// Whether the process lives.
     pub fn is_running(&self) -> bool {
         matches!(self.child().try_wait(), Ok(None))
@@ -277,7 +309,7 @@ impl Node {
     /// `TimedOut` if they do not find together; `Link` if the gate is cut; `Redis`.
     pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
         let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
-        gate.attach(Control::new(self.connect()?));
+        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
         let mut control = self.control();
         // A node has no port of its own, so it announces the gate's: the master tells replicas apart.
         let announce = ["SET", "replica-announce-port", &port.to_string()];
@@ -287,11 +319,13 @@ impl Node {
         control.wait(LINK_WAIT, "a replica to load its copy", |control| {
             Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
         })?;
-        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
         master.wait(LINK_WAIT, "a master to see its replica online", |master| {
-            let online = format!(",port={port},state=online,");
-            Ok(master.replication()?.values().any(|value| value.contains(&online)))
-        })
+            Ok(master.replica_field(port, "state")?.is_some_and(|state| state == "online"))
+        })?;
+        gate.attach(Control::new(self.connect()?), master);
+        // A master sends commands from the first acknowledgement on that it hears once its side of the
+        // copy is done; the replica's own often comes too early, and the next a second later.
+        gate.acknowledge()
     }
 
     /// Makes the node a master with the data it has.
@@ -303,6 +337,18 @@ impl Node {
         let mut control = self.control();
         control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
         control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == Role::Master))
+    }
+
+    /// Makes a master refuse writes unless this many replicas have acknowledged in the last 10 seconds of
+    /// its clock (`min-replicas-to-write`). The gates say when they do.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn require_replicas(&self, count: u32) -> Result<(), Error> {
+        self.requires_replicas.store(count > 0, Ordering::Relaxed);
+        let setting = ["SET", "min-replicas-to-write", &count.to_string()];
+        self.control().ask("CONFIG SET", redis::cmd("CONFIG").arg(&setting))
     }
 
     /// What the node is now.
@@ -336,7 +382,7 @@ impl Node {
 
     /// Where the node listens.
     pub fn socket(&self) -> &Path {
-        &self.socket
+        &self.home.socket
     }
 
     /// The program it runs.
@@ -389,7 +435,7 @@ impl Control {
         Ok(seconds * 1000 + microseconds / 1000)
     }
 
-    fn replication(&mut self) -> Result<std::collections::BTreeMap<String, String>, Error> {
+    fn replication(&mut self) -> Result<BTreeMap<String, String>, Error> {
         let text: String = self.ask("INFO", redis::cmd("INFO").arg("replication"))?;
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
@@ -403,6 +449,43 @@ impl Control {
             [_, _, _, _, Value::Int(offset)] => Ok((Role::Replica, u64::try_from(*offset).ok())),
             _ => Err(Error::link(format!("{answer:?} is not an answer to ROLE"))),
         }
+    }
+
+    pub(super) fn applied_offset(&mut self) -> Result<u64, Error> {
+        self.role()?.1.ok_or_else(|| Error::link("the replica has no link to its master"))
+    }
+
+    /// Waits until a master knows that the replica announced as `port` has applied this much, and has
+    /// known it since its clock moved last.
+    pub(super) fn wait_acknowledged(&mut self, port: u16, offset: u64) -> Result<(), Error> {
+        let awaited = format!("a master to hear that its replica has applied offset {offset}");
+        self.wait(LINK_WAIT, &awaited, |master| {
+            let heard = master.replica_field(port, "offset")?.and_then(|heard| heard.parse::<u64>().ok());
+            let lag_seconds = master.replica_field(port, "lag")?;
+            Ok(heard.is_some_and(|heard| heard >= offset) && lag_seconds.as_deref() == Some("0"))
+        })
+    }
+
+    /// Makes a master count its good replicas now. It does so once a second of real time, and whenever a
+    /// limit of theirs changes: so one is changed and changed back, in one go.
+    pub(super) fn recount_replicas(&mut self) -> Result<(), Error> {
+        let limit = |seconds: u32| {
+            let mut command = redis::cmd("CONFIG");
+            command.arg("SET").arg("min-replicas-max-lag").arg(seconds);
+            command
+        };
+        let mut pipeline = redis::pipe();
+        pipeline.add_command(limit(MAX_LAG_SECONDS + 1)).add_command(limit(MAX_LAG_SECONDS));
+        pipeline.query::<()>(&mut self.0).map_err(Error::redis("CONFIG SET"))
+    }
+
+    /// What a master tells of one replica: `slave0:ip=127.0.0.1,port=…,state=online,offset=…,lag=…`.
+    fn replica_field(&mut self, port: u16, name: &str) -> Result<Option<String>, Error> {
+        let replication = self.replication()?;
+        let ours = format!("port={port}");
+        let replica = replication.values().find(|replica| replica.split(',').any(|field| field == ours));
+        let mut fields = replica.into_iter().flat_map(|replica| replica.split(','));
+        Ok(fields.find_map(|field| field.strip_prefix(name)?.strip_prefix('=').map(str::to_owned)))
     }
 
     /// Asks the replica itself: it tells its master only once a second.
@@ -469,14 +552,47 @@ impl Log {
     }
 }
 
-fn command(
-    server: &Server,
-    folder: &TempDir,
-    socket: &Path,
-    clock: &Clock,
-    library: &ClockLibrary,
-    log: &Log,
-) -> Result<Command, Error> {
+impl Home {
+    /// Says early and clearly what the loader and the socket would only hint at.
+    fn check(&self) -> Result<(), Error> {
+        // The length of `sun_path` on Linux is 108, with its closing zero.
+        const LONGEST_SOCKET: usize = 107;
+        let unfit = |why| Error::System {
+            attempted: "use the folder of temporary files (TMPDIR)",
+            source: io::Error::new(io::ErrorKind::InvalidInput, why),
+        };
+        if self.socket.as_os_str().len() > LONGEST_SOCKET {
+            return Err(unfit("its path is too long for a socket in it"));
+        }
+        let library = self.library.path().as_os_str().as_encoded_bytes();
+        if library.iter().any(|byte| b" :".contains(byte)) {
+            return Err(unfit("LD_PRELOAD allows no space and no colon in its path"));
+        }
+        Ok(())
+    }
+
+    /// Where a server writes its data, by default.
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("dump.rdb")
+    }
+}
+
+/// A process that answers, and goes by our clock.
+fn boot(server: &Server, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
+    let log = Log { folder: home.folder.path().to_owned() };
+    let mut child = Reaped(Some(launch(command(server, home, clock, &log)?)?));
+    let mut control = wait_for_answer(server, &home.socket, child.running()?, &log)?;
+    // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
+    // A key that is past its deadline is gone for every command either way.
+    control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
+    let (set_ms, seen_ms) = (clock.now_ms(), control.time_ms()?);
+    if seen_ms != set_ms {
+        return Err(Error::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
+    }
+    Ok((child.keep()?, control))
+}
+
+fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Command, Error> {
     // The clock jumps at will, so nothing may end because much time seems to have passed: no link
     // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings
     // counts real seconds, and a ping would be a byte in the stream that nobody asked for.
@@ -509,13 +625,13 @@ fn command(
     }
     command
         .arg("--unixsocket")
-        .arg(socket)
+        .arg(&home.socket)
         .arg("--logfile")
         .arg(log.file())
         .arg("--dir")
-        .arg(folder.path())
-        .current_dir(folder.path())
-        .env("LD_PRELOAD", library.path())
+        .arg(home.folder.path())
+        .current_dir(home.folder.path())
+        .env("LD_PRELOAD", home.library.path())
         .env("LOCKSTEP_CLOCK", clock.path())
         .stdin(Stdio::null())
         .stderr(console.try_clone().map_err(Error::system("share a log file"))?)

@@ -190,31 +190,44 @@ impl FromMaster {
     }
 }
 
-/// The replica's side of a link: read for the one request that says where it will continue.
+/// The replica's side of a link, cut into commands.
 #[derive(Debug, Default)]
 pub(super) struct FromReplica {
     unread: Vec<u8>,
     asked: bool,
 }
 
+/// What a replica said.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Said {
+    /// For the master, at once.
+    pub(super) pass: Vec<u8>,
+    /// The offset from which it asks for a continuation.
+    pub(super) asked_from: Option<u64>,
+}
+
 impl FromReplica {
-    /// The offset of which a replica asks for the continuation, when this is what it sent.
-    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Option<u64>, Error> {
-        if self.asked {
-            return Ok(None);
-        }
+    /// Passes on all but acknowledgements: a replica sends them once a second of real time, which is by
+    /// chance; the gate says the same when the harness wants it said.
+    pub(super) fn read(&mut self, bytes: &[u8]) -> Result<Said, Error> {
         self.unread.extend_from_slice(bytes);
+        let mut said = Said::default();
         while let Some((command, length)) = command_at_start(&self.unread)? {
-            self.unread.drain(..length);
-            let [name, _id, offset] = &command[..] else { continue };
-            if name.eq_ignore_ascii_case(b"psync") {
+            let bytes: Vec<_> = self.unread.drain(..length).collect();
+            let is = |at: usize, word: &str| {
+                command.get(at).is_some_and(|other| other.eq_ignore_ascii_case(word.as_bytes()))
+            };
+            if is(0, "psync") {
                 self.asked = true;
                 // It names the first byte it lacks. A replica without data asks for byte -1.
-                let first = str::from_utf8(offset).ok().and_then(|offset| offset.parse::<u64>().ok());
-                return Ok(first.and_then(|first| first.checked_sub(1)));
+                let first = command.get(2).and_then(|first| str::from_utf8(first).ok()?.parse::<u64>().ok());
+                said.asked_from = first.and_then(|first| first.checked_sub(1));
+            }
+            if !(self.asked && is(0, "replconf") && is(1, "ack")) {
+                said.pass.extend(bytes);
             }
         }
-        Ok(None)
+        Ok(said)
     }
 }
 
@@ -353,13 +366,23 @@ mod tests {
 
     #[test]
     fn a_continuation_begins_where_the_replica_asked() {
-        let asked = FromReplica::default().read(&wire(&["REPLCONF capa eof", "PSYNC abc 43"])).unwrap();
-        assert_eq!(asked, Some(42));
+        let said = FromReplica::default().read(&wire(&["REPLCONF capa eof", "PSYNC abc 43"])).unwrap();
+        assert_eq!(said.asked_from, Some(42));
         let mut master = FromMaster::new();
         master.asked_from(42);
         let pieces = master.read(b"+CONTINUE abc\r\n").unwrap();
         assert_eq!(pieces.last(), Some(&Piece::Commands { from: 42 }));
-        assert_eq!(FromReplica::default().read(&wire(&["PSYNC ? -1"])).unwrap(), None);
+        let said = FromReplica::default().read(&wire(&["PSYNC ? -1"])).unwrap();
+        assert_eq!(said, Said { pass: wire(&["PSYNC ? -1"]), asked_from: None });
+    }
+
+    #[test]
+    fn a_replica_acknowledges_nothing_by_itself() {
+        let mut replica = FromReplica::default();
+        let begin = wire(&["PING", "PSYNC ? -1"]);
+        assert_eq!(replica.read(&begin).unwrap().pass, begin);
+        let said = replica.read(&wire(&["REPLCONF ACK 5", "REPLCONF version 9", "REPLCONF ACK 6"])).unwrap();
+        assert_eq!(said.pass, wire(&["REPLCONF version 9"]));
     }
 
     #[test]
