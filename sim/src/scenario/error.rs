@@ -153,8 +153,10 @@ impl ScenarioError {
             pictures.push(format!("and {} more", self.more));
         }
         let codes: BTreeSet<Code> = self.problems().map(Problem::code).collect();
-        let codes: Vec<_> = codes.into_iter().map(|code| format!("lockstep explain {code}")).collect();
-        pictures.push(format!("more: {}", codes.join(", ")));
+        let mut codes = codes.into_iter().map(Code::id);
+        let (first, others) = (codes.next().unwrap_or_default(), codes.collect::<Vec<_>>().join(", "));
+        let others = if others.is_empty() { others } else { format!(" (or {others})") };
+        pictures.push(format!("more: lockstep explain {first}{others}"));
         pictures.join("\n\n")
     }
 }

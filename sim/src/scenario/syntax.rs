@@ -1,29 +1,39 @@
 //! From text to TOML. A file with a syntax error is not read any further: what follows would be guesses.
 
 use core::ops::Range;
+use std::collections::BTreeSet;
 
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
-use super::error::Problem;
+use super::error::{MAX_PROBLEMS, Problem};
 use super::section::{Notes, short};
+
+/// What is said to who hands in a trace.
+const JSON: &str = "this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`";
 
 /// What the text says, and whether that can be relied on. A key that stands twice is noted, and its first value counts.
 pub(super) fn parse<'t>(text: &'t str, notes: &Notes) -> (Spanned<DeTable<'t>>, bool) {
     let (root, errors) = DeTable::parse_recoverable(text);
-    let mut lines_with_errors = Vec::new();
-    for error in errors {
+    let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut lines_with_errors = BTreeSet::new();
+    let is_json = text.trim_start().starts_with('{');
+    for (count, error) in errors.into_iter().enumerate() {
         let span = error.span().unwrap_or(text.len()..text.len());
         if error.message() == "duplicate key" {
-            notes.add(duplicate(text, root.get_ref(), span));
+            // Beyond what is shown nobody looks for the twin.
+            let root = (count < MAX_PROBLEMS).then_some(root.get_ref());
+            notes.add(duplicate(text, root, span));
             continue;
         }
-        // Later errors of a line mostly follow from its first.
-        let line = text.bytes().take(span.start).filter(|byte| *byte == b'\n').count();
-        if !lines_with_errors.contains(&line) {
-            lines_with_errors.push(line);
-            notes.add(not_toml(text, span, error.message()));
+        // Later errors of a line mostly follow from its first, and all of JSON from its first brace.
+        let line = line_ends.partition_point(|end| *end < span.start);
+        let is_first = if is_json { lines_with_errors.is_empty() } else { !lines_with_errors.contains(&line) };
+        lines_with_errors.insert(line);
+        if is_first {
+            let problem = not_toml(text, span, error.message());
+            notes.add(if is_json { problem.help(JSON) } else { problem });
         }
     }
     if lines_with_errors.is_empty() && root.get_ref().is_empty() && notes.is_empty() {
@@ -40,9 +50,6 @@ fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
     if !expected.is_empty() {
         problem = problem.label(format!("expected {expected}"));
     }
-    if text.trim_start().starts_with('{') {
-        return problem.help("this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`");
-    }
     match text.get(span) {
         Some(word) if title.starts_with("string values must be quoted") => {
             problem.label(format!("expected \"{}\"", short(word)))
@@ -51,11 +58,11 @@ fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
     }
 }
 
-fn duplicate(text: &str, root: &DeTable<'_>, span: Range<usize>) -> Problem {
+fn duplicate(text: &str, root: Option<&DeTable<'_>>, span: Range<usize>) -> Problem {
     let key = text.get(span.clone()).unwrap_or_default();
     let problem = Problem::at(Code::Duplicate, span.clone(), format!("`{}` is given twice", short(key)));
     let problem = problem.label("the second").help("keep one of them");
-    match first(root, key, span.start) {
+    match root.and_then(|root| first(root, key, span.start)) {
         Some(first) => problem.also(first, "the first"),
         None => problem,
     }
