@@ -115,7 +115,7 @@ impl ScenarioError {
         problems.sort_by_key(|problem| problem.span().map_or((0, 0), |span| (span.start, span.end)));
         let more = problems.len().saturating_sub(MAX_PROBLEMS);
         problems.truncate(MAX_PROBLEMS);
-        Self { sources: vec![Source { path: path.into(), text: text.into(), problems }], more }
+        Self { sources: vec![Source { path: plain(path), text: text.into(), problems }], more }
     }
 
     /// What is wrong with a file, folder or name as a whole.
@@ -159,6 +159,13 @@ impl ScenarioError {
         pictures.push(format!("more: lockstep explain {first}{others}"));
         pictures.join("\n\n")
     }
+}
+
+/// A path as typed, but for what would steer the terminal.
+fn plain(path: &str) -> String {
+    path.chars()
+        .flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] })
+        .collect()
 }
 
 fn picture(source: &Source, problem: &Problem, renderer: &Renderer) -> String {

@@ -346,6 +346,17 @@ fn a_report_is_coloured_only_when_asked() {
     assert!(error.report(true).contains('\u{1b}'));
 }
 
+/// Somebody else's file name should not steer the reader's terminal.
+#[test]
+fn a_report_holds_no_control_characters_of_the_file_or_its_name() {
+    let unknown = resolve(&["a\u{1b}[31mb".into()]).expect_err("there is no such scenario");
+    let in_text = Scenario::parse("example", "\u{1b}[31m = \"\u{1b}[31m\"\n").expect_err("it is wrong");
+    let in_story = Scenario::parse("example", "\"\\u001b[31m\" = 1\n").expect_err("there is no such key");
+    for error in [unknown, in_text, in_story] {
+        assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
+    }
+}
+
 // Files.
 
 /// A folder with these files.
