@@ -1,12 +1,17 @@
-//! Builds the clock that replay preloads into servers: a shared library of its own, carried inside ours.
+//! Puts into the binary what it carries: the scenarios, and the clock that replay preloads into servers, which is a
+//! shared library of its own.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+#[path = "build/scenarios.rs"]
+mod scenarios;
+
 const SOURCE: &str = "clock/lib.rs";
 
 fn main() {
+    scenarios::embed();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed={SOURCE}");
     let library = Path::new(&variable("OUT_DIR")).join("lockstep_clock.so");

@@ -1,0 +1,334 @@
+//! From the text of a scenario to its world and claims.
+//!
+//! First every key alone, then what does not go together, then the claims: a claim is judged only in a world that is
+//! right.
+
+use core::ops::Range;
+use std::collections::BTreeMap;
+
+use lockstep_model::config::{
+    Bound, Clients, Cluster, FailedRenewal, Faults, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
+    MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile, PromoteRule,
+    Protocol, RenewalTimer, Resource, Time,
+};
+use lockstep_model::{Config, Property, Verdict};
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::code::Code;
+use super::error::Problem;
+use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
+use super::{Scenario, impossible, syntax};
+
+/// Characters of a story.
+pub const MAX_STORY: usize = 500;
+/// An hour a tick.
+pub const MAX_TICK_MS: u32 = 3_600_000;
+/// What a tick is on a real server, unless the scenario says otherwise: a third of Redisson's lease.
+const TICK_MS: u32 = 10_000;
+/// Independent masters, once there may be several.
+const MAX_GROUPS: u8 = 5;
+
+/// Every lock kind of the design page, modelled or not.
+const LOCK_KINDS: [&str; 8] = ["plain", "reentrant", "fair", "read-write", "fenced", "spin", "multi", "red"];
+/// Properties of the design page that nothing checks so far.
+const PROPERTIES_FOR_LATER: [&str; 6] =
+    ["first-come-first-served", "all-or-none", "valid-at-grant", "waiter-served", "freed-after-crash", "no-orphan"];
+/// What a scenario may claim.
+const CLAIMS: [Verdict; 3] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous];
+
+/// Reads the text of a scenario of that name.
+pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
+    let notes = Notes::default();
+    let (root, is_sound) = syntax::parse(text, &notes);
+    if !is_sound {
+        return Err(notes.into_problems());
+    }
+    let scenario = scenario(name, text.len(), root.get_ref(), &notes);
+    match scenario {
+        Some(scenario) if notes.is_empty() => Ok(scenario),
+        _ => Err(notes.into_problems()),
+    }
+}
+
+/// `None` only if something was noted.
+fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Notes) -> Option<Scenario> {
+    let top = Section::top(root, notes);
+    let sections = Sections::open(&top, end);
+    let story = top.require("story", top.text("story", MAX_STORY), "a sentence or two: story = \"…\"");
+    let parts = sections.parts(&top);
+    // A claim about a world that is not the one that was meant can't be judged.
+    let config = if notes.is_empty() { parts.config() } else { None };
+    impossible::note(&parts, &top, &sections);
+    let expect = claims(&sections.expect, config.as_ref());
+    let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
+    Some(Scenario { name: name.into(), story, config: config?, expect })
+}
+
+/// The tables of the file.
+pub(super) struct Sections<'a> {
+    pub(super) time: Section<'a>,
+    pub(super) clients: Section<'a>,
+    pub(super) cluster: Section<'a>,
+    network: Section<'a>,
+    protocol: Section<'a>,
+    pub(super) faults: Section<'a>,
+    resource: Section<'a>,
+    expect: Section<'a>,
+}
+
+/// The parts of a world; `None`: something in it is wrong, which is noted.
+pub(super) struct Parts {
+    pub(super) lock: Option<LockKind>,
+    pub(super) time: Option<Time>,
+    pub(super) clients: Option<Clients>,
+    pub(super) cluster: Option<Cluster>,
+    network: Option<Network>,
+    protocol: Option<Protocol>,
+    pub(super) faults: Option<Faults>,
+    resource: Entry<Resource>,
+}
+
+impl Parts {
+    fn config(&self) -> Option<Config> {
+        Some(Config {
+            lock: self.lock?,
+            time: self.time?,
+            clients: self.clients?,
+            cluster: self.cluster?,
+            network: self.network?,
+            protocol: self.protocol?,
+            faults: self.faults?,
+            resource: self.resource.optional().or(None)?,
+            #[cfg(feature = "mutants")]
+            mutant: None,
+        })
+    }
+}
+
+impl<'a> Sections<'a> {
+    /// All are opened before any is read: a key in the wrong one is not missed in the right one.
+    fn open(top: &Section<'a>, end: usize) -> Self {
+        Self {
+            time: top.table("time", end),
+            clients: top.table("clients", end),
+            cluster: top.table("cluster", end),
+            network: top.table("network", end),
+            protocol: top.table("protocol", end),
+            faults: top.table("faults", end),
+            resource: top.table("resource", end),
+            expect: top.table("expect", end),
+        }
+    }
+
+    fn parts(&self, top: &Section<'_>) -> Parts {
+        Parts {
+            lock: lock(top),
+            time: self.time(),
+            clients: self.clients(),
+            cluster: self.cluster(),
+            network: self.network(),
+            protocol: self.protocol(),
+            faults: self.faults(),
+            resource: self.resource(),
+        }
+    }
+
+    fn time(&self) -> Option<Time> {
+        let time = &self.time;
+        let tick_ms = time.number("tick_ms", 1..=MAX_TICK_MS);
+        let lease = time.require(
+            "lease",
+            time.number("lease", 1..=MAX_TICKS),
+            "how many ticks an unrenewed grant lives: lease = 3",
+        );
+        let renew_every = time.number("renew_every", 1..=MAX_TICKS);
+        let wait_limit = time.number("wait_limit", 0..=MAX_TICKS);
+        // 0 is no bound that a holder could keep: it would have to release before it holds.
+        let hold_at_most = time.number("hold_at_most", 1..=MAX_TICKS);
+        time.number_for_later("jump", 0..=MAX_TICKS, 0, "a jump of one node's clock");
+        Some(Time {
+            tick_ms: tick_ms.or(TICK_MS)?,
+            lease: lease.given()?.0,
+            renew_every: renew_every.optional().or(None)?,
+            wait_limit: wait_limit.optional().or(None)?,
+            hold_at_most: hold_at_most.optional().or(None)?,
+        })
+    }
+
+    fn clients(&self) -> Option<Clients> {
+        let clients = &self.clients;
+        let count = clients.number("count", 1..=MAX_CLIENTS);
+        let count = clients.require("count", count, "how many processes ask: count = 2");
+        let threads = clients.number("threads", 1..=MAX_THREADS);
+        let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
+        let acquires = clients.number("acquires", 1..=MAX_ACQUIRES);
+        if let Some((true, span)) = clients.flag("hold_for_ever").given() {
+            let problem = Problem::at(Code::NotModelled, span, "a holder that never releases is not modelled yet");
+            clients.note::<()>(problem.label("use false, or leave `hold_for_ever` out"));
+        }
+        clients.for_later("roles", "a client's role (of a read-write lock)");
+        Some(Clients {
+            count: count.given()?.0,
+            threads: threads.or(1)?,
+            max_holds: max_holds.or(1)?,
+            acquires: acquires.optional().or(None)?,
+        })
+    }
+
+    fn cluster(&self) -> Option<Cluster> {
+        let cluster = &self.cluster;
+        cluster.number_for_later("groups", 1..=MAX_GROUPS, 1, "more than one independent master");
+        let replicas = cluster.number("replicas", 0..=MAX_REPLICAS);
+        cluster.number_for_later("wait_for", 0..=MAX_REPLICAS, 0, "an acquire that waits for replicas");
+        cluster.number_for_later("min_replicas", 0..=MAX_REPLICAS, 0, "a master that needs replicas to write");
+        let lag = cluster.number_or_any("lag", MAX_TICKS);
+        let promote = cluster.word("promote", "rule of promotion", &PROMOTE_RULES);
+        let returns = [("never", Some(())), ("with-data", None), ("empty", None)];
+        cluster.word("returns", "way for an old master to return", &returns);
+        Some(Cluster {
+            replicas: replicas.or(0)?,
+            lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
+            promote: promote.or(PromoteRule::Any)?,
+        })
+    }
+
+    fn network(&self) -> Option<Network> {
+        let network = &self.network;
+        let modes = [("atomic", Some(NetworkMode::Atomic)), ("split", None)];
+        let mode = network.word("mode", "network mode", &modes);
+        let delay = network.number_or_any("delay", MAX_TICKS);
+        if let Some((Some(1..), span)) = delay.given() {
+            let problem = Problem::at(Code::NotModelled, span, "a delay of so many ticks is not modelled yet");
+            network.note::<()>(problem.label("use 0 or \"any\""));
+        }
+        Some(Network {
+            mode: mode.or(NetworkMode::Atomic)?,
+            delay: delay.or(Some(0))?.map_or(MessageDelay::Any, |_| MessageDelay::None),
+        })
+    }
+
+    fn protocol(&self) -> Option<Protocol> {
+        let section = &self.protocol;
+        let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
+        let profile = section.word("profile", "profile", &profiles);
+        let receipts = section.flag("receipts");
+        let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
+        let missed_renewal = section.word("missed_renewal", "answer to a missed renewal", &MISSED_RENEWALS);
+        let failed_renewal = section.word("failed_renewal", "answer to a failed renewal", &FAILED_RENEWALS);
+        section.word("resend", "rule of resending", &[("none", Some(())), ("release", None), ("all", None)]);
+        // Which answer of WAIT is enough matters to those who send WAIT, and so far nobody does.
+        section.word("wait_rule", "rule for WAIT", &[("any", Some(())), ("all", Some(()))]);
+        let switches = profile.or(Profile::Redisson47)?.protocol();
+        Some(Protocol {
+            profile: switches.profile,
+            receipts: receipts.or(switches.receipts)?,
+            renewal_timer: renewal_timer.or(switches.renewal_timer)?,
+            missed_renewal: missed_renewal.or(switches.missed_renewal)?,
+            failed_renewal: failed_renewal.or(switches.failed_renewal)?,
+        })
+    }
+
+    fn faults(&self) -> Option<Faults> {
+        let faults = &self.faults;
+        let budget = |fault| faults.number(fault, 0..=MAX_FAULTS);
+        let (crash_client, crash_thread) = (budget("crash_client"), budget("crash_thread"));
+        let (pause_client, crash_node) = (budget("pause_client"), budget("crash_node"));
+        let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
+        let force_release = budget("force_release");
+        for (fault, what) in [
+            ("restart_node", "a node that starts again"),
+            ("cut_link", "a link that is cut"),
+            ("clock_jump", "a clock that jumps"),
+            ("lose_request", "a request that is lost"),
+            ("lose_reply", "a reply that is lost"),
+        ] {
+            faults.number_for_later(fault, 0..=MAX_FAULTS, 0, what);
+        }
+        Some(Faults {
+            crash_client: crash_client.or(0)?,
+            crash_thread: crash_thread.or(0)?,
+            pause_client: pause_client.or(0)?,
+            crash_node: crash_node.or(0)?,
+            lose_message: lose_message.or(0)?,
+            foreign_release: foreign_release.or(0)?,
+            force_release: force_release.or(0)?,
+        })
+    }
+
+    fn resource(&self) -> Entry<Resource> {
+        let Some(fenced) = self.resource.flag("fenced").or(false) else { return Entry::Refused };
+        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fenced }, span })
+    }
+}
+
+const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 2] =
+    [("per-lock", Some(RenewalTimer::PerLock)), ("shared", Some(RenewalTimer::Shared))];
+const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
+    ("lower-first", Some(MissedRenewal::LowerFirst)),
+    ("stop-timer", Some(MissedRenewal::StopTimer)),
+    ("tell-holder", Some(MissedRenewal::TellHolder)),
+];
+const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
+    [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
+const PROMOTE_RULES: [(&str, Option<PromoteRule>); 3] = [
+    ("any", Some(PromoteRule::Any)),
+    ("most-data", Some(PromoteRule::MostData)),
+    ("priority", Some(PromoteRule::Priority)),
+];
+
+fn lock(top: &Section<'_>) -> Option<LockKind> {
+    let kinds = LOCK_KINDS.map(|name| (name, LockKind::ALL.into_iter().find(|kind| kind.name() == name)));
+    let lock = top.word("lock", "lock kind", &kinds);
+    top.require("lock", lock, "one of the lock kinds: lock = \"reentrant\"").given().map(|(lock, _)| lock)
+}
+
+/// Without a world, only the words are looked at.
+fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, Verdict> {
+    let mut claims = BTreeMap::new();
+    for (key, value) in expect.entries() {
+        let property = property(expect, key.get_ref(), key.span());
+        let verdict = verdict(expect, key.get_ref(), value);
+        let (Some(property), Some(verdict)) = (property, verdict) else { continue };
+        if let Some(Err(reason)) = config.map(|config| property.applies(config)) {
+            let title = format!("`{property}` says nothing about this scenario");
+            expect
+                .note::<()>(Problem::at(Code::DoesNotApply, key.span(), title).label(reason).help("take the line out"));
+        }
+        claims.insert(property, verdict);
+    }
+    claims
+}
+
+fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Property> {
+    if let Some(property) = Property::from_id(id) {
+        return Some(property);
+    }
+    if PROPERTIES_FOR_LATER.contains(&id) {
+        let title = format!("`{id}` is not checked yet");
+        expect.note::<()>(Problem::at(Code::NotModelled, span, title).label("take the line out for now"));
+        return None;
+    }
+    let known: Vec<_> = Property::ALL.iter().map(|property| property.id()).collect();
+    let mut problem = Problem::at(Code::UnknownProperty, span, format!("there is no property `{}`", short(id)));
+    if let Some(near) = meant(id, &[&known[..], &PROPERTIES_FOR_LATER].concat()) {
+        problem = problem.label(format!("did you mean `{near}`?"));
+    }
+    expect.note::<()>(problem.help(format!("known: {}", known.join(", "))));
+    None
+}
+
+fn verdict(expect: &Section<'_>, id: &str, value: &Spanned<DeValue<'_>>) -> Option<Verdict> {
+    let expected = format!("expected {}", one_of(&CLAIMS.map(Verdict::name)));
+    let title = match value.get_ref().as_str() {
+        Some(word) => match CLAIMS.into_iter().find(|claim| claim.name() == word) {
+            Some(claim) => return Some(claim),
+            None if word == Verdict::Inconclusive.name() => "`inconclusive` is no claim".into(),
+            None => format!("there is no verdict `{}`", short(word)),
+        },
+        None => format!("`{}` can't be {}", short(id), kind_of(value.get_ref())),
+    };
+    let code = if value.get_ref().is_str() { Code::NotAClaim } else { Code::WrongType };
+    expect.note::<()>(Problem::at(code, value.span(), title).label(expected));
+    None
+}

@@ -1,0 +1,108 @@
+//! What the words of a command line mean: built-in scenarios, files, folders.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use super::builtin::{BuiltIn, builtin, builtin_files};
+use super::code::Code;
+use super::error::{Problem, ScenarioError};
+use super::section::{meant, short};
+use super::{Scenario, unreadable};
+
+/// Entries of a folder and all below: more is not a folder of scenarios, and a whole disk should not be walked.
+const MAX_ENTRIES: usize = 10_000;
+
+/// The scenarios that the arguments name, in their order; all built-in ones if there is no argument.
+///
+/// An argument is a built-in scenario's name, else a file, else a folder: every `*.toml` below, sorted by path.
+///
+/// # Errors
+/// Everything that is wrong with any argument, and with any file.
+pub fn resolve(args: &[String]) -> Result<Vec<Scenario>, ScenarioError> {
+    if args.is_empty() {
+        return Ok(builtin());
+    }
+    let mut found = Vec::new();
+    let mut wrong: Option<ScenarioError> = None;
+    // Where each name was met first.
+    let mut names: BTreeMap<String, String> = BTreeMap::new();
+    let read = args.iter().flat_map(|arg| read(arg));
+    for (shown, scenario) in read {
+        let error = match scenario {
+            Ok(scenario) => match names.insert(scenario.name.clone(), shown.clone()) {
+                None => {
+                    found.push(scenario);
+                    continue;
+                }
+                Some(first) => same_name(&shown, &scenario.name, &first),
+            },
+            Err(error) => error,
+        };
+        wrong = Some(match wrong {
+            Some(wrong) => wrong.and(error),
+            None => error,
+        });
+    }
+    wrong.map_or(Ok(found), Err)
+}
+
+/// What one argument means, each scenario with the place it comes from.
+fn read(arg: &str) -> Vec<(String, Result<Scenario, ScenarioError>)> {
+    if let Some(file) = BuiltIn::named(arg) {
+        return vec![(format!("the built-in {arg}"), Ok(file.scenario()))];
+    }
+    let path = Path::new(arg);
+    if !path.is_dir() {
+        let is_name = !path.exists() && !arg.contains(['/', '\\', '.']);
+        let scenario = if is_name { Err(unknown(arg)) } else { Scenario::read(path) };
+        return vec![(arg.into(), scenario)];
+    }
+    match files_below(path) {
+        Ok(files) => files.iter().map(|file| (file.display().to_string(), Scenario::read(file))).collect(),
+        Err(problem) => vec![(arg.into(), Err(ScenarioError::of_file(arg, problem)))],
+    }
+}
+
+/// Sorted by path. Folders that are links are not followed: they may lead in a circle.
+fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
+    let (mut files, mut folders, mut entries) = (Vec::new(), vec![folder.to_path_buf()], 0);
+    while let Some(folder) = folders.pop() {
+        let unread = |error: io::Error| unreadable(&error).help(format!("in the folder {}", folder.display()));
+        for entry in fs::read_dir(&folder).map_err(unread)? {
+            let entry = entry.map_err(unread)?;
+            let (path, kind) = (entry.path(), entry.file_type().map_err(unread)?);
+            entries += 1;
+            if entries > MAX_ENTRIES {
+                let title = format!("more than {MAX_ENTRIES} files and folders are below");
+                return Err(Problem::of_file(Code::NoScenarios, title).help("name a smaller folder, or a file"));
+            }
+            if kind.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "toml") && path.is_file() {
+                files.push(path);
+            }
+        }
+    }
+    if files.is_empty() {
+        return Err(Problem::of_file(Code::NoScenarios, "no file below ends in .toml"));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn unknown(name: &str) -> ScenarioError {
+    let known: Vec<_> = builtin_files().iter().map(|file| file.name).collect();
+    let title = format!("there is no scenario, file or folder `{}`", short(name));
+    let mut problem = Problem::of_file(Code::UnknownScenario, title);
+    if let Some(near) = meant(name, &known) {
+        problem = problem.help(format!("did you mean `{near}`?"));
+    }
+    ScenarioError::of_file(name, problem.help("`lockstep scenarios` lists the built-in ones"))
+}
+
+fn same_name(shown: &str, name: &str, first: &str) -> ScenarioError {
+    let problem = Problem::of_file(Code::SameName, format!("two scenarios are called `{name}`"));
+    ScenarioError::of_file(shown, problem.help(format!("the other is {first}; name one of them only")))
+}

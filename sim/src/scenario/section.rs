@@ -1,0 +1,391 @@
+//! A table of the file, read key by key. What is wrong is noted, and reading goes on.
+
+use core::cell::RefCell;
+use core::fmt::Display;
+use core::ops::{Range, RangeInclusive};
+
+use toml::Spanned;
+use toml::de::{DeString, DeTable, DeValue};
+
+use super::code::Code;
+use super::error::Problem;
+
+/// Every table and its keys, in the order of the design page. The first is the file itself.
+pub(super) const KNOWN: [(&str, &[&str]); 9] = [
+    (TOP, &["story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "expect"]),
+    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
+    ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
+    ("cluster", &["groups", "replicas", "wait_for", "min_replicas", "lag", "promote", "returns"]),
+    ("network", &["mode", "delay"]),
+    ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
+    (
+        "faults",
+        &[
+            "crash_client",
+            "crash_thread",
+            "pause_client",
+            "crash_node",
+            "restart_node",
+            "cut_link",
+            "clock_jump",
+            "lose_request",
+            "lose_reply",
+            "lose_message",
+            "foreign_release",
+            "force_release",
+        ],
+    ),
+    ("resource", &["fenced"]),
+    ("expect", &[]),
+];
+
+/// The name of what stands before the first table.
+const TOP: &str = "";
+/// Longer words are nobody's typing mistake.
+const MAX_WORD: usize = 40;
+
+/// What one key says.
+#[derive(Clone, Debug)]
+pub(super) enum Entry<T> {
+    /// It is left out.
+    Absent,
+    /// It is wrong, which is noted; nothing should be concluded from it.
+    Refused,
+    /// It is right.
+    Given {
+        /// What it says.
+        value: T,
+        /// Where the value stands.
+        span: Range<usize>,
+    },
+}
+
+impl<T: Copy> Entry<T> {
+    /// What holds if the key is left out; `None`: it is wrong.
+    pub(super) fn or(&self, default: T) -> Option<T> {
+        match self {
+            Self::Absent => Some(default),
+            Self::Refused => None,
+            Self::Given { value, .. } => Some(*value),
+        }
+    }
+
+    /// The same, for a key whose absence means something of its own.
+    pub(super) fn optional(&self) -> Entry<Option<T>> {
+        match self {
+            Self::Absent => Entry::Absent,
+            Self::Refused => Entry::Refused,
+            Self::Given { value, span } => Entry::Given { value: Some(*value), span: span.clone() },
+        }
+    }
+
+    /// The value and where it stands.
+    pub(super) fn given(&self) -> Option<(T, Range<usize>)> {
+        match self {
+            Self::Absent | Self::Refused => None,
+            Self::Given { value, span } => Some((*value, span.clone())),
+        }
+    }
+}
+
+/// Words that a key takes. `None`: the word has a meaning, but no rule of the model reads it yet.
+pub(super) type Words<'w, T> = &'w [(&'static str, Option<T>)];
+
+/// A key and its value.
+pub(super) type Line<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>);
+
+/// A table of the file.
+pub(super) struct Section<'a> {
+    name: &'static str,
+    table: Option<&'a DeTable<'a>>,
+    /// Where a missing key would be noticed: the header, or the end of the file.
+    header: Range<usize>,
+    /// The table itself is wrong, so that nothing can be said of its keys.
+    is_refused: bool,
+    /// Keys that were misspelt: they are not missed as well.
+    meant: Vec<&'static str>,
+    notes: &'a Notes,
+}
+
+/// What was noticed so far, in any table.
+#[derive(Default)]
+pub(super) struct Notes {
+    problems: RefCell<Vec<Problem>>,
+    /// Keys that stand in the wrong table: they are not missed in the right one.
+    misplaced: RefCell<Vec<&'static str>>,
+}
+
+impl Notes {
+    /// Notes a problem.
+    pub(super) fn add(&self, problem: Problem) {
+        self.problems.borrow_mut().push(problem);
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.problems.borrow().is_empty()
+    }
+
+    /// What was noted.
+    pub(super) fn into_problems(self) -> Vec<Problem> {
+        self.problems.into_inner()
+    }
+}
+
+impl<'a> Section<'a> {
+    /// The file itself.
+    pub(super) fn top(root: &'a DeTable<'a>, notes: &'a Notes) -> Self {
+        let mut top = Self { name: TOP, table: Some(root), header: 0..0, is_refused: false, meant: Vec::new(), notes };
+        top.note_unknown_keys();
+        top
+    }
+
+    /// One of its tables.
+    pub(super) fn table(&self, name: &'static str, end: usize) -> Self {
+        let mut section = Self {
+            name,
+            table: None,
+            header: end..end,
+            is_refused: self.is_refused || self.meant.contains(&name),
+            meant: Vec::new(),
+            notes: self.notes,
+        };
+        if let Some((key, value)) = self.find(name) {
+            section.header = key.span();
+            if let DeValue::Table(table) = value.get_ref() {
+                section.table = Some(table);
+                section.note_unknown_keys();
+            } else {
+                section.is_refused = true;
+                self.note_type::<()>(name, value, &format!("a table: [{name}] on a line of its own"));
+            }
+        }
+        section
+    }
+
+    /// Where its header stands, if the file has it.
+    pub(super) fn span(&self) -> Option<Range<usize>> {
+        self.table.map(|_| self.header.clone())
+    }
+
+    /// Where a key's value stands, for a problem of two values.
+    pub(super) fn span_of(&self, key: &str) -> Option<Range<usize>> {
+        self.value(key).map(Spanned::span)
+    }
+
+    /// Its keys and values, for a table whose keys are not a fixed list.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Line<'a>> + use<'a> {
+        self.table.into_iter().flatten()
+    }
+
+    /// A whole number.
+    pub(super) fn number<T: TryFrom<i64> + PartialOrd + Display + Copy>(
+        &self,
+        key: &'static str,
+        bounds: RangeInclusive<T>,
+    ) -> Entry<T> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        let expected = format!("a whole number from {} to {}", bounds.start(), bounds.end());
+        let Some(number) = whole(value) else { return self.note_type(key, value, &expected) };
+        match number.ok().and_then(|number| T::try_from(number).ok()).filter(|number| bounds.contains(number)) {
+            Some(number) => Entry::Given { value: number, span: value.span() },
+            None => self.note(
+                Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` is out of bounds"))
+                    .label(format!("expected {expected}")),
+            ),
+        }
+    }
+
+    /// A whole number that may so far only have its harmless value.
+    pub(super) fn number_for_later(&self, key: &'static str, bounds: RangeInclusive<u8>, harmless: u8, what: &str) {
+        if let Entry::Given { value, span } = self.number(key, bounds)
+            && value != harmless
+        {
+            self.note::<()>(not_modelled(span, what, &format!("use {harmless}, or leave `{key}` out")));
+        }
+    }
+
+    /// `true` or `false`.
+    pub(super) fn flag(&self, key: &'static str) -> Entry<bool> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        match value.get_ref().as_bool() {
+            Some(flag) => Entry::Given { value: flag, span: value.span() },
+            None => self.note_type(key, value, "true or false"),
+        }
+    }
+
+    /// One of a few words. `what` is what they are words for: "lock kind".
+    pub(super) fn word<T: Copy>(&self, key: &'static str, what: &str, words: Words<'_, T>) -> Entry<T> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        let modelled = words.iter().filter(|(_, meaning)| meaning.is_some()).map(|(word, _)| *word);
+        let modelled = one_of(&modelled.collect::<Vec<_>>());
+        let Some(word) = value.get_ref().as_str() else { return self.note_type(key, value, &modelled) };
+        match words.iter().find(|(known, _)| *known == word) {
+            Some((_, Some(meaning))) => Entry::Given { value: *meaning, span: value.span() },
+            Some((_, None)) => {
+                self.note(not_modelled(value.span(), &format!("{what} `{word}`"), &format!("use {modelled}")))
+            }
+            None => {
+                let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
+                let label = meant(word, &known)
+                    .map_or_else(|| format!("expected {modelled}"), |near| format!("did you mean \"{near}\"?"));
+                let problem =
+                    Problem::at(Code::UnknownWord, value.span(), format!("there is no {what} `{}`", short(word)));
+                self.note(problem.label(label).help(format!("expected {modelled}")))
+            }
+        }
+    }
+
+    /// Lateness: a number of ticks, or "any".
+    pub(super) fn number_or_any(&self, key: &'static str, most: u8) -> Entry<Option<u8>> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        match value.get_ref() {
+            DeValue::String(word) if word == "any" => Entry::Given { value: None, span: value.span() },
+            DeValue::Integer(_) => self.number(key, 0..=most).optional(),
+            _ => self.note_type(key, value, &format!("a whole number from 0 to {most}, or \"any\"")),
+        }
+    }
+
+    /// Free text.
+    pub(super) fn text(&self, key: &'static str, most: usize) -> Entry<&'a str> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        let Some(text) = value.get_ref().as_str() else { return self.note_type(key, value, "text in quotes") };
+        let problem = if text.trim().is_empty() {
+            "has nothing in it".into()
+        } else if text.chars().count() > most {
+            format!("has {} characters", text.chars().count())
+        } else if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')) {
+            "has a control character in it".into()
+        } else {
+            return Entry::Given { value: text, span: value.span() };
+        };
+        let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` {problem}"));
+        self.note(problem.label(format!("expected 1 to {most} characters of plain text")))
+    }
+
+    /// Any value is refused: the key is for later.
+    pub(super) fn for_later(&self, key: &'static str, what: &str) {
+        if let Some((name, _)) = self.find(key) {
+            self.note::<()>(not_modelled(name.span(), what, &format!("leave `{key}` out")));
+        }
+    }
+
+    /// Says so if a key that has no default is not there.
+    pub(super) fn require<T>(&self, key: &'static str, entry: Entry<T>, example: &str) -> Entry<T> {
+        if !matches!(entry, Entry::Absent) {
+            return entry;
+        }
+        let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
+        let title = format!("`{key}` is missing");
+        let problem =
+            Problem::at(Code::MissingKey, self.header.clone(), title).label(format!("expected `{key}` {place}"));
+        let header = if self.table.is_some() { String::new() } else { format!("[{}] with ", self.name) };
+        self.note(problem.help(format!("add {header}{example}")))
+    }
+
+    /// Notes a problem. What is read there says nothing.
+    pub(super) fn note<T>(&self, problem: Problem) -> Entry<T> {
+        self.notes.add(problem);
+        Entry::Refused
+    }
+
+    fn find(&self, key: &str) -> Option<Line<'a>> {
+        self.table?.get_key_value(key)
+    }
+
+    fn value(&self, key: &str) -> Option<&'a Spanned<DeValue<'a>>> {
+        self.find(key).map(|(_, value)| value)
+    }
+
+    fn absent<T>(&self, key: &'static str) -> Entry<T> {
+        let is_elsewhere = self.is_refused || self.meant.contains(&key) || self.notes.misplaced.borrow().contains(&key);
+        if is_elsewhere { Entry::Refused } else { Entry::Absent }
+    }
+
+    fn note_type<T>(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Entry<T> {
+        let found = kind_of(value.get_ref());
+        let problem = Problem::at(Code::WrongType, value.span(), format!("`{key}` can't be {found}"));
+        self.note(problem.label(format!("expected {expected}")))
+    }
+
+    fn note_unknown_keys(&mut self) {
+        let known = known_keys(self.name);
+        if known.is_empty() {
+            return;
+        }
+        for (key, _) in self.entries().filter(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
+            let word = key.get_ref();
+            let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
+            let title = format!("there is no key `{}` {place}", short(word));
+            let mut problem = Problem::at(Code::UnknownKey, key.span(), title);
+            if let Some((home, key)) = home_of(word) {
+                self.notes.misplaced.borrow_mut().push(key);
+                let home = if home == TOP { "before the first table".into() } else { format!("in [{home}]") };
+                problem = problem.label(format!("`{word}` belongs {home}"));
+            } else if let Some(near) = meant(word, known) {
+                self.meant.push(near);
+                problem = problem.label(format!("did you mean `{near}`?"));
+            }
+            self.note::<()>(problem.help(format!("known {place}: {}", known.join(", "))));
+        }
+    }
+}
+
+fn known_keys(table: &str) -> &'static [&'static str] {
+    KNOWN.iter().find(|(name, _)| *name == table).map_or(&[], |(_, keys)| *keys)
+}
+
+/// The table that has such a key.
+fn home_of(word: &str) -> Option<(&'static str, &'static str)> {
+    KNOWN.iter().find_map(|(table, keys)| Some((*table, *keys.iter().find(|key| **key == word)?)))
+}
+
+/// `None`: not a whole number. `Err`: one too large to have a value.
+fn whole(value: &Spanned<DeValue<'_>>) -> Option<Result<i64, core::num::ParseIntError>> {
+    value.get_ref().as_integer().map(|number| i64::from_str_radix(number.as_str(), number.radix()))
+}
+
+fn not_modelled(span: Range<usize>, what: &str, instead: &str) -> Problem {
+    Problem::at(Code::NotModelled, span, format!("{what} is not modelled yet")).label(instead)
+}
+
+/// The sort of a value, with its article.
+pub(super) fn kind_of(value: &DeValue<'_>) -> &'static str {
+    match value {
+        DeValue::String(_) => "a string",
+        DeValue::Integer(_) => "a whole number",
+        DeValue::Float(_) => "a number with a point",
+        DeValue::Boolean(_) => "true or false",
+        DeValue::Datetime(_) => "a date",
+        DeValue::Array(_) => "a list",
+        DeValue::Table(_) => "a table",
+    }
+}
+
+/// "`a`, `b` or `c`".
+pub(super) fn one_of(words: &[&str]) -> String {
+    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
+    match quoted.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        _ => quoted.concat(),
+    }
+}
+
+/// The known word that a misspelt one is nearest to, if it is near.
+pub(super) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
+    if word.len() > MAX_WORD {
+        return None;
+    }
+    let word = word.to_lowercase();
+    let near = |known: &&str| strsim::damerau_levenshtein(&word, known);
+    let nearest = known.iter().copied().min_by_key(near)?;
+    (near(&nearest) <= (nearest.len() / 3).max(1)).then_some(nearest)
+}
+
+/// A word as a title can bear it.
+pub(super) fn short(word: &str) -> String {
+    match word.char_indices().nth(MAX_WORD) {
+        Some((cut, _)) => format!("{}…", &word[..cut]),
+        None => word.into(),
+    }
+}

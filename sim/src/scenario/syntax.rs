@@ -1,0 +1,79 @@
+//! From text to TOML. A file with a syntax error is not read any further: what follows would be guesses.
+
+use core::ops::Range;
+use std::collections::BTreeSet;
+
+use toml::Spanned;
+use toml::de::{DeTable, DeValue};
+
+use super::code::Code;
+use super::error::{MAX_PROBLEMS, Problem};
+use super::section::{Notes, short};
+
+/// What is said to who hands in a trace.
+const JSON: &str = "this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`";
+
+/// What the text says, and whether that can be relied on. A key that stands twice is noted, and its first value counts.
+pub(super) fn parse<'t>(text: &'t str, notes: &Notes) -> (Spanned<DeTable<'t>>, bool) {
+    let (root, errors) = DeTable::parse_recoverable(text);
+    let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
+    let mut lines_with_errors = BTreeSet::new();
+    let is_json = text.trim_start().starts_with('{');
+    for (count, error) in errors.into_iter().enumerate() {
+        let span = error.span().unwrap_or(text.len()..text.len());
+        if error.message() == "duplicate key" {
+            // Beyond what is shown nobody looks for the twin.
+            let root = (count < MAX_PROBLEMS).then_some(root.get_ref());
+            notes.add(duplicate(text, root, span));
+            continue;
+        }
+        // Later errors of a line mostly follow from its first, and all of JSON from its first brace.
+        let line = line_ends.partition_point(|end| *end < span.start);
+        let is_first = if is_json { lines_with_errors.is_empty() } else { !lines_with_errors.contains(&line) };
+        lines_with_errors.insert(line);
+        if is_first {
+            let problem = not_toml(text, span, error.message());
+            notes.add(if is_json { problem.help(JSON) } else { problem });
+        }
+    }
+    if lines_with_errors.is_empty() && root.get_ref().is_empty() && notes.is_empty() {
+        let problem = Problem::at(Code::Empty, 0..0, "there is nothing in the file");
+        notes.add(problem.label("expected a story, a lock, [time] and [clients]"));
+        return (root, false);
+    }
+    (root, lines_with_errors.is_empty())
+}
+
+fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
+    let (title, expected) = message.split_once(", expected ").unwrap_or((message, ""));
+    let mut problem = Problem::at(Code::Syntax, span.clone(), format!("not TOML: {title}"));
+    if !expected.is_empty() {
+        problem = problem.label(format!("expected {expected}"));
+    }
+    match text.get(span) {
+        Some(word) if title.starts_with("string values must be quoted") => {
+            problem.label(format!("expected \"{}\"", short(word)))
+        }
+        _ => problem,
+    }
+}
+
+fn duplicate(text: &str, root: Option<&DeTable<'_>>, span: Range<usize>) -> Problem {
+    let key = text.get(span.clone()).unwrap_or_default();
+    let problem = Problem::at(Code::Duplicate, span.clone(), format!("`{}` is given twice", short(key)));
+    let problem = problem.label("the second").help("keep one of them");
+    match root.and_then(|root| first(root, key, span.start)) {
+        Some(first) => problem.also(first, "the first"),
+        None => problem,
+    }
+}
+
+/// The last place before `end` where that key stands: its twin, for keys that stand in one table only.
+fn first(table: &DeTable<'_>, key: &str, end: usize) -> Option<Range<usize>> {
+    let here = table.get_key_value(key).map(|(first, _)| first.span());
+    let below = table.values().filter_map(|value| match value.get_ref() {
+        DeValue::Table(table) => first(table, key, end),
+        _ => None,
+    });
+    below.chain(here).filter(|span| span.end <= end).max_by_key(|span| span.start)
+}

@@ -1,0 +1,454 @@
+//! What is read, what is refused, and the pictures that people will see.
+
+use lockstep_model::config::{
+    Bound, FailedRenewal, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer,
+};
+use tempfile::TempDir;
+
+use super::section::KNOWN;
+use super::*;
+
+mod any_text;
+
+/// Four things have no default; this says them and nothing else.
+const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
+
+/// Every key, each at a value that is accepted.
+const EVERYTHING: &str = r#"
+story = """
+The grant dies with the master
+before the replica has seen it."""
+lock = "reentrant"
+
+[time]
+tick_ms = 1_000
+lease = 3
+renew_every = 1
+wait_limit = 6
+hold_at_most = 4
+jump = 0
+
+[clients]
+count = 3
+threads = 2
+max_holds = 2
+acquires = 2
+hold_for_ever = false
+
+[cluster]
+groups = 1
+replicas = 1
+wait_for = 0
+min_replicas = 0
+lag = 2
+promote = "most-data"
+returns = "never"
+
+[network]
+mode = "atomic"
+delay = "any"
+
+[protocol]
+profile = "redisson-3.15"
+receipts = true
+resend = "none"
+wait_rule = "all"
+renewal_timer = "shared"
+missed_renewal = "tell-holder"
+failed_renewal = "retry"
+
+[faults]
+crash_client = 1
+crash_thread = 2
+pause_client = 3
+crash_node = 4
+restart_node = 0
+cut_link = 0
+clock_jump = 0
+lose_request = 0
+lose_reply = 0
+lose_message = 5
+foreign_release = 6
+force_release = 7
+
+[resource]
+fenced = true
+
+[expect]
+one-believer = "violated"
+tokens-increase = "holds"
+actions-reached = "vacuous"
+"#;
+
+fn read(text: &str) -> Scenario {
+    Scenario::parse("example", text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The smallest scenario with some lines more.
+fn smallest_and(lines: &str) -> String {
+    format!("{SMALLEST}{lines}\n")
+}
+
+fn codes(text: &str) -> Vec<Code> {
+    Scenario::parse("example", text)
+        .err()
+        .map(|error| error.problems().map(Problem::code).collect())
+        .unwrap_or_default()
+}
+
+fn picture(text: &str) -> String {
+    Scenario::parse("example", text).expect_err("it is wrong").to_string()
+}
+
+#[test]
+fn what_is_left_out_has_the_defaults_of_the_design() {
+    let Scenario { name, story, config, expect } = read(SMALLEST);
+    assert_eq!((name.as_str(), story.as_str()), ("example", "s"));
+    assert_eq!(config.lock, LockKind::Reentrant);
+    assert_eq!(config.time.tick_ms, 10_000);
+    assert_eq!(config.time.lease, 3);
+    assert_eq!((config.time.renew_every, config.time.wait_limit, config.time.hold_at_most), (None, None, None));
+    assert_eq!((config.clients.count, config.clients.threads, config.clients.max_holds), (2, 1, 1));
+    assert_eq!(config.clients.acquires, None);
+    assert_eq!((config.cluster.replicas, config.cluster.lag), (0, Bound::Any));
+    assert_eq!(config.cluster.promote, PromoteRule::Any);
+    assert_eq!(config.network.delay, MessageDelay::None);
+    assert_eq!(config.protocol, Profile::Redisson47.protocol());
+    assert_eq!(config.faults, lockstep_model::config::Faults::default());
+    assert_eq!(config.resource, None);
+    assert!(expect.is_empty());
+}
+
+#[test]
+fn every_key_is_read() {
+    let Scenario { story, config, expect, .. } = read(EVERYTHING);
+    assert_eq!(story, "The grant dies with the master before the replica has seen it.");
+    assert_eq!(config.time.tick_ms, 1_000);
+    assert_eq!((config.time.renew_every, config.time.wait_limit), (Some(1), Some(6)));
+    assert_eq!(config.time.hold_at_most, Some(4));
+    assert_eq!((config.clients.count, config.clients.threads, config.clients.max_holds), (3, 2, 2));
+    assert_eq!(config.clients.acquires, Some(2));
+    assert_eq!((config.cluster.replicas, config.cluster.lag), (1, Bound::Ticks(2)));
+    assert_eq!(config.cluster.promote, PromoteRule::MostData);
+    assert_eq!(config.network.delay, MessageDelay::Any);
+    let faults = config.faults;
+    assert_eq!((faults.crash_client, faults.crash_thread, faults.pause_client, faults.crash_node), (1, 2, 3, 4));
+    assert_eq!((faults.lose_message, faults.foreign_release, faults.force_release), (5, 6, 7));
+    assert!(config.resource.expect("there is a resource").fenced);
+    assert_eq!(expect.len(), 3);
+    assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);
+}
+
+#[test]
+fn a_switch_that_is_given_overrides_the_profile() {
+    let protocol = read(EVERYTHING).config.protocol;
+    assert_eq!(protocol.profile, Profile::Redisson315);
+    assert!(protocol.receipts);
+    assert_eq!(protocol.renewal_timer, RenewalTimer::Shared);
+    assert_eq!(protocol.missed_renewal, MissedRenewal::TellHolder);
+    assert_eq!(protocol.failed_renewal, FailedRenewal::Retry);
+}
+
+/// Traces say `"lower-first"` in the model's spelling, scenarios in the reader's.
+#[test]
+fn scenarios_and_traces_spell_the_switches_alike() {
+    for profile in Profile::ALL {
+        let spelt = serde_json::to_value(profile.protocol()).expect("a protocol is JSON");
+        let lines: String = ["profile", "receipts", "renewal_timer", "missed_renewal", "failed_renewal"]
+            .map(|key| format!("{key} = {}\n", spelt[key]))
+            .concat();
+        assert_eq!(read(&smallest_and(&format!("[protocol]\n{lines}"))).config.protocol, profile.protocol());
+    }
+    for rule in [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority] {
+        let spelt = serde_json::to_value(rule).expect("a rule is JSON");
+        let text = smallest_and(&format!("[cluster]\nreplicas = 1\npromote = {spelt}"));
+        assert_eq!(read(&text).config.cluster.promote, rule);
+    }
+}
+
+/// A key in the list of known keys that nothing reads would be accepted and ignored.
+#[test]
+fn every_known_key_is_looked_at() {
+    for (table, keys) in &KNOWN[1..] {
+        for key in *keys {
+            let text = format!("[{table}]\n{key} = 1979-05-27\n");
+            let at_the_date = |problem: &&Problem| matches!(problem.code(), Code::WrongType | Code::NotModelled);
+            let error = Scenario::parse("example", &text).expect_err("no key takes a date");
+            assert_eq!(error.problems().filter(at_the_date).count(), 1, "{table}.{key}: {error}");
+        }
+    }
+}
+
+#[test]
+fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_is_still_there() {
+    assert_eq!(codes(&SMALLEST.replace("lease = 3", "lease = 3\nrenew_every = 3")), []);
+    assert_eq!(codes(&SMALLEST.replace("lease = 3", "lease = 3\nrenew_every = 4")), [Code::Impossible]);
+}
+
+#[test]
+fn what_the_model_does_not_know_is_refused_and_not_ignored() {
+    for line in [
+        "[cluster]\ngroups = 2",
+        "[cluster]\nwait_for = 1",
+        "[cluster]\nmin_replicas = 1",
+        "[cluster]\nreturns = \"with-data\"",
+        "[network]\nmode = \"split\"",
+        "[network]\ndelay = 3",
+        "[protocol]\nresend = \"all\"",
+        "[faults]\nrestart_node = 1",
+        "[faults]\ncut_link = 1",
+        "[faults]\nclock_jump = 1",
+        "[faults]\nlose_request = 1",
+        "[faults]\nlose_reply = 1",
+        "hold_for_ever = true",
+        "roles = [\"reader\", \"writer\"]",
+        "[expect]\nwaiter-served = \"holds\"",
+        "[expect]\nfirst-come-first-served = \"holds\"",
+    ] {
+        assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
+    }
+    for kind in ["fair", "read-write", "fenced", "spin", "multi", "red"] {
+        assert_eq!(codes(&SMALLEST.replace("reentrant", kind)), [Code::NotModelled], "{kind}");
+    }
+}
+
+#[test]
+fn what_does_not_go_together_is_refused() {
+    let plain = SMALLEST.replace("reentrant", "plain");
+    for text in [
+        plain.clone() + "max_holds = 2",
+        plain.clone() + "[faults]\nforce_release = 1",
+        plain.clone() + "[faults]\nlose_message = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\nwait_limit = 0") + "[faults]\nlose_message = 1",
+        smallest_and("[cluster]\nlag = 0"),
+        smallest_and("[cluster]\nreplicas = 0\npromote = \"any\""),
+    ] {
+        assert_eq!(codes(&text), [Code::Impossible], "{text}");
+    }
+    assert_eq!(codes(&(plain + "max_holds = 1\nthreads = 2\n[faults]\ncrash_thread = 1\nlose_message = 0")), []);
+}
+
+#[test]
+fn every_value_is_bounded() {
+    for (line, wrong) in [
+        ("lease = 3", ["lease = 0", "lease = 61", "lease = -1", "lease = 99999999999999999999999"].as_slice()),
+        ("lease = 3", &["lease = 3\ntick_ms = 0", "lease = 3\ntick_ms = 3600001", "lease = 3\nhold_at_most = 0"]),
+        ("lease = 3", &["lease = 3\nrenew_every = 0", "lease = 3\nwait_limit = 61"]),
+        ("count = 2", &["count = 0", "count = 5", "count = 2\nthreads = 3", "count = 2\nmax_holds = 9"]),
+        ("count = 2", &["count = 2\nacquires = 0", "count = 2\nacquires = 101"]),
+        ("count = 2", &["count = 2\n[cluster]\nreplicas = 3", "count = 2\n[cluster]\nlag = 61\nreplicas = 1"]),
+        ("count = 2", &["count = 2\n[faults]\ncrash_node = 9", "count = 2\n[faults]\ncut_link = 9"]),
+        ("story = \"s\"", &["story = \"\"", "story = \" \\n\"", "story = \"\\u001b[31mred\""]),
+    ] {
+        for wrong in wrong {
+            assert_eq!(codes(&SMALLEST.replace(line, wrong)), [Code::OutOfBounds], "{wrong}");
+        }
+    }
+    let long = "é".repeat(MAX_STORY);
+    assert_eq!(codes(&SMALLEST.replace("\"s\"", &format!("\"{long}\""))), []);
+    assert_eq!(codes(&SMALLEST.replace("\"s\"", &format!("\"{long}!\""))), [Code::OutOfBounds]);
+}
+
+/// One mistake is one error: a misspelt or misplaced key is not missed as well.
+#[test]
+fn a_misspelt_key_is_not_missed_as_well() {
+    assert_eq!(codes(&SMALLEST.replace("lease", "leese")), [Code::UnknownKey]);
+    assert_eq!(codes(&SMALLEST.replace("[clients]", "[clinets]")), [Code::UnknownKey]);
+    assert_eq!(codes(&smallest_and("[cluster]\nreplica = 1\nlag = 0")), [Code::UnknownKey]);
+    assert_eq!(codes(&smallest_and("replicas = 1\n[cluster]\nlag = 0")), [Code::UnknownKey]);
+    assert_eq!(
+        codes(&SMALLEST.replace("story", "story = \"s\"\nlease = 3\nstory").replace("[time]\nlease = 3", "")),
+        [Code::UnknownKey, Code::Duplicate]
+    );
+}
+
+#[test]
+fn a_claim_about_a_property_that_does_not_apply_is_refused_with_the_reason() {
+    insta::assert_snapshot!(picture(&smallest_and("[expect]\nrenewed-while-held = \"holds\"")));
+}
+
+#[test]
+fn inconclusive_is_no_claim() {
+    assert_eq!(codes(&smallest_and("[expect]\none-believer = \"inconclusive\"")), [Code::NotAClaim]);
+    assert_eq!(codes(&smallest_and("[expect]\none-believer = \"vacuous\"")), []);
+}
+
+// The pictures.
+
+#[test]
+fn picture_of_an_unknown_key() {
+    insta::assert_snapshot!(picture(&smallest_and("[faults]\ncrash_nod = 1")));
+}
+
+#[test]
+fn picture_of_a_key_in_the_wrong_table() {
+    insta::assert_snapshot!(picture(&smallest_and("replicas = 1")));
+}
+
+#[test]
+fn picture_of_a_word_without_quotes() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("\"reentrant\"", "reentrant")));
+}
+
+#[test]
+fn picture_of_a_number_in_quotes() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("lease = 3", "lease = \"3\"")));
+}
+
+#[test]
+fn picture_of_a_number_out_of_bounds() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("count = 2", "count = 12")));
+}
+
+#[test]
+fn picture_of_a_lock_kind_that_is_not_modelled_yet() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("reentrant", "fair")));
+}
+
+#[test]
+fn picture_of_a_lease_that_is_over_before_its_first_renewal() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("lease = 3", "lease = 3\nrenew_every = 4")));
+}
+
+#[test]
+fn picture_of_a_key_that_stands_twice() {
+    insta::assert_snapshot!(picture(&SMALLEST.replace("count = 2", "count = 2\nthreads = 2\ncount = 3")));
+}
+
+#[test]
+fn picture_of_what_is_missing() {
+    insta::assert_snapshot!(picture("lock = \"plain\"\n[time]\nrenew_every = 1\n"));
+}
+
+#[test]
+fn picture_of_several_mistakes() {
+    insta::assert_snapshot!(picture(
+        "story = \"s\"\nlock = \"reentrent\"\n[time]\nlease = 3\nrenew_every = 9\n[clients]\ncount = 2\n[expect]\n\
+         one_believer = \"broken\"\nno-orphan = \"holds\"\n"
+    ));
+}
+
+#[test]
+fn picture_of_a_trace_given_for_a_scenario() {
+    insta::assert_snapshot!(picture("{\n  \"schema\": 1\n}\n"));
+}
+
+#[test]
+fn picture_of_a_scenario_that_does_not_exist() {
+    let error = resolve(&["two-client-one-node".into()]).expect_err("it is misspelt");
+    insta::assert_snapshot!(error.to_string());
+}
+
+#[test]
+fn a_report_is_coloured_only_when_asked() {
+    let error = Scenario::parse("example", "lock = 1").expect_err("it is wrong");
+    assert!(!error.report(false).contains('\u{1b}'));
+    assert!(error.report(true).contains('\u{1b}'));
+}
+
+/// Somebody else's file name should not steer the reader's terminal.
+#[test]
+fn a_report_holds_no_control_characters_of_the_file_or_its_name() {
+    let unknown = resolve(&["a\u{1b}[31mb".into()]).expect_err("there is no such scenario");
+    let in_text = Scenario::parse("example", "\u{1b}[31m = \"\u{1b}[31m\"\n").expect_err("it is wrong");
+    let in_story = Scenario::parse("example", "\"\\u001b[31m\" = 1\n").expect_err("there is no such key");
+    for error in [unknown, in_text, in_story] {
+        assert!(!error.to_string().contains('\u{1b}'), "{error:?}");
+    }
+}
+
+// Files.
+
+/// A folder with these files.
+fn folder(files: &[(&str, &[u8])]) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    for (name, content) in files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().expect("it is below the folder")).expect("a folder");
+        std::fs::write(path, content).expect("a file");
+    }
+    folder
+}
+
+fn code_of_file(name: &str, content: &[u8]) -> Code {
+    let folder = folder(&[(name, content)]);
+    let error = Scenario::read(folder.path().join(name)).expect_err("it is wrong");
+    let code = error.problems().next().expect("an error has a problem").code();
+    assert!(error.to_string().contains(&folder.path().join(name).display().to_string()), "{error}");
+    code
+}
+
+#[test]
+fn a_file_that_is_no_scenario_is_refused_with_a_reason_of_its_own() {
+    let folder = folder(&[("a/one.toml", b"")]);
+    let code = |path: &Path| Scenario::read(path).expect_err("it is wrong").problems().next().map(Problem::code);
+    assert_eq!(code(folder.path()), Some(Code::IsAFolder));
+    assert_eq!(code(&folder.path().join("none.toml")), Some(Code::Unreadable));
+    assert_eq!(code_of_file("a.toml", b""), Code::Empty);
+    assert_eq!(code_of_file("a.toml", b"# only a comment\n\n"), Code::Empty);
+    assert_eq!(code_of_file("a.toml", b"story = \"\xff\""), Code::NotUtf8);
+    assert_eq!(code_of_file("A b.toml", SMALLEST.as_bytes()), Code::BadName);
+    assert_eq!(code_of_file("a.toml", &vec![b'\n'; 10 << 20]), Code::TooBig);
+}
+
+/// Ten thousand are refused by their size; as many as fit, by a report that is as short as any.
+#[test]
+fn a_file_of_thousands_of_tables_fails_with_a_short_report() {
+    let tables = |count: usize| (0..count).fold(String::new(), |text, number| text + &format!("[{number:x}]\n"));
+    assert_eq!(codes(&tables(10_000)), [Code::TooBig]);
+    let error = Scenario::parse("example", &tables(9_000)).expect_err("it is wrong");
+    assert_eq!(error.problems().count(), MAX_PROBLEMS);
+    let report = error.to_string();
+    assert!(report.contains("and 8984 more"), "{report}");
+    assert!(report.lines().count() < 10 * MAX_PROBLEMS, "{report}");
+}
+
+#[test]
+fn deep_nesting_is_an_error() {
+    assert!(!codes(&"[".repeat(60_000)).is_empty());
+    assert!(!codes(&format!("story = {}", "[".repeat(60_000))).is_empty());
+    assert!(!codes(&format!("x = {}1{}", "{a=".repeat(10_000), "}".repeat(10_000))).is_empty());
+    assert!(!codes(&format!("{}a = 1", "a.".repeat(30_000))).is_empty());
+    assert!(!codes(&format!("[{}a]", "a.".repeat(30_000))).is_empty());
+}
+
+#[test]
+fn a_folder_stands_for_every_scenario_below_sorted_by_path() {
+    let folder =
+        folder(&[("b.toml", SMALLEST.as_bytes()), ("a/z.toml", SMALLEST.as_bytes()), ("notes.md", b"not a scenario")]);
+    let found = resolve(&[folder.path().display().to_string()]).expect("both are right");
+    assert_eq!(found.iter().map(|scenario| scenario.name.as_str()).collect::<Vec<_>>(), ["z", "b"]);
+}
+
+#[test]
+fn every_wrong_file_of_a_folder_is_reported() {
+    let folder = folder(&[("a.toml", b"x = "), ("b.toml", b"y = "), ("c.toml", SMALLEST.as_bytes())]);
+    let error = resolve(&[folder.path().display().to_string()]).expect_err("two are wrong");
+    let report = error.to_string();
+    assert!(report.contains("a.toml:1:"), "{report}");
+    assert!(report.contains("b.toml:1:"), "{report}");
+}
+
+#[test]
+fn a_built_in_scenario_is_found_by_name_and_all_without_a_name() {
+    assert_eq!(resolve(&[]).expect("they are right"), builtin());
+    let found = resolve(&["two-clients-one-node".into()]).expect("it is built in");
+    assert_eq!(found.len(), 1);
+    assert_eq!(found[0].name, "two-clients-one-node");
+}
+
+#[test]
+fn two_scenarios_of_one_name_are_refused() {
+    let folder = folder(&[("two-clients-one-node.toml", SMALLEST.as_bytes())]);
+    let args = ["two-clients-one-node".into(), folder.path().display().to_string()];
+    let error = resolve(&args).expect_err("they have one name");
+    assert_eq!(error.problems().map(Problem::code).collect::<Vec<_>>(), [Code::SameName]);
+    assert!(error.to_string().contains("the built-in two-clients-one-node"), "{error}");
+}
+
+#[test]
+fn an_empty_folder_is_an_error() {
+    let folder = folder(&[]);
+    let error = resolve(&[folder.path().display().to_string()]).expect_err("there is nothing");
+    assert_eq!(error.problems().map(Problem::code).collect::<Vec<_>>(), [Code::NoScenarios]);
+}
