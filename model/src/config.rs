@@ -125,6 +125,8 @@ pub struct Cluster {
     pub lag: Bound,
     /// Which replica a failover chooses.
     pub promote: PromoteRule,
+    /// How long after the master's death until a replica has taken its place and every running client knows.
+    pub failover_within: Bound,
 }
 
 /// How late something may be.

@@ -17,6 +17,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     seen: &mut Happenings,
 ) -> Option<Reply> {
     let must_wait = replication::has_due_effect(config, world)
+        || world.group.failover_left.is_due()
         || world
             .clients
             .iter()
@@ -26,6 +27,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     }
 
     note_lost_lease(config, world, seen);
+    world.group.failover_left = world.group.failover_left.later();
     for node in &mut world.group.nodes {
         node.record = later(node.record);
         for effect in &mut node.link.effects[..usize::from(node.link.len)] {

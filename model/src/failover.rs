@@ -2,12 +2,12 @@
 //!
 //! Source: facts/redis.md, "Failover": one promotion at a time, the rest is reconfigured, clients learn last.
 
-use crate::config::{Config, PromoteRule};
+use crate::config::{Bound, Config, PromoteRule};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::wakeup;
-use crate::world::{Link, Role, World};
+use crate::world::{Link, Role, Subscription, Timer, World};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -24,6 +24,10 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     dying.role = Role::Down;
     dying.link = Link::empty();
     if was_acting {
+        world.group.failover_left = match config.cluster.failover_within {
+            Bound::Ticks(ticks) => Timer::ticks(ticks),
+            Bound::Any => Timer::OFF,
+        };
         // What the master had not sent dies with it. Its record stays as a ghost until a replica takes its place: what
         // that replica does not know is what the failover loses.
         for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
@@ -95,6 +99,24 @@ pub(crate) fn discover<R: Record, const C: usize, const N: usize>(
     }
     client.master = master;
     Some(Reply::Done)
+}
+
+/// Ends the countdown once every running client has moved over. A client that stands still is not waited for, nor is a
+/// master where no replica is left to take its place.
+pub(crate) fn note_end<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>) {
+    if world.group.failover_left == Timer::OFF {
+        return;
+    }
+    let master = world.group.master;
+    let is_over = match world.acting_master() {
+        Some(_) => world.clients.iter().filter(|client| client.is_running()).all(|client| {
+            client.master == master && client.wakeup.subscription != Subscription::Lost
+        }),
+        None => (0u8..).zip(&world.group.nodes).all(|(index, _)| !is_candidate(world, index)),
+    };
+    if is_over {
+        world.group.failover_left = Timer::OFF;
+    }
 }
 
 fn is_candidate<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, node: u8) -> bool {

@@ -226,6 +226,7 @@ pub fn step<R: Record, const C: usize, const N: usize>(
         Action::Tick => expiry::tick(config, next, &mut seen),
     }?;
 
+    failover::note_end(next);
     note_vanished_grant(world, next, action, &mut seen);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);

@@ -91,6 +91,9 @@ pub struct State {
     pub clients: Vec<ClientState>,
     /// Every node of the scenario.
     pub nodes: Vec<NodeState>,
+    /// Ticks until the failover under way must be over.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failover_left: Option<u8>,
     /// The rank of the newest fencing token the resource accepted; `None` where nobody looks.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_newest: Option<u8>,
@@ -336,6 +339,7 @@ impl State {
         Self {
             clients,
             nodes,
+            failover_left: world.group.failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults,
             breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),

@@ -213,6 +213,8 @@ pub enum Subscription {
 pub struct Group<R, const N: usize> {
     /// The acting master, or the last one if that is down.
     pub master: u8,
+    /// Until the failover under way must be over; off: none is, or it may take as long as it likes.
+    pub failover_left: Timer,
     /// Every node.
     pub nodes: [Node<R>; N],
 }
@@ -420,7 +422,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
 
         Self {
             clients,
-            group: Group { master: 0, nodes },
+            group: Group { master: 0, failover_left: Timer::OFF, nodes },
             resource: ResourceLog::default(),
             faults: config.faults,
             breaches: Breaches::NONE,

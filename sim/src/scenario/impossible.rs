@@ -47,9 +47,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     if let Some(cluster) = parts.cluster
         && cluster.replicas == 0
     {
-        for (key, reason) in
-            [("lag", "there is no replica that could lag"), ("promote", "there is no replica that could be promoted")]
-        {
+        for (key, reason) in [
+            ("lag", "there is no replica that could lag"),
+            ("promote", "there is no replica that could be promoted"),
+            ("failover_within", "there is no replica that could take over"),
+        ] {
             Pair::of(&sections.cluster, key, reason)
                 .with(sections.cluster.span_of("replicas"), "none")
                 .note(&format!("leave `{key}` out, or say how many: replicas = 1"));

@@ -183,6 +183,7 @@ impl<'a> Sections<'a> {
         cluster.number_for_later("wait_for", 0..=MAX_REPLICAS, 0, "an acquire that waits for replicas");
         cluster.number_for_later("min_replicas", 0..=MAX_REPLICAS, 0, "a master that needs replicas to write");
         let lag = cluster.number_or_any("lag", MAX_TICKS);
+        let failover_within = cluster.number_or_any("failover_within", MAX_TICKS);
         let promote = cluster.word("promote", "rule of promotion", &PROMOTE_RULES);
         let returns = [("never", Some(())), ("with-data", None), ("empty", None)];
         cluster.word("returns", "way for an old master to return", &returns);
@@ -190,6 +191,7 @@ impl<'a> Sections<'a> {
             replicas: replicas.or(0)?,
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
             promote: promote.or(PromoteRule::Any)?,
+            failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
         })
     }
 
