@@ -27,7 +27,7 @@ fn send_release(server: &Server, holder: &Holder, lease_ms: u64, release_id: &st
         lease(lease_ms),
         &receipt,
     );
-    ReleaseReply::read(&call.run(&mut server.connect()).unwrap()).unwrap()
+    call.ask(&mut server.connect()).unwrap()
 }
 
 fn receipt_of(server: &Server, release_id: &str) -> Option<String> {
@@ -209,7 +209,7 @@ fn without_a_receipt_a_release_sent_again_takes_back_another_hold() {
             &holder("A"),
             lease(90_000),
         );
-        let send = || ReleaseReply::read(&call.run(&mut server.connect()).unwrap()).unwrap();
+        let send = || -> ReleaseReply { call.ask(&mut server.connect()).unwrap() };
         assert_eq!(send(), ReleaseReply::StillHeld);
         assert_ttl(server.ask("PTTL lock"), 90_000);
         assert_eq!(send(), ReleaseReply::Released);
@@ -298,7 +298,7 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
             mine.iter().map(|names| (names, &a)),
             lease(90_000),
         );
-        let replies = RenewReply::read_batch(4, &call.run(&mut server.connect()).unwrap()).unwrap();
+        let replies: Vec<RenewReply> = call.ask(&mut server.connect()).unwrap();
         assert_eq!(
             replies,
             [
