@@ -5,7 +5,7 @@
 //! server is evidence. Reading order:
 //!
 //! - [`names`] — what a lock, its channel and its receipts are called, and who a holder is
-//! - [`script`] — the table of all scripts, and a [`Call`] of one of them
+//! - [`script`] — the table of all scripts, a [`Call`] of one of them, and how its [`Reply`] is read
 //! - [`locks`] — one file a kind, beside the file of the same name in `model/src/locks`
 //! - [`Error`] — why Redis gave no answer
 //!
@@ -45,4 +45,4 @@ pub mod script;
 
 pub use error::Error;
 pub use names::{Holder, Lease, Names, Receipt};
-pub use script::{Call, Script, Scripts};
+pub use script::{Call, Reply, Script, Scripts};

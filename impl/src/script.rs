@@ -140,13 +140,31 @@ impl Call {
         command
     }
 
-    /// Runs the script, teaching it to the server first where that is needed.
+    /// Runs the script, teaching it to the server first where that is needed, and reads the answer.
     ///
     /// # Errors
     ///
-    /// All but [`Error::UnexpectedReply`]: the answer is not looked at.
+    /// See [`Error`].
+    pub fn ask<R: Reply>(&self, connection: &mut dyn ConnectionLike) -> Result<R, Error> {
+        self.read(&self.run(connection)?)
+    }
+
+    /// Reads an answer to this call, from wherever it came.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::UnexpectedReply`] if the verb can't say that; if `value` is an error, what it means.
+    pub fn read<R: Reply>(&self, value: &Value) -> Result<R, Error> {
+        R::read(self, value).ok_or_else(|| Error::unexpected(self.script.name(), R::EXPECTED, value))
+    }
+
+    /// Runs the script like [`ask`](Self::ask) and leaves the answer as it is.
+    ///
+    /// # Errors
+    ///
+    /// All but [`Error::UnexpectedReply`].
     pub fn run(&self, connection: &mut dyn ConnectionLike) -> Result<Value, Error> {
-        let answer = self.ask(connection);
+        let answer = self.send(connection);
         if !answer.as_ref().is_err_and(Error::is_no_script) {
             return answer;
         }
@@ -155,15 +173,24 @@ impl Call {
         let script = self.script.name();
         let loaded: redis::RedisResult<()> = self.script.load().query(connection);
         loaded.map_err(|source| Error::Redis { script, source })?;
-        self.ask(connection)
+        self.send(connection)
     }
 
-    fn ask(&self, connection: &mut dyn ConnectionLike) -> Result<Value, Error> {
-        let asked_at = Instant::now();
+    fn send(&self, connection: &mut dyn ConnectionLike) -> Result<Value, Error> {
+        let sent_at = Instant::now();
         self.evalsha()
             .query(connection)
-            .map_err(|source| Error::after_sending(self.script.name(), asked_at.elapsed(), source))
+            .map_err(|source| Error::after_sending(self.script.name(), sent_at.elapsed(), source))
     }
+}
+
+/// What a verb replies, read strictly: what no script of that verb can say is no reply.
+pub trait Reply: Sized {
+    /// All that the verb can say, in words.
+    const EXPECTED: &'static str;
+
+    /// The reply that `value` is to `call`; none if the verb can't say that.
+    fn read(call: &Call, value: &Value) -> Option<Self>;
 }
 
 #[cfg(test)]

@@ -109,9 +109,11 @@ pub(crate) fn note_end<R: Record, const C: usize, const N: usize>(world: &mut Wo
     }
     let master = world.group.master;
     let is_over = match world.acting_master() {
-        Some(_) => world.clients.iter().filter(|client| client.is_running()).all(|client| {
-            client.master == master && client.wakeup.subscription != Subscription::Lost
-        }),
+        Some(_) => world
+            .clients
+            .iter()
+            .filter(|client| client.is_running())
+            .all(|client| client.master == master && client.wakeup.subscription != Subscription::Lost),
         None => (0u8..).zip(&world.group.nodes).all(|(index, _)| !is_candidate(world, index)),
     };
     if is_over {

@@ -63,11 +63,11 @@ pub fn fuzz(
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
         let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
         let trace = drawn(scenario, &tree.current());
-        let played = player.replay(&trace, false)?;
-        found.steps += played.steps as u64;
+        let result = player.replay(&trace, false)?;
+        found.steps += result.steps as u64;
         found.cases += 1;
         progress.fetch_add(1, Ordering::Relaxed);
-        if let Some(difference) = played.difference {
+        if let Some(difference) = result.difference {
             found.counterexample = Some(shrink(scenario, &mut player, &mut tree, (trace, difference), stop)?);
             break;
         }

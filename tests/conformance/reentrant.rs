@@ -19,7 +19,7 @@ fn lock_on(server: &Server) -> Reentrant<Connection> {
 fn send_release(server: &Server, holder: &Holder, lease_ms: u64, release_id: &str) -> ReleaseReply {
     let receipt = Receipt::new(release_id, lease(20_000));
     let call = reentrant::release(&Scripts::built_in(), &Names::of("lock"), holder, lease(lease_ms), &receipt);
-    ReleaseReply::read(&call.run(&mut server.connect()).unwrap()).unwrap()
+    call.ask(&mut server.connect()).unwrap()
 }
 
 fn receipt_of(server: &Server, release_id: &str) -> Option<String> {
@@ -159,7 +159,7 @@ fn without_a_receipt_a_release_sent_again_takes_back_another_hold() {
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         let call =
             reentrant::release_without_receipt(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(90_000));
-        let send = || ReleaseReply::read(&call.run(&mut server.connect()).unwrap()).unwrap();
+        let send = || -> ReleaseReply { call.ask(&mut server.connect()).unwrap() };
         assert_eq!(send(), ReleaseReply::StillHeld);
         assert_ttl(server.ask("PTTL lock"), 90_000);
         assert_eq!(send(), ReleaseReply::Released);
@@ -223,7 +223,7 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
             reentrant::acquire(&scripts, names, holder, lease(60_000)).run(&mut server.connect()).unwrap();
         }
         let call = reentrant::renew(&scripts, mine.iter().map(|names| (names, &a)), lease(90_000));
-        let replies = RenewReply::read_batch(4, &call.run(&mut server.connect()).unwrap()).unwrap();
+        let replies: Vec<RenewReply> = call.ask(&mut server.connect()).unwrap();
         assert_eq!(replies, [RenewReply::Renewed, RenewReply::NotHeld, RenewReply::NotHeld, RenewReply::Renewed]);
         assert_ttl(server.ask("PTTL first"), 90_000);
         assert_ttl(server.ask("PTTL taken"), 60_000);

@@ -69,12 +69,11 @@ fn in_a_pipeline_a_forgotten_script_is_an_error_of_that_call_alone() {
         let mut pipeline = redis::pipe();
         pipeline.add_command(calls[4].evalsha()).add_command(calls[3].evalsha()).ignore_errors();
         let answers: Vec<redis::Value> = pipeline.query(&mut connection).expect("answers");
-        let forgotten = reentrant::RenewReply::read_batch(1, &answers[0]).unwrap_err();
-        assert!(
-            forgotten.to_string().contains("NOSCRIPT") || forgotten.to_string().contains("NoScript"),
-            "{forgotten}"
-        );
-        assert_eq!(reentrant::AcquireReply::read(&answers[1]).unwrap(), reentrant::AcquireReply::Acquired);
+        let forgotten = calls[4].read::<Vec<reentrant::RenewReply>>(&answers[0]).unwrap_err();
+        let Error::Redis { script: "reentrant/renew", source } = forgotten else { panic!("{forgotten}") };
+        assert_eq!(source.code(), Some("NOSCRIPT"));
+        let entered_again: reentrant::AcquireReply = calls[3].read(&answers[1]).expect("a reply");
+        assert_eq!(entered_again, reentrant::AcquireReply::Acquired);
     });
 }
 
@@ -107,15 +106,15 @@ fn a_replica_still_answers_what_needs_no_write() {
     on_every_server(|server| {
         let (scripts, names) = (Scripts::built_in(), Names::of("lock"));
         let mut connection = server.connect();
-        reentrant::acquire(&scripts, &names, &holder("A"), lease(60_000)).run(&mut connection).expect("acquire");
+        let acquire = |client: &str| reentrant::acquire(&scripts, &names, &holder(client), lease(60_000));
+        acquire("A").run(&mut connection).expect("acquire");
         make_replica(server);
-        let busy =
-            reentrant::acquire(&scripts, &names, &holder("B"), lease(60_000)).run(&mut connection).expect("an answer");
-        assert!(matches!(reentrant::AcquireReply::read(&busy).unwrap(), reentrant::AcquireReply::Busy { .. }));
+        let busy = acquire("B").ask(&mut connection).expect("a reply");
+        assert!(matches!(busy, reentrant::AcquireReply::Busy { .. }), "{busy:?}");
         let receipt = Receipt::new("r1", Receipt::LEASE);
         let release = reentrant::release(&scripts, &names, &holder("B"), lease(60_000), &receipt);
-        let foreign = release.run(&mut connection).expect("an answer");
-        assert_eq!(reentrant::ReleaseReply::read(&foreign).unwrap(), reentrant::ReleaseReply::NotHeld);
+        let foreign: reentrant::ReleaseReply = release.ask(&mut connection).expect("a reply");
+        assert_eq!(foreign, reentrant::ReleaseReply::NotHeld);
     });
 }
 
@@ -125,8 +124,8 @@ fn a_replaced_script_is_the_one_that_runs() {
     on_every_server(|server| {
         let always_yes = Scripts::built_in().replace("plain/release", "return 1");
         let release = plain::release(&always_yes, &Names::of("lock"), &holder("A"));
-        let reply = release.run(&mut server.connect()).expect("an answer");
-        assert_eq!(plain::ReleaseReply::read(&reply).unwrap(), plain::ReleaseReply::Released);
+        let reply: plain::ReleaseReply = release.ask(&mut server.connect()).expect("a reply");
+        assert_eq!(reply, plain::ReleaseReply::Released);
     });
 }
 

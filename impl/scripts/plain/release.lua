@@ -1,6 +1,6 @@
 -- Gives the lock back if the one who asks still holds it.
 -- KEYS[1] lock   ARGV[1] holder
--- Replies 1 when released, 0 when it was not his.
+-- Replies 1 when released, 0 when it was not the caller's.
 -- Same rule: model/src/locks/plain.rs, release.   Compare: the Redis documentation, compare and delete.
 local lock, holder = KEYS[1], ARGV[1]
 

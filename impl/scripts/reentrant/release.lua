@@ -1,7 +1,7 @@
 -- Takes back one hold; the last one frees the lock and wakes a waiter. Harmless when sent again.
 -- KEYS[1] lock   KEYS[2] unlock channel   KEYS[3] release receipt
 -- ARGV[1] unlock message   ARGV[2] lease, ms   ARGV[3] holder   ARGV[4] lease of the receipt, ms
--- Replies 1 when the lock is free now, 0 when holds remain, nil when it was not his.
+-- Replies 1 when the lock is free now, 0 when holds remain, nil when it was not the caller's.
 -- Same rule: model/src/locks/reentrant.rs, release.   Compare: RedissonLock.unlockInnerAsync (4.7).
 local lock, channel, receipt = KEYS[1], KEYS[2], KEYS[3]
 local message, lease_ms, holder, receipt_lease_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]

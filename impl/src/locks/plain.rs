@@ -5,7 +5,7 @@
 
 use redis::{ConnectionLike, Value};
 
-use crate::{Call, Error, Holder, Lease, Names, Scripts};
+use crate::{Call, Error, Holder, Lease, Names, Reply, Scripts};
 
 /// Takes the lock if nobody has it.
 pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
@@ -31,17 +31,14 @@ pub enum AcquireReply {
     Busy,
 }
 
-impl AcquireReply {
-    /// Reads the answer to a call of [`acquire`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but OK or nil; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for AcquireReply {
+    const EXPECTED: &'static str = "OK or nil";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Okay => Ok(Self::Acquired),
-            Value::Nil => Ok(Self::Busy),
-            other => Err(Error::unexpected("plain/acquire", "OK or nil", other)),
+            Value::Okay => Some(Self::Acquired),
+            Value::Nil => Some(Self::Busy),
+            _ => None,
         }
     }
 }
@@ -51,21 +48,18 @@ impl AcquireReply {
 pub enum ReleaseReply {
     /// The lock is free.
     Released,
-    /// It was not his to release: the lease ran out, or it never was.
+    /// It was not the caller's to release: the lease ran out, or it never was.
     NotHeld,
 }
 
-impl ReleaseReply {
-    /// Reads the answer to a call of [`release`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but 1 or 0; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for ReleaseReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Int(1) => Ok(Self::Released),
-            Value::Int(0) => Ok(Self::NotHeld),
-            other => Err(Error::unexpected("plain/release", "1 or 0", other)),
+            Value::Int(1) => Some(Self::Released),
+            Value::Int(0) => Some(Self::NotHeld),
+            _ => None,
         }
     }
 }
@@ -75,21 +69,18 @@ impl ReleaseReply {
 pub enum ExtendReply {
     /// The lease begins anew.
     Extended,
-    /// It was not his to extend: the lease ran out, or it never was.
+    /// It was not the caller's to extend: the lease ran out, or it never was.
     NotHeld,
 }
 
-impl ExtendReply {
-    /// Reads the answer to a call of [`extend`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but 1 or 0; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for ExtendReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Int(1) => Ok(Self::Extended),
-            Value::Int(0) => Ok(Self::NotHeld),
-            other => Err(Error::unexpected("plain/extend", "1 or 0", other)),
+            Value::Int(1) => Some(Self::Extended),
+            Value::Int(0) => Some(Self::NotHeld),
+            _ => None,
         }
     }
 }
@@ -114,8 +105,7 @@ impl<C: ConnectionLike> Plain<C> {
     ///
     /// After [`Error::Unknown`] the lock may be held: [`release`](Self::release) it.
     pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
-        let call = acquire(&self.scripts, &self.names, holder, lease);
-        AcquireReply::read(&call.run(&mut self.connection)?)
+        acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
     /// Gives the lock back, if it is still this holder's.
@@ -124,8 +114,7 @@ impl<C: ConnectionLike> Plain<C> {
     ///
     /// After [`Error::Unknown`] it may be sent again: a second release finds nothing of this holder.
     pub fn release(&mut self, holder: &Holder) -> Result<ReleaseReply, Error> {
-        let call = release(&self.scripts, &self.names, holder);
-        ReleaseReply::read(&call.run(&mut self.connection)?)
+        release(&self.scripts, &self.names, holder).ask(&mut self.connection)
     }
 
     /// Lets the lease begin anew, if the lock is still this holder's.
@@ -134,8 +123,7 @@ impl<C: ConnectionLike> Plain<C> {
     ///
     /// After [`Error::Unknown`] count on the older lease.
     pub fn extend(&mut self, holder: &Holder, lease: Lease) -> Result<ExtendReply, Error> {
-        let call = extend(&self.scripts, &self.names, holder, lease);
-        ExtendReply::read(&call.run(&mut self.connection)?)
+        extend(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 }
 
@@ -143,31 +131,26 @@ impl<C: ConnectionLike> Plain<C> {
 mod tests {
     use super::*;
 
+    fn read<R: Reply>(value: &Value) -> Result<R, String> {
+        let call = release(&Scripts::built_in(), &Names::of("lock"), &Holder::new("A", 1));
+        call.read(value).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn every_reply_reads_what_its_script_can_say() {
-        assert_eq!(AcquireReply::read(&Value::Okay).unwrap(), AcquireReply::Acquired);
-        assert_eq!(AcquireReply::read(&Value::Nil).unwrap(), AcquireReply::Busy);
-        assert_eq!(ReleaseReply::read(&Value::Int(1)).unwrap(), ReleaseReply::Released);
-        assert_eq!(ReleaseReply::read(&Value::Int(0)).unwrap(), ReleaseReply::NotHeld);
-        assert_eq!(ExtendReply::read(&Value::Int(1)).unwrap(), ExtendReply::Extended);
-        assert_eq!(ExtendReply::read(&Value::Int(0)).unwrap(), ExtendReply::NotHeld);
+        assert_eq!(read(&Value::Okay), Ok(AcquireReply::Acquired));
+        assert_eq!(read(&Value::Nil), Ok(AcquireReply::Busy));
+        assert_eq!(read(&Value::Int(1)), Ok(ReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReleaseReply::NotHeld));
+        assert_eq!(read(&Value::Int(1)), Ok(ExtendReply::Extended));
+        assert_eq!(read(&Value::Int(0)), Ok(ExtendReply::NotHeld));
     }
 
     #[test]
     fn what_no_script_can_say_is_named_and_not_guessed() {
-        let errors = [
-            AcquireReply::read(&Value::Int(1)).unwrap_err(),
-            ReleaseReply::read(&Value::Nil).unwrap_err(),
-            ExtendReply::read(&Value::Int(2)).unwrap_err(),
-        ]
-        .map(|error| error.to_string());
-        assert_eq!(
-            errors,
-            [
-                "plain/acquire: expected OK or nil, got int(1)",
-                "plain/release: expected 1 or 0, got nil",
-                "plain/extend: expected 1 or 0, got int(2)",
-            ]
-        );
+        let nil = read::<ReleaseReply>(&Value::Nil);
+        assert_eq!(nil.unwrap_err(), "plain/release: expected 1 or 0, got nil");
+        assert!(read::<AcquireReply>(&Value::Int(1)).is_err());
+        assert!(read::<ExtendReply>(&Value::Int(2)).is_err());
     }
 }

@@ -5,7 +5,7 @@
 
 use redis::{ConnectionLike, Value};
 
-use crate::{Call, Error, Holder, Lease, Names, Receipt, Scripts};
+use crate::{Call, Error, Holder, Lease, Names, Receipt, Reply, Scripts};
 
 /// What is published when the lock becomes free: one waiter may try.
 pub const UNLOCK_MESSAGE: &str = "0";
@@ -71,18 +71,15 @@ pub enum AcquireReply {
     },
 }
 
-impl AcquireReply {
-    /// Reads the answer to a call of [`acquire`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but nil or a TTL; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for AcquireReply {
+    const EXPECTED: &'static str = "nil or a TTL";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Nil => Ok(Self::Acquired),
+            Value::Nil => Some(Self::Acquired),
             // −2 would say that there is no such key, and then the lock would have been taken.
-            &Value::Int(ttl_ms) if ttl_ms >= -1 => Ok(Self::Busy { ttl_ms }),
-            other => Err(Error::unexpected("reentrant/acquire", "nil or a TTL", other)),
+            &Value::Int(ttl_ms) if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
+            _ => None,
         }
     }
 }
@@ -96,26 +93,20 @@ pub enum RenewReply {
     NotHeld,
 }
 
-impl RenewReply {
-    /// Reads the answer to a call of [`renew`] for `asked` locks, in the order in which they were asked.
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but `asked` times 1 or 0; the error itself where `value` is one.
-    pub fn read_batch(asked: usize, value: &Value) -> Result<Vec<Self>, Error> {
-        let unexpected = || Error::unexpected("reentrant/renew", "1 or 0 for each lock", value);
+impl Reply for Vec<RenewReply> {
+    const EXPECTED: &'static str = "1 or 0 for each lock";
+
+    fn read(call: &Call, value: &Value) -> Option<Self> {
         let Value::Array(answers) = value else {
-            return Err(unexpected());
+            return None;
         };
-        if answers.len() != asked {
-            return Err(unexpected());
-        }
         let read_one = |answer: &Value| match answer {
-            Value::Int(1) => Ok(Self::Renewed),
-            Value::Int(0) => Ok(Self::NotHeld),
-            _ => Err(unexpected()),
+            Value::Int(1) => Some(RenewReply::Renewed),
+            Value::Int(0) => Some(RenewReply::NotHeld),
+            _ => None,
         };
-        answers.iter().map(read_one).collect()
+        let one_each = answers.len() == call.keys.len();
+        if one_each { answers.iter().map(read_one).collect() } else { None }
     }
 }
 
@@ -126,22 +117,19 @@ pub enum ReleaseReply {
     Released,
     /// Holds remain.
     StillHeld,
-    /// It was not his to release: the lease ran out, or it never was.
+    /// It was not the caller's to release: the lease ran out, or it never was.
     NotHeld,
 }
 
-impl ReleaseReply {
-    /// Reads the answer to a call of [`release`] or [`release_without_receipt`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but 1, 0 or nil; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for ReleaseReply {
+    const EXPECTED: &'static str = "1, 0 or nil";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Int(1) => Ok(Self::Released),
-            Value::Int(0) => Ok(Self::StillHeld),
-            Value::Nil => Ok(Self::NotHeld),
-            other => Err(Error::unexpected("reentrant/release", "1, 0 or nil", other)),
+            Value::Int(1) => Some(Self::Released),
+            Value::Int(0) => Some(Self::StillHeld),
+            Value::Nil => Some(Self::NotHeld),
+            _ => None,
         }
     }
 }
@@ -155,17 +143,14 @@ pub enum ForceReleaseReply {
     WasFree,
 }
 
-impl ForceReleaseReply {
-    /// Reads the answer to a call of [`force_release`].
-    ///
-    /// # Errors
-    ///
-    /// [`Error::UnexpectedReply`] for anything but 1 or 0; the error itself where `value` is one.
-    pub fn read(value: &Value) -> Result<Self, Error> {
+impl Reply for ForceReleaseReply {
+    const EXPECTED: &'static str = "1 or 0";
+
+    fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
-            Value::Int(1) => Ok(Self::Released),
-            Value::Int(0) => Ok(Self::WasFree),
-            other => Err(Error::unexpected("reentrant/force_release", "1 or 0", other)),
+            Value::Int(1) => Some(Self::Released),
+            Value::Int(0) => Some(Self::WasFree),
+            _ => None,
         }
     }
 }
@@ -190,8 +175,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     ///
     /// After [`Error::Unknown`] the lock may be held, once or once more.
     pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
-        let call = acquire(&self.scripts, &self.names, holder, lease);
-        AcquireReply::read(&call.run(&mut self.connection)?)
+        acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
     /// Lets the lease begin anew, if the lock is still this holder's.
@@ -201,7 +185,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// After [`Error::Unknown`] count on the older lease; asking again does no harm.
     pub fn renew(&mut self, holder: &Holder, lease: Lease) -> Result<RenewReply, Error> {
         let call = renew(&self.scripts, [(&self.names, holder)], lease);
-        let replies = RenewReply::read_batch(1, &call.run(&mut self.connection)?)?;
+        let replies: Vec<RenewReply> = call.ask(&mut self.connection)?;
         Ok(replies[0])
     }
 
@@ -212,7 +196,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// After [`Error::Unknown`] call it again with the same receipt: the hold is taken back once.
     pub fn release(&mut self, holder: &Holder, lease: Lease, receipt: &Receipt) -> Result<ReleaseReply, Error> {
         let call = release(&self.scripts, &self.names, holder, lease, receipt);
-        let reply = ReleaseReply::read(&call.run(&mut self.connection)?)?;
+        let reply = call.ask(&mut self.connection)?;
         // The release is answered whatever becomes of its receipt, which expires by itself.
         let _: redis::RedisResult<()> = drop_receipt(&self.names, receipt).query(&mut self.connection);
         Ok(reply)
@@ -224,8 +208,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     ///
     /// After [`Error::Unknown`] asking again frees also what was taken since.
     pub fn force_release(&mut self) -> Result<ForceReleaseReply, Error> {
-        let call = force_release(&self.scripts, &self.names);
-        ForceReleaseReply::read(&call.run(&mut self.connection)?)
+        force_release(&self.scripts, &self.names).ask(&mut self.connection)
     }
 }
 
@@ -233,39 +216,35 @@ impl<C: ConnectionLike> Reentrant<C> {
 mod tests {
     use super::*;
 
+    /// As if two locks had been renewed; the other replies do not ask which call it was.
+    fn read<R: Reply>(value: &Value) -> Result<R, String> {
+        let (names, holder) = (Names::of("lock"), Holder::new("A", 1));
+        let call = renew(&Scripts::built_in(), [(&names, &holder), (&names, &holder)], Receipt::LEASE);
+        call.read(value).map_err(|error| error.to_string())
+    }
+
     #[test]
     fn every_reply_reads_what_its_script_can_say() {
-        assert_eq!(AcquireReply::read(&Value::Nil).unwrap(), AcquireReply::Acquired);
-        assert_eq!(AcquireReply::read(&Value::Int(0)).unwrap(), AcquireReply::Busy { ttl_ms: 0 });
-        assert_eq!(AcquireReply::read(&Value::Int(-1)).unwrap(), AcquireReply::Busy { ttl_ms: -1 });
-        assert_eq!(ReleaseReply::read(&Value::Int(1)).unwrap(), ReleaseReply::Released);
-        assert_eq!(ReleaseReply::read(&Value::Int(0)).unwrap(), ReleaseReply::StillHeld);
-        assert_eq!(ReleaseReply::read(&Value::Nil).unwrap(), ReleaseReply::NotHeld);
-        assert_eq!(ForceReleaseReply::read(&Value::Int(1)).unwrap(), ForceReleaseReply::Released);
-        assert_eq!(ForceReleaseReply::read(&Value::Int(0)).unwrap(), ForceReleaseReply::WasFree);
+        assert_eq!(read(&Value::Nil), Ok(AcquireReply::Acquired));
+        assert_eq!(read(&Value::Int(0)), Ok(AcquireReply::Busy { ttl_ms: 0 }));
+        assert_eq!(read(&Value::Int(-1)), Ok(AcquireReply::Busy { ttl_ms: -1 }));
+        assert_eq!(read(&Value::Int(1)), Ok(ReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReleaseReply::StillHeld));
+        assert_eq!(read(&Value::Nil), Ok(ReleaseReply::NotHeld));
+        assert_eq!(read(&Value::Int(1)), Ok(ForceReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ForceReleaseReply::WasFree));
         let answers = Value::Array(vec![Value::Int(1), Value::Int(0)]);
-        assert_eq!(RenewReply::read_batch(2, &answers).unwrap(), [RenewReply::Renewed, RenewReply::NotHeld]);
+        assert_eq!(read(&answers), Ok(vec![RenewReply::Renewed, RenewReply::NotHeld]));
     }
 
     #[test]
     fn what_no_script_can_say_is_named_and_not_guessed() {
-        let errors = [
-            AcquireReply::read(&Value::Int(-2)).unwrap_err(),
-            ReleaseReply::read(&Value::Int(-1)).unwrap_err(),
-            ForceReleaseReply::read(&Value::Nil).unwrap_err(),
-            RenewReply::read_batch(2, &Value::Array(vec![Value::Int(1)])).unwrap_err(),
-            RenewReply::read_batch(1, &Value::Int(1)).unwrap_err(),
-        ]
-        .map(|error| error.to_string());
-        assert_eq!(
-            errors,
-            [
-                "reentrant/acquire: expected nil or a TTL, got int(-2)",
-                "reentrant/release: expected 1, 0 or nil, got int(-1)",
-                "reentrant/force_release: expected 1 or 0, got nil",
-                "reentrant/renew: expected 1 or 0 for each lock, got array([int(1)])",
-                "reentrant/renew: expected 1 or 0 for each lock, got int(1)",
-            ]
-        );
+        let one_of_two = read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1)]));
+        assert_eq!(one_of_two.unwrap_err(), "reentrant/renew: expected 1 or 0 for each lock, got array([int(1)])");
+        assert!(read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1), Value::Nil])).is_err());
+        assert!(read::<Vec<RenewReply>>(&Value::Int(1)).is_err());
+        assert!(read::<AcquireReply>(&Value::Int(-2)).is_err());
+        assert!(read::<ReleaseReply>(&Value::Int(-1)).is_err());
+        assert!(read::<ForceReleaseReply>(&Value::Nil).is_err());
     }
 }

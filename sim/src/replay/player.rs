@@ -10,7 +10,7 @@ use lockstep_model::action::Party;
 use lockstep_model::step::Happening;
 use lockstep_model::trace::{State, Trace, TraceStep, client_name, node_name};
 use lockstep_model::{Action, Config, LockKind};
-use lockstep_redis::{Error as ReplyError, Scripts};
+use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 
 use super::compare::{self, DUMP, Difference};
@@ -83,7 +83,7 @@ enum Expected {
     Reply {
         at: Place,
         words: String,
-        read: fn(&Value, LockKind) -> Result<String, ReplyError>,
+        request: Request,
     },
     Keys {
         at: Place,
@@ -296,8 +296,9 @@ impl Player {
 
         let words = self.interpreter.reply_words(step.answer);
         let member = &mut self.members[node];
-        member.pending.push((request.call.evalsha(), Expected::Reply { at, words, read: request.read }));
-        if let Some(command) = request.afterwards {
+        let afterwards = request.afterwards.clone();
+        member.pending.push((request.call.evalsha(), Expected::Reply { at, words, request }));
+        if let Some(command) = afterwards {
             member.pending.push((command, Expected::Anything));
         }
         if step.happenings.contains(&Happening::Published) {
@@ -441,11 +442,13 @@ impl Told {
     fn hear(&mut self, node: usize, lock: LockKind, expected: &Expected, answer: &Value) -> Result<(), Error> {
         let name = || node_name_of(node);
         match expected {
-            Expected::Reply { at, words, read } => {
+            Expected::Reply { at, words, request } => {
                 self.last = Some(*at);
                 // An answer that no script of that verb can give differs from every reply of the model.
-                let heard = read(answer, lock).unwrap_or_else(|error| error.to_string());
-                self.note_at(*at, || format!("{}: {words} ← {}", name(), compare::text(answer).unwrap_or_default()));
+                let heard = request.answer_words(answer, lock).unwrap_or_else(|error| error.to_string());
+                let asked = || request.asked_words();
+                let answered = || compare::text(answer).unwrap_or_else(|| format!("{answer:?}"));
+                self.note_at(*at, || format!("{}: {} → {}", name(), asked(), answered()));
                 self.compare(*at, || "reply".to_owned(), words, &heard);
             }
             Expected::Keys { at, words } => {

@@ -85,8 +85,23 @@ pub struct Request {
     pub call: Call,
     /// A command that the client sends once it has the answer.
     pub afterwards: Option<Cmd>,
-    /// The answer, in the words of [`reply_words`].
-    pub read: fn(&Value, LockKind) -> Result<String, ReplyError>,
+    read: fn(&Call, &Value, LockKind) -> Result<String, ReplyError>,
+}
+
+impl Request {
+    /// The call as a person would write it: `reentrant/acquire lock | 30000 A:1`.
+    pub fn asked_words(&self) -> String {
+        let args: Vec<_> = self.call.args.iter().map(|arg| String::from_utf8_lossy(arg)).collect();
+        format!("{} {} | {}", self.call.script.name(), self.call.keys.join(" "), args.join(" "))
+    }
+
+    /// What the answer means, in the words of [`Interpreter::reply_words`].
+    ///
+    /// # Errors
+    /// The answer is none that the script of this verb can give.
+    pub fn answer_words(&self, value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+        (self.read)(&self.call, value, lock)
+    }
 }
 
 /// Speaks for the clients of one scenario.
@@ -253,13 +268,13 @@ fn busy(remaining_ms: Option<i64>) -> String {
     }
 }
 
-fn read_acquire(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+fn read_acquire(call: &Call, value: &Value, lock: LockKind) -> Result<String, ReplyError> {
     Ok(match lock {
-        LockKind::Plain => match plain::AcquireReply::read(value)? {
+        LockKind::Plain => match call.read(value)? {
             plain::AcquireReply::Acquired => "acquired".to_owned(),
             plain::AcquireReply::Busy => "busy".to_owned(),
         },
-        LockKind::Reentrant => match reentrant::AcquireReply::read(value)? {
+        LockKind::Reentrant => match call.read(value)? {
             reentrant::AcquireReply::Acquired => "acquired".to_owned(),
             // PTTL is -1 for a key that lives for ever.
             reentrant::AcquireReply::Busy { ttl_ms } => busy(Some(ttl_ms).filter(|&ms| ms >= 0)),
@@ -267,13 +282,13 @@ fn read_acquire(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
     })
 }
 
-fn read_release(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+fn read_release(call: &Call, value: &Value, lock: LockKind) -> Result<String, ReplyError> {
     let words = match lock {
-        LockKind::Plain => match plain::ReleaseReply::read(value)? {
+        LockKind::Plain => match call.read(value)? {
             plain::ReleaseReply::Released => "released",
             plain::ReleaseReply::NotHeld => "not held",
         },
-        LockKind::Reentrant => match reentrant::ReleaseReply::read(value)? {
+        LockKind::Reentrant => match call.read(value)? {
             reentrant::ReleaseReply::Released => "released",
             reentrant::ReleaseReply::StillHeld => "still held",
             reentrant::ReleaseReply::NotHeld => "not held",
@@ -282,18 +297,16 @@ fn read_release(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
     Ok(words.to_owned())
 }
 
-fn read_renew(value: &Value, lock: LockKind) -> Result<String, ReplyError> {
+fn read_renew(call: &Call, value: &Value, lock: LockKind) -> Result<String, ReplyError> {
     let is_renewed = match lock {
-        LockKind::Plain => plain::ExtendReply::read(value)? == plain::ExtendReply::Extended,
-        LockKind::Reentrant => {
-            reentrant::RenewReply::read_batch(1, value)?.first() == Some(&reentrant::RenewReply::Renewed)
-        }
+        LockKind::Plain => call.read::<plain::ExtendReply>(value)? == plain::ExtendReply::Extended,
+        LockKind::Reentrant => call.read::<Vec<reentrant::RenewReply>>(value)? == [reentrant::RenewReply::Renewed],
     };
     Ok(if is_renewed { "renewed" } else { "not renewed" }.to_owned())
 }
 
-fn read_force_release(value: &Value, _: LockKind) -> Result<String, ReplyError> {
-    let words = match reentrant::ForceReleaseReply::read(value)? {
+fn read_force_release(call: &Call, value: &Value, _: LockKind) -> Result<String, ReplyError> {
+    let words = match call.read(value)? {
         reentrant::ForceReleaseReply::Released => "force released",
         reentrant::ForceReleaseReply::WasFree => "nothing to release",
     };

@@ -1,0 +1,16 @@
+# The two commands. Each sets up all it needs.
+#
+#   make check   exhausts every built-in scenario; needs cargo
+#   make test    proves that model, Redis and text agree, on every server version;
+#                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some
+
+.PHONY: check test
+
+check:
+	cargo run --release --locked -q -p lockstep-sim -- check
+
+# Built as a whole first: the tests run the binary and what it carries.
+test:
+	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
+	cargo build --workspace --locked && \
+	cargo test --workspace --locked
