@@ -4,4 +4,7 @@
 //! [`render`] shows what was found, and [`cli`] is the `lockstep` command over all of them.
 
 pub mod check;
+pub mod cli;
+pub mod exit;
+pub mod render;
 pub mod scenario;

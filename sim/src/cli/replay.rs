@@ -1,0 +1,187 @@
+//! `lockstep replay`: does a history on real servers, step by step, and compares.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use lockstep_model::trace::Trace;
+use serde_json::{Value, json};
+
+use super::input::{self, Input, typed};
+use super::screen::Screen;
+use super::seam::replay::{Difference, Error, Replayed, Replayer, Server};
+use super::show::{checked, covering};
+use super::{Ended, Format, Output, interrupt};
+use crate::exit::Exit;
+use crate::render::text::{self, Declared};
+use crate::render::words;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A trace file (.json), or a scenario: its counterexamples and a covering history
+    #[arg(value_name = "TRACE|NAME|FILE")]
+    what: String,
+    /// The redis-server or valkey-server to use
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// A history to replay.
+struct History {
+    trace: Trace,
+    declared: Declared,
+    /// What to type to replay it again.
+    argument: String,
+}
+
+pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    let histories = histories(args, screen)?;
+    let server = server(args.server.as_deref(), screen)?;
+    let mut exit = Exit::AsDeclared;
+    let mut results = Vec::new();
+    for history in &histories {
+        if interrupt::is_asked() {
+            break;
+        }
+        let replayed = Replayer::start(&server, &history.trace.config)
+            .and_then(|mut replayer| replayer.replay(&history.trace))
+            .map_err(|error| server_failed(&error, screen))?;
+        if replayed.difference.is_some() {
+            exit = exit.worst(Exit::Diverged);
+        }
+        match args.output.format {
+            Format::Human => {
+                let gap = if results.is_empty() { "" } else { "\n" };
+                screen.print(&format!("{gap}{}", page(history, &replayed, screen)))?;
+            }
+            Format::Json => {}
+        }
+        results.push(json_of(history, &replayed));
+    }
+    match (args.output.format, histories.len()) {
+        (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null))?,
+        (Format::Json, _) => screen.print_json(&together(&results))?,
+        (Format::Human, 0 | 1) => {}
+        (Format::Human, all) => {
+            let diverged = results.iter().filter(|result| result["agrees"] == false).count();
+            let (agree, left) = (results.len() - diverged, all - results.len());
+            screen.print(&format!("\n{agree} agree, {diverged} diverged, {left} skipped\n"))?;
+        }
+    }
+    Ok(exit)
+}
+
+/// The server to use.
+pub(super) fn server(named: Option<&std::path::Path>, screen: &Screen) -> Ended<Server> {
+    Server::find(named).map_err(|error| server_failed(&error, screen))
+}
+
+/// Says what went wrong with a server, and how the command ends by it.
+pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
+    screen.fail(if error.is_internal() { Exit::Internal } else { Exit::Environment }, &error.to_string())
+}
+
+/// The first difference, model and Redis one below the other.
+pub(super) fn difference_told(difference: &Difference, trace: &Trace) -> String {
+    let actor = words::actor(&trace.config, difference.action);
+    let mut told =
+        format!("step {}, {actor} {}: {} differs\n", difference.step, words::does(difference.action), difference.what);
+    for (who, says) in [("model", &difference.model), ("redis", &difference.redis)] {
+        let mut lines = says.lines();
+        let _ = writeln!(told, "  {who}  {}", lines.next().unwrap_or_default());
+        for line in lines {
+            let _ = writeln!(told, "         {line}");
+        }
+    }
+    told
+}
+
+/// The first difference, for programs.
+pub(super) fn difference_json(difference: Option<&Difference>) -> Value {
+    difference.map_or(Value::Null, |difference| {
+        json!({
+            "step": difference.step,
+            "action": difference.action,
+            "what": difference.what,
+            "model": difference.model,
+            "redis": difference.redis,
+        })
+    })
+}
+
+fn histories(args: &Args, screen: &Screen) -> Ended<Vec<History>> {
+    let chosen = match input::trace_or_scenarios(&args.what, screen)? {
+        Input::Trace(trace) => {
+            let declared = input::declared(&trace);
+            return Ok(vec![History { declared, trace: *trace, argument: typed(&args.what) }]);
+        }
+        Input::Scenarios(chosen) => chosen,
+    };
+    let mut histories = Vec::new();
+    for one in &chosen {
+        for found in checked(one, screen)?.properties {
+            let declared = Declared::As(found.declared);
+            histories.extend(found.trace.map(|trace| History { trace, declared, argument: one.argument.clone() }));
+        }
+        let trace = covering(one, screen)?;
+        histories.push(History { trace, declared: Declared::Unknown, argument: one.argument.clone() });
+    }
+    Ok(histories)
+}
+
+fn page(history: &History, replayed: &Replayed, screen: &Screen) -> String {
+    let trace = &history.trace;
+    let next = if replayed.difference.is_some() {
+        format!("lockstep show {} --format short", history.argument)
+    } else {
+        format!("lockstep explain {}", typed(&trace.scenario))
+    };
+    let options =
+        text::Options { paint: screen.paint(), width: Screen::width(), declared: history.declared, next: Some(next) };
+    let mut page = text::picture(trace, &options);
+    page += "\nwhat real Redis was asked, and answered\n";
+    let digits = replayed.answers.len().to_string().len();
+    for (index, answer) in replayed.answers.iter().enumerate() {
+        let _ = writeln!(page, "  {:>digits$}  {answer}", index + 1);
+    }
+    page.push('\n');
+    match &replayed.difference {
+        None => {
+            let _ =
+                writeln!(page, "agrees: {} compared on {}", words::count(replayed.compared, "step"), replayed.server);
+        }
+        Some(difference) => {
+            let _ = write!(page, "diverged: on {}, at {}", replayed.server, difference_told(difference, trace));
+        }
+    }
+    page
+}
+
+fn json_of(history: &History, replayed: &Replayed) -> Value {
+    json!({
+        "schema": 1,
+        "trace": history.trace,
+        "server": replayed.server,
+        "steps": replayed.steps,
+        "compared": replayed.compared,
+        "agrees": replayed.difference.is_none(),
+        "first_difference": difference_json(replayed.difference.as_ref()),
+    })
+}
+
+/// Of several histories: the sums under the same keys, and each of them.
+fn together(results: &[Value]) -> Value {
+    let sum = |key: &str| results.iter().filter_map(|result| result[key].as_u64()).sum::<u64>();
+    let first = results.iter().find(|result| result["agrees"] == false);
+    json!({
+        "schema": 1,
+        "trace": first.map(|result| &result["trace"]),
+        "server": results.first().map(|result| &result["server"]),
+        "steps": sum("steps"),
+        "compared": sum("compared"),
+        "agrees": first.is_none(),
+        "first_difference": first.map(|result| &result["first_difference"]),
+        "replays": results,
+    })
+}
