@@ -12,8 +12,8 @@ use super::seam::check;
 use super::{Ended, Format, Output, interrupt};
 use crate::check::{Engine, Limits};
 use crate::exit::Exit;
-use crate::render::json;
 use crate::render::verdicts::{self, Found};
+use crate::render::{json, words};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -96,27 +96,24 @@ fn exit_of(found: &Found) -> Exit {
 }
 
 fn human(all: &[Found], asked: usize, args: &Args, screen: &Screen) -> String {
-    let mut page =
-        if all.is_empty() { String::new() } else { verdicts::page(all, screen.paint(), Screen::width()) + "\n" };
-    if interrupt::is_asked() {
-        page +=
-            &format!("interrupted: {} of {asked} scenarios were looked at, the last one perhaps in part\n", all.len());
+    let mut parts = Vec::new();
+    if !all.is_empty() {
+        parts.push(verdicts::page(all, screen.paint(), Screen::width()));
     }
-    if let Some(folder) = &args.out {
-        let traces =
-            all.iter().flat_map(|found| &found.outcome.properties).filter(|found| found.trace.is_some()).count();
-        if traces > 0 {
-            let each = if traces == 1 { "1 trace is".to_owned() } else { format!("{traces} traces are") };
-            page += &format!(
-                "{each} in {}; next: lockstep replay {}/<scenario>.<property>.json\n",
-                folder.display(),
-                folder.display()
-            );
-        }
+    if interrupt::is_asked() {
+        let looked = all.len();
+        parts
+            .push(format!("interrupted: {looked} of {asked} scenarios were looked at, the last one perhaps in part\n"));
+    }
+    let traces = all.iter().flat_map(|found| &found.outcome.properties).filter(|found| found.trace.is_some()).count();
+    if let Some(folder) = args.out.as_ref().filter(|_| traces > 0) {
+        let (number, folder) = (words::count(traces, "trace"), folder.display());
+        parts.push(format!("{number} in {folder}\nnext  lockstep replay {folder}/SCENARIO.PROPERTY.json\n"));
     }
     let times = |result| all.iter().filter(|found| found.result() == result).count();
     let (passed, failed) = (times(verdicts::Result::Passed), times(verdicts::Result::Failed));
-    page + &format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed)
+    parts.push(format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed));
+    parts.join("\n")
 }
 
 fn write_traces(folder: &Path, found: &Found, screen: &Screen) -> Ended<()> {

@@ -61,7 +61,7 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
             Ok(Some(("scenario", texts.join("\n"))))
         }
         Err(error) => {
-            screen.report(&error.report(screen.colours_messages()));
+            Screen::report(&error.report(screen.colours_messages()));
             Err(Exit::Usage)
         }
     }

@@ -90,7 +90,7 @@ impl Drawn<'_> {
 fn a_seed() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
     // Few digits: somebody may have to type them.
-    since.as_micros() as u64 % 1_000_000_000
+    u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
 }
 
 fn save(name: &str, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {

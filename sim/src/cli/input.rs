@@ -45,7 +45,7 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
                 }
             }
             Err(error) => {
-                screen.report(&error.report(screen.colours_messages()));
+                Screen::report(&error.report(screen.colours_messages()));
                 exit = Some(Exit::Usage);
             }
         }

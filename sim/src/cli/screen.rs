@@ -89,7 +89,7 @@ impl Screen {
     }
 
     /// A report that somebody else has laid out.
-    pub(super) fn report(&self, text: &str) {
+    pub(super) fn report(text: &str) {
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
     }
 

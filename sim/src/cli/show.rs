@@ -55,7 +55,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             let declared = input::declared(&trace);
             (*trace, declared)
         }
-        Input::Scenarios(chosen) => of_scenario(only(chosen, &args.what, screen)?, args.property, screen)?,
+        Input::Scenarios(chosen) => of_scenario(&only(chosen, &args.what, screen)?, args.property, screen)?,
     };
     let picture = match args.format {
         Picture::Text => {
@@ -82,13 +82,13 @@ fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> Ended<Chose
 }
 
 /// The counterexample that is asked for; the first one; where there is none, a history that takes every kind of action.
-fn of_scenario(one: Chosen, property: Option<Property>, screen: &Screen) -> Ended<(Trace, Declared)> {
+fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> Ended<(Trace, Declared)> {
     let scenario = &one.scenario;
     if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
         let id = property.map_or("", Property::id);
         return Err(screen.fail(Exit::Usage, &format!("{id} says nothing about {}: {why}", scenario.name)));
     }
-    let mut outcome = checked(&one, screen)?;
+    let mut outcome = checked(one, screen)?;
     let wanted = outcome
         .properties
         .iter()
@@ -101,7 +101,7 @@ fn of_scenario(one: Chosen, property: Option<Property>, screen: &Screen) -> Ende
     if let Some(property) = property {
         return Err(nothing_to_show(&outcome, property, screen));
     }
-    Ok((covering(&one, screen)?, Declared::Unknown))
+    Ok((covering(one, screen)?, Declared::Unknown))
 }
 
 /// What checking a scenario finds.

@@ -97,7 +97,7 @@ fn parse(text: &str) -> Result<Trace, Fault> {
         return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
-    trace.retrace().map_err(|untrue| untold(&trace, untrue))?;
+    trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
     Ok(trace)
 }
 
@@ -211,8 +211,8 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn untold(trace: &Trace, untrue: Untrue) -> Fault {
-    let what = match untrue {
+fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
+    let what = match *untrue {
         Untrue::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
             format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))

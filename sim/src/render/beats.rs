@@ -1,6 +1,8 @@
 //! What is seen of a trace, line by line: a request is two beats (it is sent, it is answered), everything else is one,
 //! and time that passes without anything happening is one beat however long it is.
 
+use std::fmt::Write as _;
+
 use lockstep_model::action::Action;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal};
 use lockstep_model::step::{Happening, Reply};
@@ -417,7 +419,7 @@ impl Teller<'_> {
                 (before.subscription != after.subscription).then(|| after.name.clone())
             };
             let lost: Vec<_> = self.before.clients.iter().zip(&self.step.state.clients).filter_map(lost).collect();
-            what += &format!("; the subscription of {} dies too", list(&lost));
+            let _ = write!(what, "; the subscription of {} dies too", list(&lost));
         }
         self.alone(Lane::Node(node), "x crash", Tone::Odd, what)
     }
@@ -430,7 +432,7 @@ impl Teller<'_> {
         let mut what = span;
         if self.has(Happening::Expired) {
             let holder = self.before.nodes.iter().find_map(|node| Some(node.lock.as_ref()?.holder.as_str()));
-            what += &format!(": the lease of {} runs out, the lock expires", holder.unwrap_or("the holder"));
+            let _ = write!(what, ": the lease of {} runs out, the lock expires", holder.unwrap_or("the holder"));
         }
         let mut beat = Beat { first, at_tick: from, ..Beat::of(self.step, what) };
         for node in 0..self.config.nodes() {

@@ -19,8 +19,8 @@ pub fn list(trace: &Trace) -> String {
     let does = lines.iter().map(|(_, _, does, _)| does.chars().count()).max().unwrap_or(0);
     let mut text = String::new();
     for (number, who, what, reply) in lines {
-        let line = format!("{number:>digits$}  {who:<lane$}  {what:<does$}  {reply}");
-        let _ = writeln!(text, "{}", line.trim_end());
+        let row = format!("{number:>digits$}  {who:<lane$}  {what:<does$}  {reply}");
+        let _ = writeln!(text, "{}", row.trim_end());
     }
     text
 }

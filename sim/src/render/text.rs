@@ -170,23 +170,22 @@ impl Grid {
         let beside = margin + lanes.iter().sum::<usize>();
         let room = options.width.saturating_sub(beside).max(LEAST_WHAT);
 
-        let titles: Vec<Cell> = self.titles.iter().cloned().collect();
-        let head = canvas(&titles, None, &lanes).paint(options.paint);
+        let head = canvas(&self.titles, None, &lanes).paint(options.paint);
         let _ = writeln!(text, "   {:<time$}{:gap$}{:>number$}  {head}what happens", "  t", "", "#", gap = GAP);
         for row in &self.rows {
             let mark = if row.is_marked { options.paint.paint(Tone::Bad, "!") } else { " ".to_owned() };
             let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
-            let mut lines = wrapped(&row.what, room).into_iter();
+            let mut says = wrapped(&row.what, room).into_iter();
             let line = format!(
                 "{mark}  {:>time$}{:gap$}{:>number$}  {body}{}",
                 row.time,
                 "",
                 row.number,
-                lines.next().unwrap_or_default(),
+                says.next().unwrap_or_default(),
                 gap = GAP
             );
             let _ = writeln!(text, "{}", line.trim_end());
-            for more in lines {
+            for more in says {
                 let _ = writeln!(text, "{:beside$}{more}", "");
             }
         }

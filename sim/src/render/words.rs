@@ -75,7 +75,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
         Action::Resync { .. } => "follows the new master, and takes its data",
-        Action::CrashClient { .. } => "crashes",
+        Action::CrashClient { .. } => "crashes, for good",
         Action::CrashThread { .. } => "dies, its process lives on",
         Action::PauseClient { .. } => "is paused",
         Action::CrashNode { .. } => "crashes",
