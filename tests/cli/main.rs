@@ -7,3 +7,4 @@ mod drawing;
 mod schema;
 mod trace_files;
 mod traces;
+mod verdicts;

@@ -1,7 +1,11 @@
 //! The published schema says what a trace is, and nothing more.
 
-use lockstep_model::LockKind;
+use std::collections::BTreeSet;
+
 use lockstep_model::config::{Bound, Config};
+use lockstep_model::step::Happening;
+use lockstep_model::world::Breach;
+use lockstep_model::{ActionKind, LockKind, Property};
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
 
@@ -56,4 +60,27 @@ fn an_altered_trace_is_not_as_the_schema_says() {
         object_there.insert("surprise".to_owned(), json!(1));
         assert!(!validator.is_valid(&altered), "{object}");
     }
+}
+
+/// A property, action or happening that the model learns must reach the schema.
+#[test]
+fn the_schema_knows_every_word_of_the_model() {
+    let schema: Value = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
+    let words = |place: &str| -> BTreeSet<String> {
+        let place = schema.pointer(place).unwrap_or_else(|| panic!("{place} is there"));
+        let variants = place.get("oneOf").and_then(Value::as_array).cloned().unwrap_or_else(|| vec![place.clone()]);
+        let lists = variants.iter().filter_map(|variant| {
+            let verb = variant.pointer("/properties/do").or(variant.pointer("/properties/property"));
+            verb.unwrap_or(variant).get("enum")?.as_array()
+        });
+        lists.flatten().filter_map(|word| word.as_str().map(str::to_owned)).collect()
+    };
+    let actions = ActionKind::ALL.map(|kind| kind.name().to_owned());
+    assert_eq!(words("/$defs/action"), BTreeSet::from(actions));
+    let properties = Property::ALL.map(|property| property.id().to_owned());
+    assert_eq!(words("/$defs/about"), BTreeSet::from(properties));
+    let happenings = Happening::ALL.map(|happening| json!(happening).as_str().expect("a word").to_owned());
+    assert_eq!(words("/$defs/step/properties/happenings/items"), BTreeSet::from(happenings));
+    let breaches = Breach::ALL.map(|breach| json!(breach).as_str().expect("a word").to_owned());
+    assert_eq!(words("/$defs/state/properties/breaches/items"), BTreeSet::from(breaches));
 }

@@ -80,6 +80,11 @@ impl Drawn<'_> {
         self.fuzzed.difference.is_some() || self.fuzzed.counterexample.is_some()
     }
 
+    /// Where the counterexample is, as text.
+    fn saved_as(&self) -> Option<String> {
+        self.saved.as_ref().map(|file| file.to_string_lossy().into_owned())
+    }
+
     /// Whether it came to its end.
     fn is_whole(&self, args: &Args) -> bool {
         self.fuzzed.cases >= args.cases
@@ -139,7 +144,7 @@ fn json_of(all: &[Drawn], seed: u64) -> Value {
             "cases": drawn.fuzzed.cases,
             "steps": drawn.fuzzed.steps,
             "agrees": !drawn.is_diverged(),
-            "counterexample": drawn.saved,
+            "counterexample": drawn.saved_as(),
             "first_difference": difference_json(drawn.fuzzed.difference.as_ref()),
         })
     });
@@ -150,7 +155,51 @@ fn json_of(all: &[Drawn], seed: u64) -> Value {
         "cases": all.iter().map(|drawn| u64::from(drawn.fuzzed.cases)).sum::<u64>(),
         "steps": all.iter().map(|drawn| drawn.fuzzed.steps).sum::<usize>(),
         "agrees": !all.iter().any(Drawn::is_diverged),
-        "counterexample": all.iter().find_map(|drawn| drawn.saved.as_ref()),
+        "counterexample": all.iter().find_map(Drawn::saved_as),
         "scenarios": each.collect::<Vec<_>>(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Action;
+    use lockstep_model::trace::{About, Trace};
+
+    use super::super::screen::Color;
+    use super::super::seam::scenario;
+    use super::*;
+
+    fn args() -> Args {
+        let output = Output { format: Format::Human };
+        Args { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
+    }
+
+    fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> Drawn<'_> {
+        let actions = [Action::Acquire { client: 0, thread: 0 }];
+        let record = || Trace::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        let fuzzed = Fuzzed {
+            server: "redis 7.0.15".to_owned(),
+            seed: 7,
+            cases,
+            steps: 1234,
+            counterexample: is_diverged.then(record),
+            difference: None,
+        };
+        Drawn { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")) }
+    }
+
+    /// What was stopped halfway has not passed: it is neither passed nor failed.
+    #[test]
+    fn every_scenario_is_counted_once() {
+        let scenario = scenario::builtin().swap_remove(0);
+        let chosen = Chosen { argument: scenario.name.clone(), scenario };
+        let all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
+        let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));
+        assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
+        assert!(page.contains("agrees   100 histories, 1234 steps on redis 7.0.15   seed 7"), "{page}");
+        assert!(page.contains("next  lockstep replay 'it is here.json'"), "{page}");
+        let object = json_of(&all, 7);
+        assert_eq!(object["agrees"], false);
+        assert_eq!(object["counterexample"], "it is here.json");
+    }
 }

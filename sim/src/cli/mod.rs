@@ -16,6 +16,8 @@ mod seam;
 mod show;
 mod trace_file;
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
 use clap::{Parser, Subcommand, ValueEnum};
 
 use crate::exit::Exit;
@@ -88,14 +90,16 @@ pub fn run() -> Exit {
     };
     let screen = Screen::new(cli.color, cli.quiet);
     interrupt::listen();
-    let ended = match cli.command {
-        Command::Check(args) => check::run(&args, &screen),
-        Command::Replay(args) => replay::run(&args, &screen),
-        Command::Fuzz(args) => fuzz::run(&args, &screen),
-        Command::Show(args) => show::run(&args, &screen),
-        Command::Scenarios(args) => scenarios::run(&args, &screen),
-        Command::Explain(args) => explain::run(&args, &screen),
+    let work = || match &cli.command {
+        Command::Check(args) => check::run(args, &screen),
+        Command::Replay(args) => replay::run(args, &screen),
+        Command::Fuzz(args) => fuzz::run(args, &screen),
+        Command::Show(args) => show::run(args, &screen),
+        Command::Scenarios(args) => scenarios::run(args, &screen),
+        Command::Explain(args) => explain::run(args, &screen),
     };
+    // A panic has said its word by its hook; here it gets the exit code of a defect of ours.
+    let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Exit::Internal));
     let exit = ended.unwrap_or_else(|exit| exit);
     if interrupt::is_asked() { Exit::Interrupted } else { exit }
 }

@@ -31,6 +31,10 @@ pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &Atomi
 }
 
 fn draw(label: &str, unit: &str, count: &AtomicU64, end: &End) {
+    // Most scenarios are over before anybody could read it.
+    if end.comes_within(REDRAW) {
+        return;
+    }
     let bar = ProgressBar::new_spinner();
     if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {human_pos} {msg}, {elapsed}") {
         bar.set_style(style);

@@ -1,12 +1,15 @@
 //! `lockstep replay`: does a history on real servers, step by step, and compares.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
 
+use lockstep_model::Config;
 use lockstep_model::trace::Trace;
 use serde_json::{Value, json};
 
 use super::input::{self, Input, typed};
+use super::progress::watched;
 use super::screen::Screen;
 use super::seam::replay::{Difference, Error, Replayed, Replayer, Server};
 use super::show::{checked, covering};
@@ -40,13 +43,24 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let server = server(args.server.as_deref(), screen)?;
     let mut exit = Exit::AsDeclared;
     let mut results = Vec::new();
+    let done = AtomicU64::new(0);
+    // Histories of one world share its servers.
+    let mut running: Option<(Config, Replayer)> = None;
     for history in &histories {
         if interrupt::is_asked() {
             break;
         }
-        let replayed = Replayer::start(&server, &history.trace.config)
-            .and_then(|mut replayer| replayer.replay(&history.trace))
+        let trace = &history.trace;
+        let replay = || -> Result<Replayed, Error> {
+            let (_, replayer) = match running.take().filter(|(config, _)| *config == trace.config) {
+                Some(same) => running.insert(same),
+                None => running.insert((trace.config, Replayer::start(&server, &trace.config)?)),
+            };
+            replayer.replay(trace)
+        };
+        let replayed = watched(screen, &trace.scenario, "histories", &done, replay)
             .map_err(|error| server_failed(&error, screen))?;
+        done.fetch_add(1, Ordering::Relaxed);
         if replayed.difference.is_some() {
             exit = exit.worst(Exit::Diverged);
         }
@@ -73,7 +87,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 }
 
 /// The server to use.
-pub(super) fn server(named: Option<&std::path::Path>, screen: &Screen) -> Ended<Server> {
+pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<Server> {
     Server::find(named).map_err(|error| server_failed(&error, screen))
 }
 
@@ -184,4 +198,61 @@ fn together(results: &[Value]) -> Value {
         "first_difference": first.map(|result| &result["first_difference"]),
         "replays": results,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Action;
+    use lockstep_model::trace::About;
+
+    use super::super::screen::Color;
+    use super::super::seam::scenario;
+    use super::*;
+
+    fn history() -> History {
+        let scenario = scenario::builtin().swap_remove(0);
+        let actions = [Action::Acquire { client: 0, thread: 0 }];
+        let trace = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        History { trace, declared: Declared::Unknown, argument: "given.json".to_owned() }
+    }
+
+    fn replayed(difference: Option<Difference>) -> Replayed {
+        let answers = vec!["EVALSHA acquire -> nil".to_owned()];
+        Replayed { server: "redis 7.0.15".to_owned(), steps: 1, compared: 1, answers, difference }
+    }
+
+    fn difference() -> Difference {
+        Difference {
+            step: 1,
+            action: Action::Acquire { client: 0, thread: 0 },
+            what: "lock on n1".to_owned(),
+            model: "A:1 ttl 30000 ms".to_owned(),
+            redis: "A:1 ttl 29999 ms\nof type hash".to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_agrees_ends_with_what_was_compared_and_with_whom() {
+        let page = page(&history(), &replayed(None), &Screen::new(Color::Never, true));
+        assert!(page.contains("  1  EVALSHA acquire -> nil\n"), "{page}");
+        assert!(page.ends_with("\nagrees: 1 step compared on redis 7.0.15\n"), "{page}");
+    }
+
+    #[test]
+    fn a_difference_shows_model_and_redis_one_below_the_other() {
+        let page = page(&history(), &replayed(Some(difference())), &Screen::new(Color::Never, true));
+        let told = "diverged: on redis 7.0.15, at step 1, A asks for the lock: lock on n1 differs\n  \
+                    model  A:1 ttl 30000 ms\n  redis  A:1 ttl 29999 ms\n         of type hash\n";
+        assert!(page.ends_with(told), "{page}");
+    }
+
+    #[test]
+    fn several_replays_are_summed_and_the_first_difference_stands_out() {
+        let all = [json_of(&history(), &replayed(None)), json_of(&history(), &replayed(Some(difference())))];
+        let both = together(&all);
+        assert_eq!(both["compared"], 2);
+        assert_eq!(both["agrees"], false);
+        assert_eq!(both["first_difference"]["what"], "lock on n1");
+        assert_eq!(together(&all[..1])["first_difference"], Value::Null);
+    }
 }

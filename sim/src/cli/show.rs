@@ -137,7 +137,8 @@ fn nothing_to_show(outcome: &Outcome, property: Property, screen: &Screen) -> Ex
     let found = outcome.properties.iter().find(|found| found.property == property);
     let verdict = found.map_or(Verdict::Inconclusive, |found| found.verdict);
     let why = found.and_then(|found| found.why.as_deref()).map_or_else(String::new, |why| format!(" ({why})"));
-    let text = format!("{property} is {verdict}{why} in {}: there is no counterexample to show", outcome.scenario);
+    let is = if verdict == Verdict::Holds { "" } else { "is " };
+    let text = format!("{property} {is}{verdict}{why} in {}: there is no counterexample to show", outcome.scenario);
     screen.fail(if verdict == Verdict::Inconclusive { Exit::Inconclusive } else { Exit::Usage }, &text)
 }
 

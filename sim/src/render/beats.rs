@@ -159,10 +159,10 @@ impl Teller<'_> {
                 self.ask(client, thread, "ask again", format!("{name}, subscribed now, asks again"))
             }
             Action::WakeByMessage { client, thread } => {
-                self.ask(client, thread, "woken: ask", format!("{name} is woken by the message, and asks"))
+                self.ask(client, thread, "woken", format!("{name} is woken by the message, and asks"))
             }
             Action::WakeByTimer { client, thread } => {
-                self.ask(client, thread, "timer: ask", format!("{name}'s timer fires, and it asks"))
+                self.ask(client, thread, "timer", format!("{name}'s timer fires, and it asks"))
             }
             Action::Subscribe { client, thread } => {
                 let node = self.asked(client);
@@ -294,7 +294,7 @@ impl Teller<'_> {
             Reply::StillHeld => {
                 let left = count(self.hold_count_on(node).into(), "hold");
                 let answer = format!("{master} keeps {left}, and makes the lease whole{}", self.replicas_know());
-                ("still holds".to_owned(), Tone::Good, answer)
+                (format!("keeps x{}", self.hold_count_on(node)), Tone::Good, answer)
             }
             Reply::NotHeld => {
                 let stores = self

@@ -113,6 +113,7 @@ struct Row {
 struct Cell {
     text: String,
     tone: Tone,
+    is_at_rest: bool,
 }
 
 /// An arrow between two lanes, by their positions.
@@ -133,13 +134,17 @@ const GAP: usize = 2;
 const SHORTEST_ARROW: usize = 5;
 /// Lanes are cut rather than leave less for the sentence beside them.
 const LEAST_WHAT: usize = 34;
-/// No lane is cut below this.
-const LEAST_LANE: usize = 9;
+/// No lane is cut below this: every request fits, with its arrow. Where even that is too much, lines are longer than the
+/// terminal is wide.
+const LEAST_LANE: usize = 14;
 
 impl Grid {
     fn of(trace: &Trace) -> Self {
         let lanes = Lane::all(&trace.config);
-        let titles = lanes.iter().map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong }).collect();
+        let titles = lanes
+            .iter()
+            .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
+            .collect();
         let is_counterexample = matches!(trace.about, About::Counterexample { .. });
         let rows = beats(trace)
             .into_iter()
@@ -155,7 +160,8 @@ impl Grid {
     /// The signs of lanes at rest that stand in this picture.
     fn key(&self) -> Option<String> {
         let signs = [("#", "believes it holds"), ("?", "waits for the lock"), ("=", "paused")];
-        let is_used = |sign: &str| self.rows.iter().flat_map(|row| &row.cells).any(|cell| cell.text == sign);
+        let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
+        let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
         let used: Vec<_> =
             signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
         (!used.is_empty()).then(|| used.join("   "))
@@ -212,7 +218,7 @@ impl Grid {
 impl Row {
     fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, breaks: bool) -> Self {
         let cell = |lane: &Lane| match beat.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
-            Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone },
+            Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
             None => at_rest(*lane, state),
         };
         let position = |lane: Lane| lanes.iter().position(|other| *other == lane);
@@ -252,6 +258,7 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
             let thread = &client.threads[usize::from(thread)];
             match (client.mode.as_str(), thread.phase.as_str()) {
                 ("crashed", _) | (_, "dead") => ("", Tone::Faint),
+                ("paused", _) if thread.holds > 0 => ("#=", Tone::Good),
                 _ if thread.holds > 0 => ("#", Tone::Good),
                 ("paused", _) => ("=", Tone::Odd),
                 (_, phase) if words::is_in_lock(phase) => ("?", Tone::Odd),
@@ -261,7 +268,7 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
         Lane::Node(node) if state.nodes[usize::from(node)].role == "down" => ("", Tone::Faint),
         Lane::Node(_) | Lane::Resource => (".", Tone::Faint),
     };
-    Cell { text: sign.to_owned(), tone }
+    Cell { text: sign.to_owned(), tone, is_at_rest: true }
 }
 
 /// A line of characters, each with its tone.
@@ -316,12 +323,22 @@ impl Canvas {
     }
 }
 
-/// The text in so many columns; what is cut shows as `…`.
+/// The text in so many columns: first without what can be spared (`A:1 x2 ttl 30 s` is `A:1x2 30s`), then cut, which
+/// shows as `…`.
 fn cut(text: &str, room: usize) -> String {
     if width(text) <= room {
         return text.to_owned();
     }
-    text.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+    let spare = text
+        .replace(" ttl ", " ")
+        .replace(" x", "x")
+        .replace(" ms", "ms")
+        .replace(" s", "s")
+        .replace("(empty)", "empty");
+    if width(&spare) <= room {
+        return spare;
+    }
+    spare.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
 /// The text in lines of at most so many columns, broken between words; a longer word stands alone.
@@ -352,7 +369,8 @@ mod tests {
     #[test]
     fn what_is_cut_says_so() {
         assert_eq!(cut("A:1 ttl 30 s", 12), "A:1 ttl 30 s");
-        assert_eq!(cut("A:1 ttl 30 s", 8), "A:1 ttl…");
+        assert_eq!(cut("A:1 ttl 30 s", 8), "A:1 30s");
+        assert_eq!(cut("A:1 ttl 30 s", 6), "A:1 3…");
     }
 
     #[test]

@@ -63,10 +63,13 @@ pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
     let mut page = table(all);
     violated(all, &mut page);
     for found in all {
-        for property in found.outcome.properties.iter().filter(|property| !property.is_as_declared()) {
+        let wrong = found.outcome.properties.iter().filter(|property| !property.is_as_declared());
+        let (unknown, wrong): (Vec<_>, Vec<_>) = wrong.partition(|found| found.verdict == Verdict::Inconclusive);
+        for property in wrong {
             page.push('\n');
             surprise(found, property, paint, width, &mut page);
         }
+        undecided(found, &unknown, &mut page);
     }
     page
 }
@@ -151,7 +154,7 @@ fn violated(all: &[Found], page: &mut String) {
 fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
     let outcome = &found.outcome;
     let headline =
-        format!("{}: {} is {}", outcome.scenario, property.property, as_declared(property.verdict, property.declared));
+        format!("{}: {} {}", outcome.scenario, property.property, as_declared(property.verdict, property.declared));
     let _ = writeln!(page, "{}", paint.paint(Tone::Bad, &headline));
     let _ = writeln!(page, "says  {}", property.property.sentence());
     if let Some(why) = &property.why {
@@ -172,6 +175,14 @@ fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usiz
             thousands(outcome.states)
         );
     }
+}
+
+/// What is not known, and why: one line however many properties it are.
+fn undecided(found: &Found, unknown: &[&PropertyOutcome], page: &mut String) {
+    let Some(first) = unknown.first() else { return };
+    let ids: Vec<_> = unknown.iter().map(|found| found.property.id()).collect();
+    let why = first.why.as_deref().unwrap_or("it was stopped early");
+    let _ = writeln!(page, "\n{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
 }
 
 fn scenario_json(outcome: &Outcome) -> Value {
