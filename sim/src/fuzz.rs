@@ -36,10 +36,12 @@ pub struct Options {
 pub struct Fuzzed {
     /// Flavour and version of the servers.
     pub server: String,
+    /// Where the drawing started.
+    pub seed: u64,
     /// Histories played to their end.
     pub cases: u32,
     /// Steps compared.
-    pub steps: u64,
+    pub steps: usize,
     /// A history on which model and Redis differ, shrunk, and where.
     pub counterexample: Option<(Trace, Difference)>,
 }
@@ -57,14 +59,14 @@ pub fn fuzz(
     progress: &AtomicU64,
 ) -> Result<Fuzzed, Error> {
     let mut player = Player::start(server, &scenario.config, scripts)?;
-    let mut found = Fuzzed { server: player.server(), cases: 0, steps: 0, counterexample: None };
+    let mut found = Fuzzed { server: player.server(), seed: options.seed, cases: 0, steps: 0, counterexample: None };
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
         let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
         let trace = drawn(scenario, &tree.current());
         let result = player.replay(&trace, false)?;
-        found.steps += result.steps as u64;
+        found.steps += result.steps;
         found.cases += 1;
         progress.fetch_add(1, Ordering::Relaxed);
         if let Some(difference) = result.difference {

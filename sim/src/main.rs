@@ -1,2 +1,7 @@
-//! The binary.
-fn main() {}
+//! The `lockstep` command.
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lockstep_sim::cli::run().into()
+}

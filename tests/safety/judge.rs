@@ -41,5 +41,7 @@ fn a_witness_that_cannot_be_executed_is_rejected() {
 fn a_witness_that_is_longer_than_need_be_is_rejected() {
     let detour = [&[LOSS[0], Action::Tick][..], &LOSS[1..]].concat();
     let rejection = Rejection::NotShortest { property: Property::OneBeliever, claimed: 6, found: 5 };
-    assert!(matches!(judged(&detour), Err(found) if found == rejection || matches!(found, Rejection::NotEnabled { .. })));
+    assert!(
+        matches!(judged(&detour), Err(found) if found == rejection || matches!(found, Rejection::NotEnabled { .. }))
+    );
 }

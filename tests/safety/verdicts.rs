@@ -58,7 +58,8 @@ fn promoting_a_replica_that_missed_the_grant_gives_the_lock_away_twice() {
 /// broken counter can break, to be violated somewhere.
 #[test]
 fn the_built_in_scenarios_show_each_property_from_both_sides() {
-    let declared = |property, verdict| builtin().iter().any(|scenario| scenario.expect.get(&property) == Some(&verdict));
+    let declared =
+        |property, verdict| builtin().iter().any(|scenario| scenario.expect.get(&property) == Some(&verdict));
     for property in Property::SAFETY {
         assert!(declared(property, Verdict::Holds), "{property} holds nowhere");
     }

@@ -144,6 +144,11 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether it is a defect of ours, and not the environment's doing.
+    pub const fn is_internal(&self) -> bool {
+        matches!(self, Self::NothingHeld | Self::NotAnEffect { .. } | Self::Unexpected { .. })
+    }
+
     /// For `map_err`: what we attempted, in the words that follow "cannot".
     pub(super) fn system(attempted: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { attempted, source }

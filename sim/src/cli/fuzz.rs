@@ -1,0 +1,214 @@
+//! `lockstep fuzz`: random histories on real servers.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::sync::atomic::AtomicU64;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use lockstep_redis::Scripts;
+use serde_json::{Value, json};
+
+use super::check::{make_folder, write_whole};
+use super::input::{self, Chosen, typed};
+use super::progress::watched;
+use super::replay::{difference_json, difference_told, server, server_failed};
+use super::screen::Screen;
+use super::{Ended, Format, Output, interrupt};
+use crate::exit::Exit;
+use crate::fuzz::{self, Fuzzed};
+use crate::render::json as trace_json;
+use crate::render::text::{self, Declared};
+use crate::render::words::count;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// Scenarios to draw histories of; none: all built-in ones
+    #[arg(value_name = "NAME|FILE")]
+    scenarios: Vec<String>,
+    /// Histories of each scenario
+    #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
+    cases: u32,
+    /// Where the drawing starts; another one each time by default, and it is printed
+    #[arg(long, value_name = "N")]
+    seed: Option<u64>,
+    /// The redis-server or valkey-server to use
+    #[arg(long, value_name = "PATH")]
+    server: Option<PathBuf>,
+    /// Where the trace of a divergence is written
+    #[arg(long, value_name = "DIR", default_value = ".")]
+    out: PathBuf,
+    #[command(flatten)]
+    output: Output,
+}
+
+/// What came of one scenario.
+struct Drawn<'a> {
+    chosen: &'a Chosen,
+    fuzzed: Fuzzed,
+    /// Where the counterexample is.
+    saved: Option<PathBuf>,
+}
+
+pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    let chosen = input::scenarios(&args.scenarios, screen)?;
+    let server = server(args.server.as_deref(), screen)?;
+    let seed = args.seed.unwrap_or_else(a_seed);
+    let options = fuzz::Options { cases: args.cases, seed };
+    let mut all: Vec<Drawn> = Vec::new();
+    for one in &chosen {
+        if interrupt::is_asked() {
+            break;
+        }
+        let cases = AtomicU64::new(0);
+        let fuzzed = watched(screen, &one.scenario.name, "histories", &cases, || {
+            fuzz::fuzz(&one.scenario, &server, Scripts::built_in(), options, &interrupt::STOP, &cases)
+        });
+        let fuzzed = fuzzed.map_err(|error| server_failed(&error, screen))?;
+        let saved = save(&one.scenario.name, &fuzzed, args, screen)?;
+        all.push(Drawn { chosen: one, fuzzed, saved });
+    }
+
+    match args.output.format {
+        Format::Json => screen.print_json(&json_of(&all, seed))?,
+        Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
+    }
+    let diverged = all.iter().any(Drawn::is_diverged);
+    Ok(if diverged { Exit::Diverged } else { Exit::AsDeclared })
+}
+
+impl Drawn<'_> {
+    fn is_diverged(&self) -> bool {
+        self.fuzzed.counterexample.is_some()
+    }
+
+    /// Where the counterexample is, as text.
+    fn saved_as(&self) -> Option<String> {
+        self.saved.as_ref().map(|file| file.to_string_lossy().into_owned())
+    }
+
+    /// Whether it came to its end.
+    fn is_whole(&self, args: &Args) -> bool {
+        self.fuzzed.cases >= args.cases
+    }
+}
+
+/// A seed that was not there before. The one thing here that differs between runs: it is printed.
+fn a_seed() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    // Few digits: somebody may have to type them.
+    u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
+}
+
+fn save(name: &str, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
+    let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
+    make_folder(&args.out, screen)?;
+    let file = args.out.join(format!("{name}.diverged-{}.json", fuzzed.seed));
+    write_whole(&file, &trace_json::document(trace), screen)?;
+    Ok(Some(file))
+}
+
+fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) -> String {
+    let mut page = String::new();
+    for drawn in all {
+        let Drawn { chosen, fuzzed, saved } = drawn;
+        let verdict = if drawn.is_diverged() { "diverged" } else { "agrees" };
+        let _ = writeln!(
+            page,
+            "{}   {verdict}   {}, {} on {}   seed {}",
+            chosen.scenario.name,
+            if fuzzed.cases == 1 { "1 history".to_owned() } else { format!("{} histories", fuzzed.cases) },
+            count(fuzzed.steps, "step"),
+            fuzzed.server,
+            fuzzed.seed
+        );
+        let Some((trace, difference)) = &fuzzed.counterexample else { continue };
+        let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
+        let options =
+            text::Options { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
+        page += &text::picture(trace, &options);
+        let _ = writeln!(page, "{}", difference_told(difference, trace));
+    }
+    let failed = all.iter().filter(|drawn| drawn.is_diverged()).count();
+    let passed = all.iter().filter(|drawn| !drawn.is_diverged() && drawn.is_whole(args)).count();
+    if interrupt::is_asked() {
+        let _ = writeln!(page, "interrupted: {} of {asked} scenarios were begun; again: --seed {seed}", all.len());
+    }
+    page + &format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed)
+}
+
+fn json_of(all: &[Drawn], seed: u64) -> Value {
+    let each = all.iter().map(|drawn| {
+        json!({
+            "name": drawn.chosen.scenario.name,
+            "cases": drawn.fuzzed.cases,
+            "steps": drawn.fuzzed.steps,
+            "agrees": !drawn.is_diverged(),
+            "counterexample": drawn.saved_as(),
+            "first_difference": difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
+        })
+    });
+    json!({
+        "schema": 1,
+        "server": all.first().map(|drawn| &drawn.fuzzed.server),
+        "seed": seed,
+        "cases": all.iter().map(|drawn| u64::from(drawn.fuzzed.cases)).sum::<u64>(),
+        "steps": all.iter().map(|drawn| drawn.fuzzed.steps).sum::<usize>(),
+        "agrees": !all.iter().any(Drawn::is_diverged),
+        "counterexample": all.iter().find_map(Drawn::saved_as),
+        "scenarios": each.collect::<Vec<_>>(),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Action;
+    use lockstep_model::trace::{About, Trace};
+
+    use super::super::screen::Color;
+    use super::*;
+    use crate::replay::Difference;
+    use crate::scenario;
+
+    fn args() -> Args {
+        let output = Output { format: Format::Human };
+        Args { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
+    }
+
+    fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> Drawn<'_> {
+        let actions = [Action::Acquire { client: 0, thread: 0 }];
+        let record = || Trace::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        let fuzzed = Fuzzed {
+            server: "redis 7.0.15".to_owned(),
+            seed: 7,
+            cases,
+            steps: 1234,
+            counterexample: is_diverged.then(|| (record(), difference())),
+        };
+        Drawn { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")) }
+    }
+
+    fn difference() -> Difference {
+        Difference {
+            step: 1,
+            action: Action::Acquire { client: 0, thread: 0 },
+            what: "reply".to_owned(),
+            model: "acquired".to_owned(),
+            redis: "busy".to_owned(),
+        }
+    }
+
+    /// What was stopped halfway has not passed: it is neither passed nor failed.
+    #[test]
+    fn every_scenario_is_counted_once() {
+        let scenario = scenario::builtin().swap_remove(0);
+        let chosen = Chosen { argument: scenario.name.clone(), scenario };
+        let all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
+        let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));
+        assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
+        assert!(page.contains("agrees   100 histories, 1234 steps on redis 7.0.15   seed 7"), "{page}");
+        assert!(page.contains("next  lockstep replay 'it is here.json'"), "{page}");
+        let object = json_of(&all, 7);
+        assert_eq!(object["agrees"], false);
+        assert_eq!(object["counterexample"], "it is here.json");
+    }
+}

@@ -1,0 +1,50 @@
+//! `lockstep scenarios`: the built-in ones, their stories and their claims.
+
+use comfy_table::ContentArrangement;
+use lockstep_model::Verdict;
+use serde_json::json;
+
+use super::screen::Screen;
+use super::{Ended, Format, Output};
+use crate::exit::Exit;
+use crate::render::verdicts::{plain_table, trimmed};
+use crate::scenario;
+use crate::scenario::Scenario;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    let all = scenario::builtin();
+    match args.output.format {
+        Format::Human => screen.print(&page(&all))?,
+        Format::Json => {
+            let each = all.iter().map(|scenario| {
+                json!({
+                    "name": scenario.name,
+                    "lock": scenario.config.lock,
+                    "story": scenario.story,
+                    "expect": scenario.expect,
+                })
+            });
+            screen.print_json(&json!({ "schema": 1, "scenarios": each.collect::<Vec<_>>() }))?;
+        }
+    }
+    Ok(Exit::AsDeclared)
+}
+
+fn page(all: &[Scenario]) -> String {
+    let rows = all.iter().map(|scenario| {
+        let violated = scenario.expect.iter().filter(|(_, verdict)| **verdict == Verdict::Violated);
+        let violated: Vec<_> = violated.map(|(property, _)| property.id()).collect();
+        let claims = if violated.is_empty() { "-".to_owned() } else { violated.join(", ") };
+        [scenario.name.clone(), scenario.config.lock.name().to_owned(), scenario.story.clone(), claims]
+    });
+    let mut table = plain_table(["scenario", "lock", "story", "declared violated"], rows.collect());
+    table.set_content_arrangement(ContentArrangement::Dynamic);
+    table.set_width(u16::try_from(Screen::width()).unwrap_or(u16::MAX));
+    trimmed(&table) + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME\n"
+}

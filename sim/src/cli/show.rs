@@ -1,0 +1,154 @@
+//! `lockstep show`: draws a trace, or the first counterexample of a scenario.
+
+use std::sync::atomic::AtomicU64;
+
+use clap::ValueEnum;
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Property, Verdict};
+
+use super::input::{self, Chosen, Input, typed};
+use super::progress::watched;
+use super::screen::Screen;
+use super::{Ended, interrupt};
+use crate::check::{self, Engine, Limits, Outcome};
+use crate::exit::Exit;
+use crate::render::text::Declared;
+use crate::render::{json, mermaid, short, text};
+use crate::scenario::Scenario;
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// A trace file (.json), a built-in scenario or a scenario file
+    #[arg(value_name = "TRACE|NAME|FILE")]
+    what: String,
+    /// How to draw it
+    #[arg(long, value_enum, default_value_t)]
+    format: Picture,
+    /// Of a scenario: the counterexample of this property
+    #[arg(long, value_name = "PROPERTY", value_parser = property)]
+    property: Option<Property>,
+}
+
+/// How to draw a trace.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum Picture {
+    /// One lane per party
+    #[default]
+    #[value(alias = "human")]
+    Text,
+    /// One line per step
+    Short,
+    /// The trace itself
+    Json,
+    /// A Mermaid sequence diagram
+    Mermaid,
+}
+
+pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    let (trace, declared) = match input::trace_or_scenarios(&args.what, screen)? {
+        Input::Trace(trace) => {
+            if args.property.is_some() {
+                let text =
+                    format!("{} is a trace: --property chooses among the counterexamples of a scenario", args.what);
+                return Err(screen.fail(Exit::Usage, &text));
+            }
+            let declared = input::declared(&trace);
+            (*trace, declared)
+        }
+        Input::Scenarios(chosen) => of_scenario(&only(chosen, &args.what, screen)?, args.property, screen)?,
+    };
+    let picture = match args.format {
+        Picture::Text => {
+            let next = Some(format!("lockstep replay {}", typed(&args.what)));
+            let options = text::Options { paint: screen.paint(), width: Screen::width(), declared, next };
+            text::picture(&trace, &options)
+        }
+        Picture::Short => short::list(&trace),
+        Picture::Json => json::document(&trace),
+        Picture::Mermaid => mermaid::diagram(&trace),
+    };
+    screen.print(&picture)?;
+    Ok(Exit::AsDeclared)
+}
+
+fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> Ended<Chosen> {
+    match (chosen.pop(), chosen.len()) {
+        (Some(one), 0) => Ok(one),
+        (_, others) => {
+            let number = if others == 0 { 0 } else { others + 1 };
+            Err(screen.fail(Exit::Usage, &format!("{argument} has {number} scenarios: name one of them")))
+        }
+    }
+}
+
+/// The counterexample that is asked for; the first one; where there is none, a history that takes every kind of action.
+fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> Ended<(Trace, Declared)> {
+    let scenario = &one.scenario;
+    if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
+        let id = property.map_or("", Property::id);
+        return Err(screen.fail(Exit::Usage, &format!("{id} says nothing about {}: {why}", scenario.name)));
+    }
+    let mut outcome = checked(one, screen)?;
+    let wanted = outcome
+        .properties
+        .iter()
+        .position(|found| found.trace.is_some() && property.is_none_or(|property| property == found.property));
+    if let Some(index) = wanted {
+        let found = outcome.properties.swap_remove(index);
+        let declared = Declared::As(found.declared);
+        return found.trace.map(|trace| (trace, declared)).ok_or(Exit::Internal);
+    }
+    if let Some(property) = property {
+        return Err(nothing_to_show(&outcome, property, screen));
+    }
+    match covering(one, screen)?.into_iter().next() {
+        Some(trace) => Ok((trace, Declared::Unknown)),
+        None => Err(screen.fail(Exit::Internal, &format!("{}: nothing can happen in it", scenario.name))),
+    }
+}
+
+/// What checking a scenario finds.
+pub(super) fn checked(one: &Chosen, screen: &Screen) -> Ended<Outcome> {
+    let states = AtomicU64::new(0);
+    let limits = Limits { max_states: None, timeout: None, stop: &interrupt::STOP, progress: &states };
+    let outcome = watched(screen, &one.scenario.name, "states", &states, || {
+        check::check(&one.scenario, Engine::default(), &limits)
+    });
+    let outcome = outcome.map_err(|error| {
+        screen.fail(
+            Exit::Internal,
+            &format!(
+                "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
+                one.scenario.name
+            ),
+        )
+    })?;
+    if interrupt::is_asked() { Err(Exit::Interrupted) } else { Ok(outcome) }
+}
+
+/// Histories that between them take every kind of action. Most often it is one.
+pub(super) fn covering(one: &Chosen, screen: &Screen) -> Ended<Vec<Trace>> {
+    let Scenario { name, story, config, .. } = &one.scenario;
+    let reproduce = format!("lockstep show {}", one.argument);
+    let record = |actions: Vec<Action>| {
+        Trace::record(name, story, config, About::Covering, &actions, &reproduce)
+            .map_err(|untrue| screen.fail(Exit::Internal, &format!("{name}: a covering history is none: {untrue:?}")))
+    };
+    check::covering(config).into_iter().map(record).collect()
+}
+
+fn nothing_to_show(outcome: &Outcome, property: Property, screen: &Screen) -> Exit {
+    let found = outcome.properties.iter().find(|found| found.property == property);
+    let verdict = found.map_or(Verdict::Inconclusive, |found| found.verdict);
+    let why = found.and_then(|found| found.why.as_deref()).map_or_else(String::new, |why| format!(" ({why})"));
+    let is = if verdict == Verdict::Holds { "" } else { "is " };
+    let text = format!("{property} {is}{verdict}{why} in {}: there is no counterexample to show", outcome.scenario);
+    screen.fail(if verdict == Verdict::Inconclusive { Exit::Inconclusive } else { Exit::Usage }, &text)
+}
+
+fn property(text: &str) -> Result<Property, String> {
+    Property::from_id(text).ok_or_else(|| {
+        let ids: Vec<_> = Property::ALL.into_iter().map(Property::id).collect();
+        format!("no property is called so; there are {}", ids.join(", "))
+    })
+}

@@ -1,0 +1,224 @@
+//! A trace file given by a user: read, and run again, so that whatever is shown or replayed is what the model says.
+
+use std::fs::File;
+use std::io::Read as _;
+use std::path::{Path, PathBuf};
+
+use lockstep_model::Action;
+use lockstep_model::action::Party;
+use lockstep_model::config::{
+    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS,
+};
+use lockstep_model::trace::{SCHEMA, Trace, Untrue};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::render::words;
+
+/// The largest file that is read.
+const MOST_BYTES: u64 = 16 << 20;
+
+/// Why a file is no trace: the file, the place, what is wrong there, and what to do.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}: {what}\n  help: {help}", file.display(), place.as_deref().map(|place| format!(":{place}")).unwrap_or_default())]
+pub(super) struct Error {
+    file: PathBuf,
+    place: Option<String>,
+    what: String,
+    help: &'static str,
+}
+
+const MAKE_ONE: &str =
+    "`lockstep check NAME --out DIR` writes traces, and `lockstep show NAME --format json` prints one";
+const WHOLE: &str = "the file is not whole: copy or write it again";
+const UNCHANGED: &str = "a trace is not to be edited: find it again with the command under its key `reproduce`";
+const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
+                            `lockstep show NAME --format json`";
+
+/// Reads a trace, and runs it again.
+pub(super) fn read(file: &Path) -> Result<Trace, Error> {
+    let fail = |place: Option<String>, what: String, help| Error { file: file.to_owned(), place, what, help };
+    let text = contents(file).map_err(|(what, help)| fail(None, what, help))?;
+    parse(&text).map_err(|fault| fail(fault.place, fault.what, fault.help))
+}
+
+struct Fault {
+    place: Option<String>,
+    what: String,
+    help: &'static str,
+}
+
+impl Fault {
+    fn of(what: impl Into<String>, help: &'static str) -> Self {
+        Self { place: None, what: what.into(), help }
+    }
+}
+
+fn contents(file: &Path) -> Result<String, (String, &'static str)> {
+    let read = || -> std::io::Result<Result<Vec<u8>, &'static str>> {
+        let opened = File::open(file)?;
+        if opened.metadata()?.is_dir() {
+            return Ok(Err("this is a folder, not a trace"));
+        }
+        let mut bytes = Vec::new();
+        // Read by one byte more than is allowed: a device has no length to ask for.
+        opened.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        Ok(Ok(bytes))
+    };
+    let bytes = read()
+        .map_err(|error| (format!("cannot read the trace: {error}"), MAKE_ONE))?
+        .map_err(|what| (what.to_owned(), "name one of the .json files in it"))?;
+    if bytes.len() as u64 > MOST_BYTES {
+        return Err((format!("larger than {} MiB, the most that is read of a trace", MOST_BYTES >> 20), MAKE_ONE));
+    }
+    String::from_utf8(bytes)
+        .map_err(|error| (format!("not text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1), MAKE_ONE))
+}
+
+fn parse(text: &str) -> Result<Trace, Fault> {
+    // The version first: what else is wrong with a newer file is no fault of its own.
+    #[derive(Deserialize)]
+    struct Version {
+        schema: Option<Value>,
+    }
+    let version: Version = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    match version.schema {
+        None => return Err(Fault::of("no trace: the key `schema` is missing", MAKE_ONE)),
+        Some(found) if found != SCHEMA => {
+            let what = format!("schema {found} is not known: this version of lockstep reads schema {SCHEMA}");
+            return Err(Fault::of(what, "use the version of lockstep that wrote it, or make it again with this one"));
+        }
+        Some(_) => {}
+    }
+    let trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    let given: Value = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
+    if let Some(key) = unknown_key(&given, &mine, "") {
+        return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
+    }
+    check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
+    trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
+    Ok(trace)
+}
+
+fn in_json(error: &serde_json::Error) -> Fault {
+    let full = error.to_string();
+    let place = format!("{}:{}", error.line(), error.column());
+    let what = full.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&full);
+    let (what, help) = match error.classify() {
+        serde_json::error::Category::Eof => (format!("the file ends too early: {what}"), WHOLE),
+        serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
+            (format!("not JSON: {what}"), MAKE_ONE)
+        }
+        serde_json::error::Category::Data => (format!("no trace: {what}"), SAME_VERSION),
+    };
+    Fault { place: Some(place), what, help }
+}
+
+/// The first key that we would not have written: some fields are read by variants that do not look at what else is
+/// there.
+fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
+    match (given, mine) {
+        (Value::Object(given), Value::Object(mine)) => given.iter().find_map(|(key, value)| {
+            let path = format!("{path}/{key}");
+            match mine.get(key) {
+                Some(mine) => unknown_key(value, mine, &path),
+                None => (!value.is_null()).then_some(path),
+            }
+        }),
+        (Value::Array(given), Value::Array(mine)) => given
+            .iter()
+            .zip(mine)
+            .enumerate()
+            .find_map(|(index, (given, mine))| unknown_key(given, mine, &format!("{path}/{index}"))),
+        _ => None,
+    }
+}
+
+/// Whether the world is one that the model can hold: it trusts its caller in this.
+fn check_bounds(trace: &Trace) -> Result<(), String> {
+    let config = &trace.config;
+    let Config { time, clients, cluster, faults, .. } = config;
+    let within = |key: &str, value: u32, least: u32, most: u32| {
+        if (least..=most).contains(&value) {
+            Ok(())
+        } else {
+            Err(format!("/config/{key} is {value}: it must be {least} to {most}"))
+        }
+    };
+    within("clients/count", clients.count.into(), 1, MAX_CLIENTS.into())?;
+    within("clients/threads", clients.threads.into(), 1, MAX_THREADS.into())?;
+    within("clients/max_holds", clients.max_holds.into(), 1, MAX_HOLDS.into())?;
+    within("clients/acquires", clients.acquires.unwrap_or(0).into(), 0, MAX_ACQUIRES.into())?;
+    within("cluster/replicas", cluster.replicas.into(), 0, MAX_REPLICAS.into())?;
+    if let Bound::Ticks(lag) = cluster.lag {
+        within("cluster/lag", lag.into(), 0, MAX_TICKS.into())?;
+    }
+    within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
+    let ticks = [
+        ("time/lease", Some(time.lease)),
+        ("time/renew_every", time.renew_every),
+        ("time/wait_limit", time.wait_limit),
+        ("time/hold_at_most", time.hold_at_most),
+    ];
+    for (key, value) in ticks {
+        within(key, value.unwrap_or(0).into(), 0, MAX_TICKS.into())?;
+    }
+    let Faults { crash_client, crash_thread, pause_client, crash_node, lose_message, foreign_release, force_release } =
+        *faults;
+    let budgets = [
+        ("faults/crash_client", crash_client),
+        ("faults/crash_thread", crash_thread),
+        ("faults/pause_client", pause_client),
+        ("faults/crash_node", crash_node),
+        ("faults/lose_message", lose_message),
+        ("faults/foreign_release", foreign_release),
+        ("faults/force_release", force_release),
+    ];
+    for (key, budget) in budgets {
+        within(key, budget.into(), 0, MAX_FAULTS.into())?;
+    }
+    let stranger = trace.steps.iter().find(|step| !takes_part(config, step.action));
+    if let Some(step) = stranger {
+        return Err(format!("step {} is of somebody whom the scenario does not have", step.number));
+    }
+    if trace.loop_start.is_some_and(|start| start >= trace.steps.len()) {
+        return Err("/loop_start lies behind the last step".to_owned());
+    }
+    Ok(())
+}
+
+/// Whether the action's parties exist; read from the action itself, for a holder of a far client cannot even be made.
+fn takes_part(config: &Config, action: Action) -> bool {
+    let has = |client: u8, thread: u8| client < config.clients.count && thread < config.clients.threads;
+    match action {
+        Action::Acquire { client, thread }
+        | Action::Subscribe { client, thread }
+        | Action::SecondAsk { client, thread }
+        | Action::WakeByMessage { client, thread }
+        | Action::WakeByTimer { client, thread }
+        | Action::GiveUp { client, thread }
+        | Action::Work { client, thread }
+        | Action::Release { client, thread }
+        | Action::CrashThread { client, thread }
+        | Action::ForeignRelease { client, thread } => has(client, thread),
+        other => match other.party() {
+            Party::Thread(holder) => has(holder.client(), holder.thread()),
+            Party::Client(client) => has(client, 0),
+            Party::Node(node) => node < config.nodes(),
+            Party::World => true,
+        },
+    }
+}
+
+fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
+    let what = match *untrue {
+        Untrue::NotEnabled { step, action } => {
+            let actor = words::actor(&trace.config, action);
+            format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
+        }
+        Untrue::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
+        Untrue::Differs { step } => format!("step {step} says something else than the model does"),
+    };
+    Fault::of(what, UNCHANGED)
+}

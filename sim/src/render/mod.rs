@@ -1,0 +1,16 @@
+//! Shows what was found: one file per output.
+//!
+//! A trace is a picture ([`text`]), a list ([`short`]), itself ([`json`]) or a sequence diagram ([`mermaid`]);
+//! what `check` found is a table ([`verdicts`]). Reading order: [`words`] has the phrases, [`beats`] makes of every step
+//! what is seen of it, the pictures lay that out.
+
+pub mod beats;
+pub mod json;
+pub mod mermaid;
+mod paint;
+pub mod short;
+pub mod text;
+pub mod verdicts;
+pub mod words;
+
+pub use paint::Paint;

@@ -1,0 +1,380 @@
+//! The picture of a trace in a terminal: one lane per party, time from top to bottom.
+//!
+//! Every line is a row of cells, one per lane, and at most one arrow over them. The widths are made from the cells;
+//! only where the lanes leave no room for a sentence beside them are cells cut, and a cut shows as `…`.
+
+use std::fmt::Write as _;
+
+use lockstep_model::Verdict;
+use lockstep_model::trace::{About, State, Trace};
+
+use super::beats::{Beat, Lane, beats};
+use super::paint::{Paint, Tone};
+use super::words;
+
+/// How to draw.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Colour or none.
+    pub paint: Paint,
+    /// Columns of the terminal.
+    pub width: usize,
+    /// What the scenario says of the property the trace is about.
+    pub declared: Declared,
+    /// What to run next; `None`: what the trace says reproduces it.
+    pub next: Option<String>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { paint: Paint::Plain, width: 120, declared: Declared::Unknown, next: None }
+    }
+}
+
+/// What is known of the scenario's claim.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Declared {
+    /// The trace is all we have.
+    Unknown,
+    /// The scenario says this, or nothing.
+    As(Option<Verdict>),
+}
+
+/// The picture, with a headline, and below it why and what next.
+pub fn picture(trace: &Trace, options: &Options) -> String {
+    let grid = Grid::of(trace);
+    let mut text = headline(trace, options);
+    text.push('\n');
+    grid.draw(options, &mut text);
+    for (label, line) in footer(trace, &grid, options) {
+        let mut lines = wrapped(&line, options.width.saturating_sub(6).max(40)).into_iter();
+        let _ = writeln!(
+            text,
+            "{}{}",
+            options.paint.paint(Tone::Strong, &format!("{label:<6}")),
+            lines.next().unwrap_or_default()
+        );
+        for more in lines {
+            let _ = writeln!(text, "      {more}");
+        }
+    }
+    text
+}
+
+fn headline(trace: &Trace, options: &Options) -> String {
+    let paint = options.paint;
+    let mut parts = vec![paint.paint(Tone::Strong, &trace.scenario)];
+    match &trace.about {
+        About::Counterexample { property, verdict, .. } => {
+            let verdict_word = verdict.name().to_uppercase();
+            let (claim, tone) = match options.declared {
+                Declared::Unknown => (verdict_word, Tone::Bad),
+                Declared::As(Some(declared)) if declared == *verdict => {
+                    (format!("{verdict_word}, as declared"), Tone::Strong)
+                }
+                Declared::As(Some(declared)) => (format!("{verdict_word}, but declared {declared}"), Tone::Bad),
+                Declared::As(None) => (format!("{verdict_word}, and not declared so"), Tone::Bad),
+            };
+            parts.push(paint.paint(tone, &claim));
+            parts.push(property.to_string());
+        }
+        about @ (About::Covering | About::Drawn) => parts.push(words::about(about)),
+    }
+    parts.push(words::count(trace.steps.len(), "step"));
+    parts.join("   ")
+}
+
+fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, String)> {
+    let mut lines = Vec::new();
+    if let Some(key) = grid.key() {
+        lines.push(("key", key));
+    }
+    if let Some(why) = words::why(trace) {
+        lines.push(("why", why));
+    }
+    if let Some(start) = trace.loop_start {
+        lines.push(("loop", format!("after step {} it goes on with step {}, for ever", trace.steps.len(), start + 1)));
+    }
+    lines.push(("next", options.next.clone().unwrap_or_else(|| trace.reproduce.clone())));
+    lines
+}
+
+/// A line of the picture, cells in the order of the lanes.
+struct Row {
+    is_marked: bool,
+    time: String,
+    number: String,
+    cells: Vec<Cell>,
+    arrow: Option<Shaft>,
+    what: String,
+}
+
+#[derive(Clone, Default)]
+struct Cell {
+    text: String,
+    tone: Tone,
+    is_at_rest: bool,
+}
+
+/// An arrow between two lanes, by their positions.
+struct Shaft {
+    from: usize,
+    to: usize,
+    arrives: bool,
+}
+
+struct Grid {
+    titles: Vec<Cell>,
+    rows: Vec<Row>,
+}
+
+/// Blanks between two lanes.
+const GAP: usize = 2;
+/// The shortest arrow, with a blank on each side of it: ` --> `.
+const SHORTEST_ARROW: usize = 5;
+/// Lanes are cut rather than leave less for the sentence beside them.
+const LEAST_WHAT: usize = 34;
+/// No lane is cut below this: every request fits, with its arrow. Where even that is too much, lines are longer than the
+/// terminal is wide.
+const LEAST_LANE: usize = 14;
+
+impl Grid {
+    fn of(trace: &Trace) -> Self {
+        let lanes = Lane::all(&trace.config);
+        let titles = lanes
+            .iter()
+            .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
+            .collect();
+        let is_counterexample = matches!(trace.about, About::Counterexample { .. });
+        let rows = beats(trace)
+            .into_iter()
+            .map(|beat| {
+                let state = trace.state_after(if beat.closes { beat.last } else { beat.last - 1 });
+                let breaks = is_counterexample && beat.closes && beat.last == trace.steps.len();
+                Row::of(trace, &lanes, state, beat, breaks)
+            })
+            .collect();
+        Self { titles, rows }
+    }
+
+    /// The signs of lanes at rest that stand in this picture.
+    fn key(&self) -> Option<String> {
+        let signs = [("#", "believes it holds"), ("?", "waits for the lock"), ("=", "paused")];
+        let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
+        let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
+        let used: Vec<_> =
+            signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
+        (!used.is_empty()).then(|| used.join("   "))
+    }
+
+    fn draw(&self, options: &Options, text: &mut String) {
+        let time = self.rows.iter().map(|row| width(&row.time)).max().unwrap_or(0).max(4);
+        let number = self.rows.iter().map(|row| width(&row.number)).max().unwrap_or(0).max(1);
+        // Mark, two blanks, time, blanks, number, two blanks.
+        let margin = 3 + time + GAP + number + GAP;
+        let lanes = self.widths(options.width.saturating_sub(margin + LEAST_WHAT));
+        let beside = margin + lanes.iter().sum::<usize>();
+        let room = options.width.saturating_sub(beside).max(LEAST_WHAT);
+
+        let head = canvas(&self.titles, None, &lanes).paint(options.paint);
+        let _ = writeln!(text, "   {:<time$}{:gap$}{:>number$}  {head}what happens", "  t", "", "#", gap = GAP);
+        for row in &self.rows {
+            let mark = if row.is_marked { options.paint.paint(Tone::Bad, "!") } else { " ".to_owned() };
+            let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
+            let mut says = wrapped(&row.what, room).into_iter();
+            let line = format!(
+                "{mark}  {:>time$}{:gap$}{:>number$}  {body}{}",
+                row.time,
+                "",
+                row.number,
+                says.next().unwrap_or_default(),
+                gap = GAP
+            );
+            let _ = writeln!(text, "{}", line.trim_end());
+            for more in says {
+                let _ = writeln!(text, "{:beside$}{more}", "");
+            }
+        }
+    }
+
+    /// What each lane needs, blanks behind it included; the widest are cut first where there is too little room.
+    fn widths(&self, room: usize) -> Vec<usize> {
+        let mut lanes: Vec<usize> = self.titles.iter().map(|title| width(&title.text) + GAP).collect();
+        for row in &self.rows {
+            for (index, cell) in row.cells.iter().enumerate() {
+                let starts_arrow = row.arrow.as_ref().is_some_and(|arrow| arrow.from.min(arrow.to) == index);
+                let behind = if starts_arrow { SHORTEST_ARROW } else { GAP };
+                lanes[index] = lanes[index].max(width(&cell.text) + behind);
+            }
+        }
+        while lanes.iter().sum::<usize>() > room {
+            let Some(widest) = lanes.iter_mut().max().filter(|widest| **widest > LEAST_LANE) else { break };
+            *widest -= 1;
+        }
+        lanes
+    }
+}
+
+impl Row {
+    fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, breaks: bool) -> Self {
+        let cell = |lane: &Lane| match beat.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
+            Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
+            None => at_rest(*lane, state),
+        };
+        let position = |lane: Lane| lanes.iter().position(|other| *other == lane);
+        let arrow = beat.arrow.as_ref().and_then(|arrow| {
+            Some(Shaft { from: position(arrow.from)?, to: position(arrow.to)?, arrives: arrow.arrives })
+        });
+        let number = match (beat.opens, beat.first == beat.last) {
+            (false, _) => String::new(),
+            (true, true) => beat.first.to_string(),
+            (true, false) => format!("{}-{}", beat.first, beat.last),
+        };
+        Self {
+            is_marked: breaks,
+            time: words::time(&trace.config, beat.at_tick),
+            number,
+            cells: lanes.iter().map(cell).collect(),
+            arrow,
+            what: beat.what,
+        }
+    }
+}
+
+/// `A`, `n1 master`: a lane keeps its node, whatever becomes of its role.
+fn title(trace: &Trace, lane: Lane) -> String {
+    let name = lane.name(&trace.config);
+    match lane {
+        Lane::Node(node) => format!("{name} {}", trace.initial.nodes[usize::from(node)].role),
+        Lane::Thread { .. } | Lane::Resource => name,
+    }
+}
+
+/// What a lane shows while nothing happens in it. Belief comes first: it is what the picture is about.
+fn at_rest(lane: Lane, state: &State) -> Cell {
+    let (sign, tone) = match lane {
+        Lane::Thread { client, thread } => {
+            let client = &state.clients[usize::from(client)];
+            let thread = &client.threads[usize::from(thread)];
+            match (client.mode.as_str(), thread.phase.as_str()) {
+                ("crashed", _) | (_, "dead") => ("", Tone::Faint),
+                ("paused", _) if thread.holds > 0 => ("#=", Tone::Good),
+                _ if thread.holds > 0 => ("#", Tone::Good),
+                ("paused", _) => ("=", Tone::Odd),
+                (_, phase) if words::is_in_lock(phase) => ("?", Tone::Odd),
+                _ => (".", Tone::Faint),
+            }
+        }
+        Lane::Node(node) if state.nodes[usize::from(node)].role == "down" => ("", Tone::Faint),
+        Lane::Node(_) | Lane::Resource => (".", Tone::Faint),
+    };
+    Cell { text: sign.to_owned(), tone, is_at_rest: true }
+}
+
+/// A line of characters, each with its tone.
+struct Canvas(Vec<(char, Tone)>);
+
+/// The cells side by side, each in its lane, and the arrow over what lies between its ends.
+fn canvas(cells: &[Cell], arrow: Option<&Shaft>, lanes: &[usize]) -> Canvas {
+    let mut canvas = Canvas(vec![(' ', Tone::Plain); lanes.iter().sum()]);
+    let starts: Vec<usize> = lanes
+        .iter()
+        .scan(0, |next, width| {
+            let start = *next;
+            *next += width;
+            Some(start)
+        })
+        .collect();
+    let mut ends = Vec::with_capacity(cells.len());
+    for (index, cell) in cells.iter().enumerate() {
+        let starts_arrow = arrow.is_some_and(|arrow| arrow.from.min(arrow.to) == index);
+        let behind = if starts_arrow { SHORTEST_ARROW } else { GAP };
+        let shown = cut(&cell.text, lanes[index].saturating_sub(behind));
+        canvas.write(starts[index], &shown, cell.tone);
+        ends.push(starts[index] + width(&shown));
+    }
+    let Some(arrow) = arrow else { return canvas };
+    let (left, right) = (arrow.from.min(arrow.to), arrow.from.max(arrow.to));
+    let shaft = ends[left] + 1..starts[right].saturating_sub(1);
+    for column in shaft.clone() {
+        canvas.0[column] = ('-', Tone::Faint);
+    }
+    let head = match (arrow.arrives, arrow.from < arrow.to) {
+        (false, _) => 'x',
+        (true, true) => '>',
+        (true, false) => '<',
+    };
+    let tip = if arrow.from < arrow.to { shaft.end.saturating_sub(1) } else { shaft.start };
+    canvas.0[tip] = (head, if arrow.arrives { Tone::Faint } else { Tone::Odd });
+    canvas
+}
+
+impl Canvas {
+    fn write(&mut self, at: usize, text: &str, tone: Tone) {
+        for (place, character) in self.0[at..].iter_mut().zip(text.chars()) {
+            *place = (character, tone);
+        }
+    }
+
+    fn paint(&self, paint: Paint) -> String {
+        let runs = self.0.chunk_by(|one, next| one.1 == next.1);
+        runs.map(|run| paint.paint(run[0].1, &run.iter().map(|(character, _)| *character).collect::<String>()))
+            .collect()
+    }
+}
+
+/// The text in so many columns: first without what can be spared (`A:1 x2 ttl 30 s` is `A:1x2 30s`), then cut, which
+/// shows as `…`.
+fn cut(text: &str, room: usize) -> String {
+    if width(text) <= room {
+        return text.to_owned();
+    }
+    let spare = text
+        .replace(" ttl ", " ")
+        .replace(" x", "x")
+        .replace(" ms", "ms")
+        .replace(" s", "s")
+        .replace("(empty)", "empty");
+    if width(&spare) <= room {
+        return spare;
+    }
+    spare.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// The text in lines of at most so many columns, broken between words; a longer word stands alone.
+fn wrapped(text: &str, room: usize) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for word in text.split(' ') {
+        match lines.last_mut() {
+            Some(line) if width(line) + 1 + width(word) <= room => {
+                line.push(' ');
+                line.push_str(word);
+            }
+            _ => lines.push(word.to_owned()),
+        }
+    }
+    lines
+}
+
+/// Columns: all our own words are of single width, and names that are not are only shifted by it.
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A cut that does not show would be a lie about the state.
+    #[test]
+    fn what_is_cut_says_so() {
+        assert_eq!(cut("A:1 ttl 30 s", 12), "A:1 ttl 30 s");
+        assert_eq!(cut("A:1 ttl 30 s", 8), "A:1 30s");
+        assert_eq!(cut("A:1 ttl 30 s", 6), "A:1 3…");
+    }
+
+    #[test]
+    fn sentences_break_between_words_only() {
+        assert_eq!(wrapped("n1 refuses: A has it", 11), ["n1 refuses:", "A has it"]);
+    }
+}

@@ -1,0 +1,232 @@
+//! What `check` found: a table, what was violated, and whatever is not as declared in full.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use clap::ValueEnum as _;
+use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
+use lockstep_model::{ActionKind, Verdict};
+use serde_json::{Value, json};
+
+use super::paint::{Paint, Tone};
+use super::text::{self, Declared};
+use super::words::{as_declared, count};
+use crate::check::{Outcome, PropertyOutcome};
+
+/// What was found of one scenario, and how the user calls it.
+#[derive(Clone, Debug)]
+pub struct Found {
+    /// A name or a path: what to give to `lockstep show`.
+    pub argument: String,
+    /// What was found.
+    pub outcome: Outcome,
+}
+
+/// A scenario in one word.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Result {
+    /// Everything is as declared.
+    Passed,
+    /// Something known is not as declared.
+    Failed,
+    /// Nothing is wrong as far as is known, and a limit kept something from being known.
+    Undecided,
+}
+
+impl Found {
+    /// The scenario in one word.
+    pub fn result(&self) -> Result {
+        let wrong = |found: &PropertyOutcome| !found.is_as_declared();
+        let is_known = |found: &PropertyOutcome| found.verdict != Verdict::Inconclusive;
+        if self.outcome.properties.iter().any(|found| wrong(found) && is_known(found)) {
+            Result::Failed
+        } else if self.outcome.properties.iter().any(wrong) {
+            Result::Undecided
+        } else {
+            Result::Passed
+        }
+    }
+}
+
+impl Result {
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Passed => "as declared",
+            Self::Failed => "NOT as declared",
+            Self::Undecided => "inconclusive",
+        }
+    }
+}
+
+/// The page for people.
+pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
+    let mut page = table(all);
+    violated(all, &mut page);
+    for found in all {
+        let wrong = found.outcome.properties.iter().filter(|property| !property.is_as_declared());
+        let (unknown, wrong): (Vec<_>, Vec<_>) = wrong.partition(|found| found.verdict == Verdict::Inconclusive);
+        for property in wrong {
+            page.push('\n');
+            surprise(found, property, paint, width, &mut page);
+        }
+        undecided(found, &unknown, &mut page);
+    }
+    page
+}
+
+/// The object for programs, as the design page has it.
+pub fn json(all: &[Found]) -> Value {
+    json!({ "schema": 1, "scenarios": all.iter().map(|found| scenario_json(&found.outcome)).collect::<Vec<_>>() })
+}
+
+/// A table without lines, its columns two blanks apart.
+pub(crate) fn plain_table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Table {
+    let mut table = Table::new();
+    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
+    table.set_header(head);
+    table.add_rows(rows);
+    for column in table.column_iter_mut() {
+        column.set_padding((0, 2));
+    }
+    table
+}
+
+fn table(all: &[Found]) -> String {
+    let rows = all.iter().map(|found| {
+        let outcome = &found.outcome;
+        let states =
+            if outcome.complete { thousands(outcome.states) } else { format!("{}+", thousands(outcome.states)) };
+        [
+            outcome.scenario.clone(),
+            states,
+            outcome.depth.to_string(),
+            format!("{:.2} s", outcome.seconds),
+            summary(outcome),
+            found.result().word().to_owned(),
+        ]
+    });
+    let mut table = plain_table(["scenario", "states", "depth", "time", "found", ""], rows.collect());
+    for column in 1..=3 {
+        if let Some(column) = table.column_mut(column) {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+    }
+    trimmed(&table)
+}
+
+pub(crate) fn trimmed(table: &Table) -> String {
+    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+}
+
+/// `8 hold, 1 violated`.
+fn summary(outcome: &Outcome) -> String {
+    let phrases = [
+        (Verdict::Holds, "hold"),
+        (Verdict::Violated, "violated"),
+        (Verdict::Vacuous, "vacuous"),
+        (Verdict::Inconclusive, "inconclusive"),
+    ];
+    let said = phrases.into_iter().filter_map(|(verdict, word)| {
+        let times = outcome.properties.iter().filter(|found| found.verdict == verdict).count();
+        (times > 0).then(|| format!("{times} {word}"))
+    });
+    said.collect::<Vec<_>>().join(", ")
+}
+
+/// Every violated property with its length and the command that shows it.
+fn violated(all: &[Found], page: &mut String) {
+    let rows: Vec<_> = all
+        .iter()
+        .flat_map(|found| found.outcome.properties.iter().map(move |property| (found, property)))
+        .filter(|(_, property)| property.verdict == Verdict::Violated)
+        .map(|(found, property)| {
+            let steps = property.trace.as_ref().map_or_else(String::new, |trace| count(trace.steps.len(), "step"));
+            let hint = format!("lockstep show {} --property {}", found.argument, property.property);
+            [found.outcome.scenario.clone(), property.property.to_string(), steps, hint]
+        })
+        .collect();
+    if !rows.is_empty() {
+        let _ = write!(page, "\n{}", trimmed(&plain_table(["violated", "property", "in", "see it"], rows)));
+    }
+}
+
+/// A verdict that is not as declared: what was declared, what was found, why, and the picture.
+fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
+    let outcome = &found.outcome;
+    let headline =
+        format!("{}: {} {}", outcome.scenario, property.property, as_declared(property.verdict, property.declared));
+    let _ = writeln!(page, "{}", paint.paint(Tone::Bad, &headline));
+    let _ = writeln!(page, "says  {}", property.property.sentence());
+    if let Some(why) = &property.why {
+        let _ = writeln!(page, "why   {why}");
+    }
+    if let Some(trace) = &property.trace {
+        let options = text::Options {
+            paint,
+            width,
+            declared: Declared::As(property.declared),
+            next: Some(format!("lockstep replay {}", found.argument)),
+        };
+        let _ = write!(page, "\n{}", text::picture(trace, &options));
+    } else if property.declared == Some(Verdict::Violated) && property.verdict == Verdict::Holds {
+        let _ = writeln!(
+            page,
+            "found it holds in each of the {} states: the story is not true of this world, or the model has changed",
+            thousands(outcome.states)
+        );
+    }
+}
+
+/// What is not known, and why: one line however many properties it are.
+fn undecided(found: &Found, unknown: &[&PropertyOutcome], page: &mut String) {
+    let Some(first) = unknown.first() else { return };
+    let ids: Vec<_> = unknown.iter().map(|found| found.property.id()).collect();
+    let why = first.why.as_deref().unwrap_or("it was stopped early");
+    let _ = writeln!(page, "\n{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
+}
+
+fn scenario_json(outcome: &Outcome) -> Value {
+    let taken: BTreeMap<_, _> =
+        ActionKind::ALL.iter().zip(outcome.coverage.taken).map(|(kind, times)| (kind.name(), times)).collect();
+    let happenings: Vec<_> = outcome.coverage.happenings.iter().collect();
+    json!({
+        "name": outcome.scenario,
+        "states": outcome.states,
+        "generated": outcome.generated,
+        "depth": outcome.depth,
+        "complete": outcome.complete,
+        "seconds": outcome.seconds,
+        "engine": outcome.engine.to_possible_value().map(|value| value.get_name().to_owned()),
+        "coverage": { "taken": taken, "happenings": happenings, "faults_left_at_least": outcome.coverage.least_left },
+        "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
+    })
+}
+
+fn property_json(found: &PropertyOutcome) -> Value {
+    json!({
+        "id": found.property,
+        "declared": found.declared,
+        "verdict": found.verdict,
+        "as_declared": found.is_as_declared(),
+        "steps": found.trace.as_ref().map(|trace| trace.steps.len()),
+        "why": found.why,
+        "trace": found.trace,
+    })
+}
+
+/// `12 345`: a long number that can be read.
+fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group)).collect();
+    groups.join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn long_numbers_are_grouped_from_the_right() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1 000", "1 234 567"]);
+    }
+}

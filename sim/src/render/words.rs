@@ -1,0 +1,331 @@
+//! The phrases of the pictures, in the words of the dictionary.
+
+use lockstep_model::action::{Action, Party};
+use lockstep_model::config::{Bound, Config, PromoteRule};
+use lockstep_model::step::Reply;
+use lockstep_model::trace::{About, State, StoredLock, Trace, lane};
+use lockstep_model::{Property, Verdict};
+
+/// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
+pub fn time(config: &Config, ticks: u32) -> String {
+    let ms = u64::from(ticks) * u64::from(config.time.tick_ms);
+    match ms {
+        0 => "0 s".to_owned(),
+        1..1000 => format!("{ms} ms"),
+        _ if ms.is_multiple_of(1000) => format!("{} s", ms / 1000),
+        _ => {
+            let fraction = format!("{:03}", ms % 1000);
+            format!("{}.{} s", ms / 1000, fraction.trim_end_matches('0'))
+        }
+    }
+}
+
+/// A stored lock: `A:1 ttl 30 s`, `A:1 x2 ttl 30 s`. The holder is client and thread, as Redis stores it.
+pub fn stored(config: &Config, lock: &StoredLock) -> String {
+    let thread = if config.clients.threads > 1 { "" } else { ":1" };
+    let count = if lock.hold_count == 1 { String::new() } else { format!(" x{}", lock.hold_count) };
+    let life = match lock.remaining_ticks {
+        Some(ticks) => format!("ttl {}", time(config, ticks.into())),
+        None => "no ttl".to_owned(),
+    };
+    format!("{}{thread}{count} {life}", lock.holder)
+}
+
+/// `A`, `A and B`, `A, B and C`.
+pub fn list<S: AsRef<str>>(names: &[S]) -> String {
+    match names {
+        [] => "nobody".to_owned(),
+        [only] => only.as_ref().to_owned(),
+        [rest @ .., last] => {
+            format!("{} and {}", rest.iter().map(AsRef::as_ref).collect::<Vec<_>>().join(", "), last.as_ref())
+        }
+    }
+}
+
+/// `1 step`, `2 steps`.
+pub fn count(number: usize, thing: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {thing}{plural}")
+}
+
+/// Who does it.
+pub fn actor(config: &Config, action: Action) -> String {
+    match action.party() {
+        Party::World => "time".to_owned(),
+        party => lane(config, party),
+    }
+}
+
+/// What it does, after its name: `A | asks for the lock`.
+pub const fn does(action: Action) -> &'static str {
+    match action {
+        Action::Acquire { .. } => "asks for the lock",
+        Action::Subscribe { .. } => "subscribes to the unlock channel",
+        Action::SecondAsk { .. } => "asks again, now subscribed",
+        Action::WakeByMessage { .. } => "wakes by a message, and asks",
+        Action::WakeByTimer { .. } => "wakes by its timer, and asks",
+        Action::GiveUp { .. } => "gives up: its wait limit is over",
+        Action::Work { .. } => "works on the resource",
+        Action::Release { .. } => "releases",
+        Action::Discover { .. } => "learns which node is the master",
+        Action::Resubscribe { .. } => "subscribes again, on the new master",
+        Action::Resume { .. } => "resumes",
+        Action::Deliver { .. } => "gets an unlock message",
+        Action::Renew { .. } => "renews by its watchdog",
+        Action::Replicate { .. } => "applies the next effect",
+        Action::Promote { .. } => "is promoted to master",
+        Action::Resync { .. } => "follows the new master, and takes its data",
+        Action::CrashClient { .. } => "crashes, for good",
+        Action::CrashThread { .. } => "dies, its process lives on",
+        Action::PauseClient { .. } => "is paused",
+        Action::CrashNode { .. } => "crashes",
+        Action::LoseMessage { .. } => "never gets an unlock message: it is lost",
+        Action::ForeignRelease { .. } => "releases without holding",
+        Action::ForceRelease { .. } => "deletes the lock, whoever holds it",
+        Action::Tick => "one tick passes",
+    }
+}
+
+/// What is answered; empty where there is nothing to observe.
+pub fn reply(config: &Config, reply: Reply) -> String {
+    match reply {
+        Reply::Done => String::new(),
+        Reply::Acquired => "acquired".to_owned(),
+        Reply::Busy { remaining_ticks: Some(ticks) } => format!("busy for {}", time(config, ticks.into())),
+        Reply::Busy { remaining_ticks: None } => "busy, no ttl".to_owned(),
+        Reply::Released => "released".to_owned(),
+        Reply::StillHeld => "one hold less, still held".to_owned(),
+        Reply::NotHeld => "not held".to_owned(),
+        Reply::Renewed => "renewed".to_owned(),
+        Reply::RenewalMissed => "renewal missed".to_owned(),
+        Reply::NothingToRenew => "nothing to renew".to_owned(),
+        Reply::Unreachable => "no answer".to_owned(),
+        Reply::ForceReleased => "deleted".to_owned(),
+        Reply::NothingToRelease => "nothing to delete".to_owned(),
+        Reply::Accepted => "accepted".to_owned(),
+        Reply::Rejected => "rejected".to_owned(),
+    }
+}
+
+/// What a trace is of: `one-believer violated`, `a covering history`, `a drawn history`.
+pub fn about(about: &About) -> String {
+    match about {
+        About::Counterexample { property, verdict, .. } => format!("{property} {verdict}"),
+        About::Covering => "a covering history".to_owned(),
+        About::Drawn => "a drawn history".to_owned(),
+    }
+}
+
+/// Why the last state breaks the property the trace is about: who, and what the rule is. `None`: it is about none.
+pub fn why(trace: &Trace) -> Option<String> {
+    let About::Counterexample { property, .. } = trace.about else { return None };
+    let last = trace.state_after(trace.steps.len());
+    let before = trace.state_after(trace.steps.len().saturating_sub(1));
+    let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
+    let told = match property {
+        Property::OneBeliever => {
+            let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+            let all = if believers.len() == 2 { "both" } else { "all" };
+            format!("{} {all} believe they hold; at most 1 may", list(&believers))
+        }
+        Property::OneServerHolder => {
+            let says = last.nodes.iter().filter(|node| node.role == "master").filter_map(|node| {
+                let lock = node.lock.as_ref()?;
+                Some(format!("{} stores {}", node.name, lock.holder))
+            });
+            format!(
+                "{}, and all of them accept writes; at most 1 holder may be stored",
+                list(&says.collect::<Vec<_>>())
+            )
+        }
+        Property::GrantSurvives => match (vanished_holder(trace), acting_master(last)) {
+            (Some(holder), Some(master)) => {
+                format!("{holder}'s grant vanished: it was neither released nor expired, and {master} does not have it")
+            }
+            _ => "a grant vanished that was neither released nor expired".to_owned(),
+        },
+        Property::EffectsInOrder => {
+            format!("the resource accepted {actor}'s effect after one of a later holder")
+        }
+        Property::TokensIncrease => format!("{actor}'s new fencing token is not greater than all before"),
+        Property::OnlyHolderReleases => {
+            format!("{actor} is not the stored holder, and what it sent changed the lock")
+        }
+        Property::CountsAgree => counts_differ(last),
+        Property::WaitLimitKept => {
+            let late = threads(last).filter(|thread| is_in_lock(&thread.phase) && thread.wait_left == Some(0));
+            let late: Vec<_> = late.map(|thread| thread.name.as_str()).collect();
+            let waits = if late.len() == 1 { "waits" } else { "wait" };
+            format!("{} still {waits}, and the wait limit is over", list(&late))
+        }
+        Property::NoSleepingWaiter => {
+            let asleep = last
+                .clients
+                .iter()
+                .filter(|client| client.mode == "running" && client.permits == 0 && client.messages == 0)
+                .flat_map(|client| &client.threads)
+                .filter(|thread| thread.phase == "waiting" && thread.wake_in != Some(0) && thread.wait_left != Some(0))
+                .map(|thread| match thread.wake_in {
+                    Some(ticks) => {
+                        format!(
+                            "{} sleeps, with only its timer to wake it in {}",
+                            thread.name,
+                            time(&trace.config, ticks.into())
+                        )
+                    }
+                    None => format!("{} sleeps, with nothing to wake it", thread.name),
+                });
+            format!("the lock is free, and {}", list(&asleep.collect::<Vec<_>>()))
+        }
+        Property::RenewedWhileHeld => {
+            let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
+            format!("{holder} runs, reaches the master and has a watchdog, and yet its lease ran out")
+        }
+        Property::ActionsReached => property.sentence().to_owned(),
+    };
+    Some(format!("{told}."))
+}
+
+/// A scenario's world in sentences, one a line.
+pub fn world(config: &Config) -> Vec<String> {
+    let ticks = |ticks: u8| time(config, ticks.into());
+    let mut lines = Vec::new();
+
+    let clients = count(config.clients.count.into(), "client");
+    let threads =
+        if config.clients.threads > 1 { format!(" of {} threads", config.clients.threads) } else { String::new() };
+    let asks = config.clients.acquires.map_or_else(
+        || "each asks as often as it likes".to_owned(),
+        |times| format!("each asks at most {}", count(times.into(), "time")),
+    );
+    let holds = match config.clients.max_holds {
+        1 => String::new(),
+        most => format!(", and may hold {most} times at once"),
+    };
+    lines.push(format!("{clients}{threads}; {asks}{holds}"));
+
+    let nodes = match config.cluster.replicas {
+        0 => "1 master without replicas".to_owned(),
+        replicas => {
+            let lag = match config.cluster.lag {
+                Bound::Ticks(0) => "that have every write at once".to_owned(),
+                Bound::Ticks(lag) => format!("that have a write after {} at the latest", ticks(lag)),
+                Bound::Any => "that may lag without bound".to_owned(),
+            };
+            let chosen = match config.cluster.promote {
+                PromoteRule::Any => "a failover may choose any",
+                PromoteRule::MostData => "a failover chooses one that lost least",
+                PromoteRule::Priority => "a failover chooses the first that runs",
+            };
+            format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
+        }
+    };
+    lines.push(nodes);
+
+    let renewal = config
+        .time
+        .renew_every
+        .map_or_else(|| "no watchdog".to_owned(), |period| format!("the watchdog renews every {}", ticks(period)));
+    let wait = match config.time.wait_limit {
+        None => "who is refused waits for ever".to_owned(),
+        Some(0) => "who is refused goes away".to_owned(),
+        Some(limit) => format!("who is refused waits at most {}", ticks(limit)),
+    };
+    let hold = config.time.hold_at_most.map_or_else(
+        || "a holder releases when it likes".to_owned(),
+        |most| format!("a holder releases after {} at the latest", ticks(most)),
+    );
+    lines.push(format!("a lease is {}; {renewal}; {wait}; {hold}", ticks(config.time.lease)));
+    lines.push(format!(
+        "a tick is {} ms; the protocol is that of {}",
+        config.time.tick_ms,
+        config.protocol.profile.name()
+    ));
+    if let Some(resource) = config.resource {
+        lines.push(
+            if resource.fenced {
+                "the resource refuses an effect with an older fencing token than one it has seen"
+            } else {
+                "the resource accepts every effect: it does not look at fencing tokens"
+            }
+            .to_owned(),
+        );
+    }
+    lines.push(faults(config));
+    lines
+}
+
+/// `faults: 1 crash of a node`, or that there are none.
+fn faults(config: &Config) -> String {
+    let faults = &config.faults;
+    let all = [
+        (faults.crash_client, "a client crashes"),
+        (faults.crash_thread, "a thread dies"),
+        (faults.pause_client, "a client is paused"),
+        (faults.crash_node, "a node crashes"),
+        (faults.lose_message, "an unlock message is lost"),
+        (faults.foreign_release, "somebody releases without holding"),
+        (faults.force_release, "somebody deletes the lock"),
+    ];
+    let allowed: Vec<_> = all
+        .into_iter()
+        .filter(|(budget, _)| *budget > 0)
+        .map(|(budget, what)| format!("{what} (at most {})", count(budget.into(), "time")))
+        .collect();
+    if allowed.is_empty() {
+        "nothing goes wrong".to_owned()
+    } else {
+        format!("what may go wrong: {}", allowed.join(", "))
+    }
+}
+
+/// `violated`, and whether that is what the scenario says.
+pub fn as_declared(verdict: Verdict, declared: Option<Verdict>) -> String {
+    match declared {
+        Some(declared) if declared == verdict => format!("{verdict}, as declared"),
+        Some(declared) => format!("{verdict}, but declared {declared}"),
+        None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
+        None => format!("{verdict}, and not declared so"),
+    }
+}
+
+fn counts_differ(state: &State) -> String {
+    let Some(master) = state.nodes.iter().find(|node| node.role == "master") else {
+        return "there is no master to agree with".to_owned();
+    };
+    let differing = state.believers().find(|thread| {
+        master.lock.as_ref().is_none_or(|lock| lock.holder != thread.name || lock.hold_count != thread.holds)
+    });
+    let stores = match (&master.lock, differing) {
+        (None, _) => "stores no lock".to_owned(),
+        (Some(lock), Some(thread)) if lock.holder == thread.name => format!("stores {}", lock.hold_count),
+        (Some(lock), _) => format!("stores {} as holder", lock.holder),
+    };
+    let believes = differing.map_or_else(String::new, |thread| {
+        format!("{} believes it holds {}; ", thread.name, count(thread.holds.into(), "time"))
+    });
+    format!("{believes}{} {stores}", master.name)
+}
+
+fn threads(state: &State) -> impl Iterator<Item = &lockstep_model::trace::ThreadState> {
+    state.clients.iter().flat_map(|client| &client.threads)
+}
+
+pub(crate) fn is_in_lock(phase: &str) -> bool {
+    matches!(phase, "refused" | "subscribed" | "waiting")
+}
+
+fn acting_master(state: &State) -> Option<&str> {
+    state.nodes.iter().find(|node| node.role == "master").map(|node| node.name.as_str())
+}
+
+fn acting_master_lock(state: &State) -> Option<&StoredLock> {
+    state.nodes.iter().filter(|node| node.role == "master").find_map(|node| node.lock.as_ref())
+}
+
+/// Who held before the last step, or, if no master was there to say, before its crash.
+fn vanished_holder(trace: &Trace) -> Option<&str> {
+    let earlier = (0..trace.steps.len()).rev().map(|steps| trace.state_after(steps));
+    let mut with_master = earlier.filter(|state| acting_master(state).is_some());
+    with_master.find_map(acting_master_lock).map(|lock| lock.holder.as_str())
+}

@@ -1,0 +1,39 @@
+//! Runs the real binary, the one beside this test executable.
+
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+/// The binary of this build.
+pub fn binary() -> PathBuf {
+    let me = std::env::current_exe().expect("a running test has a path");
+    let profile = me.parent().and_then(|deps| deps.parent()).expect("tests lie in target/PROFILE/deps");
+    let binary = profile.join(format!("lockstep{}", std::env::consts::EXE_SUFFIX));
+    assert!(binary.is_file(), "there is no {}: run cargo build first", binary.display());
+    binary
+}
+
+/// What came of a command.
+pub struct Ran {
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+/// `lockstep`, not yet started.
+pub fn lockstep(arguments: &[&str]) -> Command {
+    let mut command = Command::new(binary());
+    command.args(arguments).env_remove("LOCKSTEP_REDIS_SERVER").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command
+}
+
+/// Runs it to its end.
+pub fn run(arguments: &[&str]) -> Ran {
+    let Output { status, stdout, stderr } = lockstep(arguments).output().expect("the binary starts");
+    let stderr = String::from_utf8(stderr).expect("messages are text");
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    Ran {
+        code: status.code().expect("it ends by itself"),
+        stdout: String::from_utf8(stdout).expect("results are text"),
+        stderr,
+    }
+}

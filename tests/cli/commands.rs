@@ -1,0 +1,208 @@
+//! The commands against their contract: what they print where, and how they end.
+
+use std::process::Stdio;
+
+use lockstep_model::Property;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command::{lockstep, run};
+
+/// The scenario that everybody shows first.
+const NAME: &str = "failover-loses-the-grant";
+
+fn json(arguments: &[&str]) -> Value {
+    let ran = run(arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    serde_json::from_str(&ran.stdout).expect("the result is one JSON object")
+}
+
+#[test]
+fn help_names_every_command_and_the_exit_codes() {
+    let ran = run(&["--help"]);
+    assert_eq!(ran.code, 0);
+    for word in ["check", "replay", "fuzz", "show", "scenarios", "explain", "Exit codes", "70 internal"] {
+        assert!(ran.stdout.contains(word), "{word}");
+    }
+}
+
+#[test]
+fn a_wrong_command_line_ends_with_2_and_says_why() {
+    let wrong: [(&[&str], &str); 9] = [
+        (&[], "Usage"),
+        (&["chekc"], "check"),
+        (&["check", "--threads", "2"], "1 thread for now"),
+        (&["check", "--timeout", "0"], "no time"),
+        (&["check", "--max-states", "0"], "0"),
+        (&["check", "--format", "mermaid"], "human"),
+        (&["show", NAME, "--property", "no-such"], "one-believer"),
+        (&["show", NAME, "--property", "tokens-increase"], "says nothing about"),
+        (&["check", "no-such-scenario"], "no-such-scenario"),
+    ];
+    for (arguments, says) in wrong {
+        let ran = run(arguments);
+        assert_eq!(ran.code, 2, "{arguments:?}: {}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{arguments:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{arguments:?}");
+    }
+}
+
+#[test]
+fn check_ends_with_its_counts_on_the_last_line() {
+    let ran = run(&["check", NAME]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    assert_eq!(ran.stdout.lines().last(), Some("1 passed, 0 failed, 0 skipped"));
+    assert!(ran.stdout.contains(&format!("lockstep show {NAME} --property one-believer")), "{}", ran.stdout);
+}
+
+#[test]
+fn check_gives_programs_one_object() {
+    let found = json(&["check", NAME, "--format", "json"]);
+    assert_eq!(found["schema"], 1);
+    let scenario = &found["scenarios"][0];
+    assert_eq!(scenario["name"], NAME);
+    assert_eq!(scenario["complete"], true);
+    for key in ["states", "generated", "depth", "seconds", "engine"] {
+        assert!(!scenario[key].is_null(), "{key}");
+    }
+    let properties = scenario["properties"].as_array().expect("a list");
+    let broken = properties.iter().find(|property| property["id"] == "one-believer").expect("it applies");
+    assert_eq!(broken["verdict"], "violated");
+    assert_eq!(broken["as_declared"], true);
+    assert_eq!(broken["steps"].as_u64(), broken["trace"]["steps"].as_array().map(|steps| steps.len() as u64));
+}
+
+/// Stopped early means not known, and not known is not "holds".
+#[test]
+fn a_limit_makes_it_inconclusive() {
+    let ran = run(&["check", NAME, "--max-states", "2"]);
+    assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("inconclusive"));
+    assert_eq!(ran.stdout.lines().last(), Some("0 passed, 0 failed, 1 skipped"));
+}
+
+#[test]
+fn check_writes_a_trace_for_every_violated_property() {
+    let folder = TempDir::new().expect("a folder");
+    let out = folder.path().join("new").join("traces");
+    let out = out.to_str().expect("a path of letters");
+    let found = json(&["check", NAME, "--format", "json", "--out", out]);
+    let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
+    let violated: Vec<_> = properties.iter().filter(|property| property["verdict"] == "violated").collect();
+    assert!(!violated.is_empty());
+    assert_eq!(std::fs::read_dir(out).expect("the folder is there").count(), violated.len());
+    for property in violated {
+        let id = property["id"].as_str().expect("a word");
+        let file = format!("{out}/{NAME}.{id}.json");
+        let from_file = run(&["show", &file, "--format", "json"]);
+        let from_name = run(&["show", NAME, "--property", id, "--format", "json"]);
+        assert_eq!(from_file.code, 0, "{}", from_file.stderr);
+        assert_eq!(from_file.stdout, from_name.stdout);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_the_environments_fault() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let inside = file.path().join("traces");
+    let ran = run(&["check", NAME, "--out", inside.to_str().expect("a path of letters")]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.stderr.contains("cannot make the folder"), "{}", ran.stderr);
+}
+
+#[test]
+fn show_draws_in_every_format() {
+    for (format, says) in
+        [("text", "what happens"), ("short", "acquired"), ("json", "\"schema\": 1"), ("mermaid", "sequenceDiagram")]
+    {
+        let ran = run(&["show", NAME, "--format", format]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(says), "{format}: {}", ran.stdout);
+        assert!(ran.stdout.ends_with('\n'));
+    }
+    let text = run(&["show", NAME, "--property", "one-believer"]).stdout;
+    assert!(text.contains("VIOLATED, as declared   one-believer"), "{text}");
+    assert!(text.contains("both believe they hold; at most 1 may."), "{text}");
+    assert!(text.ends_with(&format!("next  lockstep replay {NAME}\n")), "{text}");
+}
+
+#[test]
+fn colour_is_for_who_asks() {
+    assert!(run(&["show", NAME, "--color", "always"]).stdout.contains('\u{1b}'));
+    assert!(!run(&["show", NAME, "--color", "never"]).stdout.contains('\u{1b}'));
+    assert!(!run(&["show", NAME]).stdout.contains('\u{1b}'), "stdout is no terminal");
+}
+
+#[test]
+fn two_runs_show_the_same() {
+    let show = || run(&["show", NAME, "--format", "json"]).stdout;
+    assert_eq!(show(), show());
+}
+
+#[test]
+fn scenarios_are_listed() {
+    let table = run(&["scenarios"]);
+    assert_eq!(table.code, 0);
+    assert!(table.stdout.contains(NAME));
+    let listed = json(&["scenarios", "--format", "json"]);
+    let all = listed["scenarios"].as_array().expect("a list");
+    let known = all.iter().find(|scenario| scenario["name"] == NAME).expect("it is there");
+    assert_eq!(known["lock"], "reentrant");
+    assert_eq!(known["expect"]["one-believer"], "violated");
+}
+
+#[test]
+fn everything_that_has_a_name_is_explained() {
+    for property in Property::ALL {
+        let ran = run(&["explain", property.id()]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(property.sentence()));
+        assert!(ran.stdout.contains(property.source()));
+    }
+    let broken = run(&["explain", "one-believer"]).stdout;
+    assert!(broken.contains(NAME), "{broken}");
+    for (name, says) in
+        [("exit-4", "real Redis"), ("70", "defect"), ("vacuous", "never put to the test"), (NAME, "the claims")]
+    {
+        let ran = run(&["explain", name]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.contains(says), "{name}: {}", ran.stdout);
+    }
+    assert_eq!(json(&["explain", "exit-4", "--format", "json"])["kind"], "exit code");
+}
+
+#[test]
+fn a_name_misspelt_finds_the_one_that_was_meant() {
+    let ran = run(&["explain", "one-beleiver"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("did you mean `one-believer`?"), "{}", ran.stderr);
+}
+
+#[test]
+fn without_a_server_nothing_is_skipped_silently() {
+    for command in ["replay", "fuzz"] {
+        let ran = run(&[command, NAME, "--server", "/no/such/redis-server"]);
+        assert_eq!(ran.code, 5, "{command}: {}", ran.stderr);
+        assert!(ran.stderr.starts_with("error: "), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn quiet_says_nothing_but_the_result() {
+    let ran = run(&["check", NAME, "--quiet"]);
+    assert_eq!(ran.code, 0);
+    assert_eq!(ran.stderr, "");
+}
+
+/// `lockstep … | head` is how people look at long output: the exit code stays what was found.
+#[test]
+fn a_reader_who_leaves_early_is_no_error() {
+    for arguments in [&["show", NAME, "--format", "json"][..], &["check"], &["--help"], &["scenarios"]] {
+        let mut child = lockstep(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it starts");
+        drop(child.stdout.take());
+        let ended = child.wait_with_output().expect("it ends");
+        let stderr = String::from_utf8_lossy(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(0), "{arguments:?}: {stderr}");
+        assert!(!stderr.contains("panicked"), "{stderr}");
+    }
+}

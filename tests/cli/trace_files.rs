@@ -1,0 +1,120 @@
+//! Trace files that users bring: whole ones come back byte for byte, others are refused with the place and what to do.
+
+use std::fs;
+use std::path::Path;
+
+use lockstep_sim::render::json;
+use serde_json::{Value, json as value};
+use tempfile::TempDir;
+
+use crate::command::{Ran, run};
+use crate::traces::failover;
+
+/// A file with this text, shown.
+fn show(text: &str) -> Ran {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("given.json");
+    fs::write(&file, text).expect("a file");
+    run(&["show", &path(&file), "--format", "json"])
+}
+
+fn path(file: &Path) -> String {
+    file.to_str().expect("a path of letters").to_owned()
+}
+
+/// Refused as a bad file, and the message says these things.
+fn assert_refused(ran: &Ran, says: &[&str]) {
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert_eq!(ran.stdout, "");
+    for part in says.iter().chain(&["given.json", "help: "]) {
+        assert!(ran.stderr.contains(part), "no {part:?} in {}", ran.stderr);
+    }
+}
+
+fn altered(place: &str, new: Value) -> String {
+    let mut trace = serde_json::to_value(failover()).expect("a trace is JSON");
+    *trace.pointer_mut(place).expect("the place is there") = new;
+    trace.to_string()
+}
+
+#[test]
+fn a_trace_comes_back_byte_for_byte() {
+    let text = json::document(&failover());
+    let ran = show(&text);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert_eq!(ran.stdout, text);
+}
+
+#[test]
+fn what_is_not_json_is_refused_where_it_is_not() {
+    assert_refused(&show("{\n  \"schema\": nope }"), &["given.json:2:14", "not JSON"]);
+    assert_refused(&show(""), &["ends too early"]);
+    assert_refused(&show("[1]"), &["given.json:1:"]);
+}
+
+#[test]
+fn half_a_trace_is_said_to_be_half() {
+    let text = json::document(&failover());
+    assert_refused(&show(&text[..text.len() / 2]), &["ends too early", "copy or write it again"]);
+}
+
+#[test]
+fn another_version_is_refused_before_anything_else() {
+    assert_refused(&show("{\"schema\": 2, \"new\": true}"), &["schema 2", "reads schema 1"]);
+    assert_refused(&show("{}"), &["`schema` is missing"]);
+}
+
+#[test]
+fn unknown_fields_are_refused_wherever_they_are() {
+    let text = json::document(&failover());
+    let top = text.replacen('{', "{\n  \"surprise\": 1,", 1);
+    assert_refused(&show(&top), &["unknown field `surprise`", "given.json:2:"]);
+    // Deep inside, where the reader of a variant does not look at what else is there.
+    let mut trace: Value = serde_json::from_str(&text).expect("JSON");
+    trace["steps"][0]["action"]["surprise"] = value!(1);
+    assert_refused(&show(&trace.to_string()), &["unknown field", "surprise"]);
+}
+
+/// What is shown or replayed must be what the model says: a file can claim anything.
+#[test]
+fn a_trace_that_did_not_happen_is_refused_with_its_step() {
+    let promote_before_crash = altered("/steps/1/action", value!({ "do": "promote", "node": 1 }));
+    assert_refused(&show(&promote_before_crash), &["step 2 cannot happen", "n2 is promoted to master"]);
+    let another_reply = altered("/steps/4/answer", value!({ "reply": "busy", "remaining_ticks": 3 }));
+    assert_refused(&show(&another_reply), &["step 5 says something else"]);
+    let another_start = altered("/initial/clients/0/permits", value!(1));
+    assert_refused(&show(&another_start), &["the first state"]);
+}
+
+/// The model trusts its caller to keep the bounds: a file must not be able to crash it.
+#[test]
+fn a_world_beyond_the_bounds_is_refused() {
+    assert_refused(&show(&altered("/config/clients/count", value!(200))), &["/config/clients/count is 200", "1 to 4"]);
+    assert_refused(&show(&altered("/config/clients/threads", value!(0))), &["/config/clients/threads is 0"]);
+    assert_refused(&show(&altered("/config/cluster/replicas", value!(255))), &["/config/cluster/replicas"]);
+    assert_refused(&show(&altered("/config/time/lease", value!(255))), &["/config/time/lease"]);
+    let stranger = value!({ "do": "acquire", "client": 255, "thread": 7 });
+    assert_refused(&show(&altered("/steps/0/action", stranger)), &["step 1", "does not have"]);
+}
+
+#[test]
+fn a_file_that_is_too_large_is_not_read() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("given.json");
+    fs::File::create(&file).and_then(|file| file.set_len((16 << 20) + 1)).expect("a sparse file");
+    assert_refused(&run(&["replay", &path(&file)]), &["larger than 16 MiB"]);
+}
+
+#[test]
+fn what_is_no_file_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    let missing = folder.path().join("given.json");
+    assert_refused(&run(&["show", &path(&missing)]), &["cannot read the trace"]);
+    fs::create_dir(&missing).expect("a folder");
+    assert_refused(&run(&["show", &path(&missing)]), &["this is a folder"]);
+}
+
+#[test]
+fn nesting_without_end_is_refused() {
+    assert_refused(&show(&format!("{{\"schema\": 1, \"x\": {}", "[".repeat(100_000))), &["given.json:1:"]);
+}

@@ -1,0 +1,154 @@
+//! Traces to draw, and walks to draw at random.
+
+use lockstep_model::config::{
+    Bound, Clients, Cluster, Config, Faults, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time,
+};
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
+
+/// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
+pub const SMALL: Config = Config {
+    lock: LockKind::Reentrant,
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
+    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None },
+    cluster: Cluster { replicas: 0, lag: Bound::Any, promote: PromoteRule::Any },
+    network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
+    protocol: Profile::Redisson47.protocol(),
+    faults: Faults {
+        crash_client: 0,
+        crash_thread: 0,
+        pause_client: 0,
+        crash_node: 0,
+        lose_message: 0,
+        foreign_release: 0,
+        force_release: 0,
+    },
+    resource: None,
+    mutant: None,
+};
+
+/// A master that may die, and a replica.
+pub const FAILOVER: Config = Config {
+    time: Time { wait_limit: None, ..SMALL.time },
+    cluster: Cluster { replicas: 1, ..SMALL.cluster },
+    faults: Faults { crash_node: 1, ..SMALL.faults },
+    ..SMALL
+};
+
+/// Everything at once: processes of two threads, three nodes, a watchdog, a fenced resource, every fault.
+pub const EVERYTHING: Config = Config {
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None },
+    clients: Clients { threads: 2, ..SMALL.clients },
+    cluster: Cluster { replicas: 2, ..SMALL.cluster },
+    faults: Faults {
+        crash_client: 1,
+        crash_thread: 1,
+        pause_client: 2,
+        crash_node: 2,
+        lose_message: 1,
+        foreign_release: 1,
+        force_release: 1,
+    },
+    resource: Some(Resource { fenced: true }),
+    ..SMALL
+};
+
+const A: u8 = 0;
+const B: u8 = 1;
+
+fn broken(property: Property) -> About {
+    About::Counterexample { property, verdict: Verdict::Violated, engine: "native".to_owned(), shortest: true }
+}
+
+/// The grant dies with the master; the replica gives the lock to somebody else.
+pub fn failover() -> Trace {
+    let actions = [
+        Action::Acquire { client: A, thread: 0 },
+        Action::CrashNode { node: 0 },
+        Action::Promote { node: 1 },
+        Action::Discover { client: B },
+        Action::Acquire { client: B, thread: 0 },
+    ];
+    let story = "The grant dies with the master before the replica has seen it.";
+    let reproduce = "lockstep check failover-loses-the-grant";
+    Trace::record("failover-loses-the-grant", story, &FAILOVER, broken(Property::OneBeliever), &actions, reproduce)
+        .expect("it can happen")
+}
+
+/// A waiter sleeps, is woken by the unlock message and gets the lock.
+pub fn wakeup() -> Trace {
+    let config = Config { time: Time { wait_limit: None, ..SMALL.time }, ..SMALL };
+    let actions = [
+        Action::Acquire { client: A, thread: 0 },
+        Action::Tick,
+        Action::Acquire { client: B, thread: 0 },
+        Action::Subscribe { client: B, thread: 0 },
+        Action::SecondAsk { client: B, thread: 0 },
+        Action::Acquire { client: A, thread: 0 },
+        Action::Release { client: A, thread: 0 },
+        Action::Release { client: A, thread: 0 },
+        Action::Deliver { client: B },
+        Action::WakeByMessage { client: B, thread: 0 },
+    ];
+    Trace::record("woken", "A release wakes a waiter.", &config, About::Covering, &actions, "lockstep show woken")
+        .expect("it can happen")
+}
+
+/// A stale holder's work reaches a resource that does not look at tokens.
+pub fn stale_effect() -> Trace {
+    let config = Config {
+        faults: Faults { pause_client: 1, ..SMALL.faults },
+        resource: Some(Resource { fenced: false }),
+        ..SMALL
+    };
+    let actions = [
+        Action::Acquire { client: A, thread: 0 },
+        Action::PauseClient { client: A },
+        Action::Tick,
+        Action::Tick,
+        Action::Tick,
+        Action::Tick,
+        Action::Acquire { client: B, thread: 0 },
+        Action::Work { client: B, thread: 0 },
+        Action::Resume { client: A },
+        Action::Work { client: A, thread: 0 },
+    ];
+    let reproduce = "lockstep check pause-outlives-the-lease";
+    Trace::record("pause-outlives-the-lease", "", &config, broken(Property::EffectsInOrder), &actions, reproduce)
+        .expect("it can happen")
+}
+
+/// A walk through a world. The same seed is the same walk; it prefers what it has done least.
+pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
+    let actions = in_class(config, Walk { steps, seed });
+    Trace::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
+}
+
+struct Walk {
+    steps: usize,
+    seed: u64,
+}
+
+impl Classified for Walk {
+    type Output = Vec<Action>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Vec<Action> {
+        let all = Action::all(config);
+        let mut world = World::<R, C, N>::initial(config);
+        let mut taken: Vec<Action> = Vec::new();
+        let mut seed = self.seed;
+        while taken.len() < self.steps {
+            let possible = all.iter().filter_map(|&action| Some((action, step(config, &world, action)?.world)));
+            let mut possible: Vec<_> = possible.collect();
+            possible.sort_by_key(|(action, _)| taken.iter().filter(|other| other.kind() == action.kind()).count());
+            // Knuth's multiplier: any spread over the first few will do.
+            seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let Some(most) = possible.len().checked_sub(1) else { break };
+            let pick = usize::try_from(seed >> 60).expect("4 bits").min(most) % 4;
+            let (action, next) = possible[pick.min(most)];
+            taken.push(action);
+            world = next;
+        }
+        taken
+    }
+}

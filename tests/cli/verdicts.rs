@@ -1,0 +1,92 @@
+//! The page of `check` against its golden file, with one of everything.
+
+use lockstep_model::config::Faults;
+use lockstep_model::{ActionKind, Happenings, Property, Verdict};
+use lockstep_sim::check::{Coverage, Engine, Outcome, PropertyOutcome};
+use lockstep_sim::render::Paint;
+use lockstep_sim::render::verdicts::{Found, Result, json, page};
+
+use crate::traces::failover;
+
+fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
+    let outcome = Outcome {
+        scenario: name.to_owned(),
+        engine: Engine::Native,
+        states: 12_345,
+        generated: 67_890,
+        depth: 14,
+        complete: true,
+        seconds: 0.25,
+        coverage: Coverage {
+            taken: [0; ActionKind::ALL.len()],
+            happenings: Happenings::NONE,
+            least_left: Faults::default(),
+        },
+        properties,
+    };
+    Found { argument: name.to_owned(), outcome }
+}
+
+fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> PropertyOutcome {
+    let trace = (verdict == Verdict::Violated).then(failover);
+    let why = match verdict {
+        Verdict::Vacuous => Some(property.antecedent_sentence().to_owned()),
+        Verdict::Inconclusive => Some("the limit of 12345 states was reached".to_owned()),
+        Verdict::Holds | Verdict::Violated => None,
+    };
+    PropertyOutcome { property, declared, verdict, why, trace }
+}
+
+fn as_declared() -> Found {
+    let properties = vec![
+        said(Property::OneBeliever, Some(Verdict::Violated), Verdict::Violated),
+        said(Property::OneServerHolder, None, Verdict::Holds),
+        said(Property::OnlyHolderReleases, None, Verdict::Vacuous),
+    ];
+    found("failover-loses-the-grant", properties)
+}
+
+fn surprising() -> Found {
+    let properties = vec![
+        said(Property::OneBeliever, Some(Verdict::Holds), Verdict::Violated),
+        said(Property::GrantSurvives, Some(Verdict::Violated), Verdict::Holds),
+        said(Property::WaitLimitKept, Some(Verdict::Holds), Verdict::Vacuous),
+    ];
+    found("synchronous-replica", properties)
+}
+
+fn stopped() -> Found {
+    found("too-large", vec![said(Property::OneBeliever, Some(Verdict::Holds), Verdict::Inconclusive)])
+}
+
+#[test]
+fn the_page_of_one_of_everything() {
+    let mut all = [as_declared(), surprising(), stopped()];
+    all[2].outcome.complete = false;
+    insta::assert_snapshot!(page(&all, Paint::Plain, 120));
+}
+
+/// What is known to be wrong is a failure whatever else is not known.
+#[test]
+fn a_scenario_in_one_word() {
+    assert_eq!(as_declared().result(), Result::Passed);
+    assert_eq!(surprising().result(), Result::Failed);
+    assert_eq!(stopped().result(), Result::Undecided);
+    let mut both = surprising();
+    both.outcome.properties.extend(stopped().outcome.properties);
+    assert_eq!(both.result(), Result::Failed);
+}
+
+#[test]
+fn programs_get_the_keys_of_the_design_page() {
+    let object = json(&[as_declared()]);
+    let scenario = &object["scenarios"][0];
+    for key in ["name", "states", "generated", "depth", "complete", "seconds", "engine", "properties"] {
+        assert!(!scenario[key].is_null(), "{key}");
+    }
+    let property = scenario["properties"][0].as_object().expect("an object");
+    for key in ["id", "declared", "verdict", "as_declared", "steps", "trace"] {
+        assert!(property.contains_key(key), "{key}");
+    }
+    assert_eq!(scenario["engine"], "native");
+}
