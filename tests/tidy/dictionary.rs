@@ -39,7 +39,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 16] = [
+const BORROWED: [Borrowed; 19] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -52,7 +52,10 @@ const BORROWED: [Borrowed; 16] = [
     Borrowed { name: "set_write_timeout", below: "", from: "std and redis: a socket" },
     Borrowed { name: "connect_timeout", below: "", from: "std: TcpStream" },
     Borrowed { name: "timeout", below: "sim/src/cli/", from: "our own command line: check --timeout" },
-    Borrowed { name: "timeout", below: "sim/src/check/", from: "stateright: CheckerBuilder::timeout" },
+    Borrowed { name: "wait_timeout_while", below: "", from: "std: Condvar" },
+    Borrowed { name: "set_parent_process_death_signal", below: "", from: "rustix: prctl" },
+    Borrowed { name: "primary_title", below: "sim/src/", from: "annotate-snippets: the title of a report" },
+    Borrowed { name: "Primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
     Borrowed { name: "Signal", below: "", from: "rustix: what the operating system sends a process" },
     Borrowed { name: "event", below: "sim/", from: "rustix: the module of poll" },
     Borrowed { name: "primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },

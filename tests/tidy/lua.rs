@@ -87,7 +87,9 @@ fn complaints(file: &File) -> Vec<String> {
 
 #[test]
 fn every_script_has_its_header() {
-    let scripts: Vec<_> = house().into_iter().filter(|file| file.extension() == "lua").collect();
+    // The harness's own script, which no client sends, has no twin in the model.
+    let is_protocol = |file: &File| file.extension() == "lua" && file.path.starts_with("impl/scripts/");
+    let scripts: Vec<_> = house().into_iter().filter(is_protocol).collect();
     assert!(!scripts.is_empty(), "there are scripts");
     assert_none(&scripts.iter().flat_map(complaints).collect::<Vec<_>>());
 }

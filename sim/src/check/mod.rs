@@ -40,7 +40,7 @@ pub struct Limits<'a> {
     /// At most so many distinct states.
     pub max_states: Option<u64>,
     /// At most so long, for one scenario.
-    pub timeout: Option<Duration>,
+    pub time_limit: Option<Duration>,
     /// Set by Ctrl-C.
     pub stop: &'a AtomicBool,
     /// Distinct states so far, for whoever shows progress.
@@ -53,7 +53,7 @@ pub enum Stopped {
     /// `--max-states`.
     MaxStates(u64),
     /// `--timeout`.
-    Timeout(Duration),
+    TimeLimit(Duration),
     /// Ctrl-C.
     Interrupted,
     /// More states than the engine can number.
@@ -165,7 +165,7 @@ impl Limits<'_> {
         if let Some(most) = self.max_states.filter(|&most| states >= most) {
             return Some(Stopped::MaxStates(most));
         }
-        self.timeout.filter(|&timeout| started.elapsed() >= timeout).map(Stopped::Timeout)
+        self.time_limit.filter(|&most| started.elapsed() >= most).map(Stopped::TimeLimit)
     }
 }
 
@@ -174,8 +174,8 @@ impl Stopped {
     pub fn words(self, states: u64) -> String {
         match self {
             Self::MaxStates(most) => format!("stopped after {states} states by --max-states {most}"),
-            Self::Timeout(timeout) => {
-                format!("stopped after {states} states by --timeout {}", timeout.as_secs_f64())
+            Self::TimeLimit(most) => {
+                format!("stopped after {states} states by --timeout {}", most.as_secs_f64())
             }
             Self::Interrupted => format!("interrupted after {states} states"),
             Self::TableFull => format!("stopped after {states} states: the engine can number no more"),

@@ -74,7 +74,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 fn look(one: &Chosen, args: &Args, screen: &Screen) -> Ended<Found> {
     let states = AtomicU64::new(0);
     let limits =
-        Limits { max_states: args.max_states, timeout: args.timeout, stop: &interrupt::STOP, progress: &states };
+        Limits { max_states: args.max_states, time_limit: args.timeout, stop: &interrupt::STOP, progress: &states };
     let outcome =
         watched(screen, &one.scenario.name, "states", &states, || check::check(&one.scenario, args.engine, &limits));
     outcome.map(|outcome| Found { argument: one.argument.clone(), outcome }).map_err(|error| {

@@ -110,7 +110,7 @@ fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> End
 /// What checking a scenario finds.
 pub(super) fn checked(one: &Chosen, screen: &Screen) -> Ended<Outcome> {
     let states = AtomicU64::new(0);
-    let limits = Limits { max_states: None, timeout: None, stop: &interrupt::STOP, progress: &states };
+    let limits = Limits { max_states: None, time_limit: None, stop: &interrupt::STOP, progress: &states };
     let outcome = watched(screen, &one.scenario.name, "states", &states, || {
         check::check(&one.scenario, Engine::default(), &limits)
     });

@@ -151,8 +151,9 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     within("clients/max_holds", clients.max_holds.into(), 1, MAX_HOLDS.into())?;
     within("clients/acquires", clients.acquires.unwrap_or(0).into(), 0, MAX_ACQUIRES.into())?;
     within("cluster/replicas", cluster.replicas.into(), 0, MAX_REPLICAS.into())?;
-    if let Bound::Ticks(lag) = cluster.lag {
-        within("cluster/lag", lag.into(), 0, MAX_TICKS.into())?;
+    for (key, bound) in [("cluster/lag", cluster.lag), ("cluster/failover_within", cluster.failover_within)] {
+        let Bound::Ticks(ticks) = bound else { continue };
+        within(key, ticks.into(), 0, MAX_TICKS.into())?;
     }
     within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
     let ticks = [

@@ -5,7 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::node::{Flavour, Version};
+use super::server::{Flavour, Version};
 
 /// Why a real server could not be used.
 #[derive(Debug, thiserror::Error)]

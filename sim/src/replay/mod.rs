@@ -2,7 +2,7 @@
 //!
 //! A server is deterministic once nothing reaches it by chance. So time comes from the harness
 //! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
-//! `stream`), and a process shares nothing with the machine but its processor (`node`).
+//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found).
 //!
 //! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
 //! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
@@ -13,6 +13,7 @@ mod error;
 mod gate;
 mod node;
 mod player;
+mod server;
 mod stream;
 mod subscriber;
 pub mod translate;
@@ -21,5 +22,6 @@ pub use clock::{Clock, ClockLibrary};
 pub use compare::Difference;
 pub use error::Error;
 pub use gate::{Effect, Gate};
-pub use node::{Flavour, Node, Role, Server, Version};
+pub use node::{Node, Role};
 pub use player::{Played, Player};
+pub use server::{Flavour, Server, Version};

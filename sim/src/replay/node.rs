@@ -5,13 +5,11 @@
 //! does not reach it, and when this process ends in whatever way, the kernel ends it too.
 
 use std::collections::BTreeMap;
-use std::env;
-use std::ffi::OsStr;
 use std::fmt;
 use std::fs::{self, File};
 use std::io;
 use std::os::unix::process::CommandExt;
-use std::path::{self, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
@@ -21,7 +19,7 @@ use std::time::{Duration, Instant};
 use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
 use tempfile::TempDir;
 
-use super::{Clock, ClockLibrary, Error, Gate};
+use super::{Clock, ClockLibrary, Error, Gate, Server, Version};
 
 /// How long a server may take to answer for the first time: a loaded machine is slow, not broken.
 const START_WAIT: Duration = Duration::from_secs(15);
@@ -32,135 +30,6 @@ const ANSWER_WAIT: Duration = Duration::from_secs(10);
 
 /// `min-replicas-max-lag`, as it is by default.
 const MAX_LAG_SECONDS: u32 = 10;
-
-/// The oldest version whose scripts replicate by effect and whose replicas connect at once.
-const OLDEST: Version = Version { major: 6, minor: 2, patch: 0 };
-
-/// Whose server it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub enum Flavour {
-    /// `redis-server`.
-    Redis,
-    /// `valkey-server`.
-    Valkey,
-}
-
-impl fmt::Display for Flavour {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Redis => "Redis",
-            Self::Valkey => "Valkey",
-        })
-    }
-}
-
-/// The version of a server.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Version {
-    /// 7 of 7.0.15.
-    pub major: u32,
-    /// 0 of 7.0.15.
-    pub minor: u32,
-    /// 15 of 7.0.15.
-    pub patch: u32,
-}
-
-impl fmt::Display for Version {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}.{}.{}", self.major, self.minor, self.patch)
-    }
-}
-
-/// A program that serves Redis: found, and asked what it is.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
-    path: PathBuf,
-    flavour: Flavour,
-    version: Version,
-}
-
-impl Server {
-    /// Finds the server to use: the one named, or else `LOCKSTEP_REDIS_SERVER`, or else
-    /// `redis-server` and then `valkey-server` on `PATH`.
-    ///
-    /// # Errors
-    ///
-    /// `ServerNotFound` or `NamedServerNotFound`, which say how to install one; `NotAServer`;
-    /// `WrongVersion`.
-    pub fn find(explicit: Option<&Path>) -> Result<Self, Error> {
-        let from_environment = env::var_os("LOCKSTEP_REDIS_SERVER").filter(|name| !name.is_empty());
-        let named = explicit
-            .map(|name| (name.as_os_str(), "--server"))
-            .or(from_environment.as_deref().map(|name| (name, "LOCKSTEP_REDIS_SERVER")));
-        let path = match named {
-            Some((name, named_by)) => on_path(name)
-                .ok_or_else(|| Error::NamedServerNotFound { path: Path::new(name).display().to_string(), named_by })?,
-            None => ["redis-server", "valkey-server"]
-                .into_iter()
-                .find_map(|name| on_path(OsStr::new(name)))
-                .ok_or(Error::ServerNotFound)?,
-        };
-        // A node runs in a folder of its own, where a relative path would mean something else.
-        Self::ask(path::absolute(path).map_err(Error::system("find out where we are"))?)
-    }
-
-    fn ask(path: PathBuf) -> Result<Self, Error> {
-        let answer = match Command::new(&path).arg("--version").stdin(Stdio::null()).output() {
-            Ok(output) => String::from_utf8_lossy(&output.stdout).lines().next().unwrap_or_default().to_owned(),
-            Err(error) => error.to_string(),
-        };
-        let Some((flavour, version)) = parse_version(&answer) else {
-            return Err(Error::NotAServer { path, answer });
-        };
-        if version < OLDEST {
-            return Err(Error::WrongVersion { path, flavour, found: version, needed: OLDEST });
-        }
-        Ok(Self { path, flavour, version })
-    }
-
-    /// The program.
-    pub fn path(&self) -> &Path {
-        &self.path
-    }
-
-    /// Whose server it is.
-    pub fn flavour(&self) -> Flavour {
-        self.flavour
-    }
-
-    /// Its version.
-    pub fn version(&self) -> Version {
-        self.version
-    }
-}
-
-impl fmt::Display for Server {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.flavour, self.version)
-    }
-}
-
-/// `name` itself if it is a path, as a shell would have it; otherwise the first of that name on `PATH`.
-fn on_path(name: &OsStr) -> Option<PathBuf> {
-    let name = Path::new(name);
-    if name.components().count() > 1 {
-        return name.is_file().then(|| name.to_owned());
-    }
-    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
-}
-
-/// Reads `Redis server v=7.0.15 sha=…`.
-fn parse_version(answer: &str) -> Option<(Flavour, Version)> {
-    let mut words = answer.split_whitespace();
-    let flavour = match words.next()? {
-        "Redis" => Flavour::Redis,
-        "Valkey" => Flavour::Valkey,
-        _ => return None,
-    };
-    let mut numbers = words.find_map(|word| word.strip_prefix("v="))?.split(['.', '-']);
-    let mut number = || numbers.next()?.parse().ok();
-    Some((flavour, Version { major: number()?, minor: number()?, patch: number()? }))
-}
 
 /// What a node is *now*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -615,12 +484,12 @@ fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Com
         ("--hz", "100"),
     ];
     let console = File::create(log.console()).map_err(Error::system("create a log file"))?;
-    let mut command = Command::new(&server.path);
+    let mut command = Command::new(server.path());
     for (name, value) in CONSTANT {
         command.args([name, value]);
     }
     // Older servers have DEBUG without asking, and refuse the option.
-    if server.version >= (Version { major: 7, minor: 0, patch: 0 }) {
+    if server.version() >= (Version { major: 7, minor: 0, patch: 0 }) {
         command.args(["--enable-debug-command", "yes"]);
     }
     command
