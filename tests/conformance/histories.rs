@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::LockKind;
+use lockstep_model::config::Ttls;
 use lockstep_model::trace::{About, Trace};
 use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{Options, fuzz};
-use lockstep_sim::replay::{Difference, Player, Server};
+use lockstep_sim::replay::{Difference, Player, Server, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::servers::for_every_version;
 
@@ -41,7 +42,7 @@ fn told(difference: &Difference, trace: &Trace) -> String {
 #[test]
 fn every_counterexample_and_covering_history_agrees_on_every_server() {
     for_every_version(|version| {
-        for scenario in builtin() {
+        for scenario in builtin().into_iter().map(|scenario| on(version, scenario)) {
             let mut player = start(version, &scenario);
             for trace in counterexamples(&scenario).iter().chain(&covering_histories(&scenario)) {
                 assert_agrees(&mut player, trace);
@@ -76,8 +77,11 @@ fn every_kept_history_agrees_on_every_server() {
     assert!(!traces.is_empty(), "there are kept histories");
     for_every_version(|version| {
         for trace in &traces {
-            let mut player = Player::start(version, &trace.config, Scripts::built_in()).expect("servers start");
-            assert_agrees(&mut player, trace);
+            let Trace { scenario, story, config, about, .. } = trace;
+            let config = suited(config, version);
+            let trace = Trace::record(scenario, story, &config, about.clone(), &trace.actions(), "").unwrap();
+            let mut player = Player::start(version, &config, Scripts::built_in()).expect("servers start");
+            assert_agrees(&mut player, &trace);
         }
     });
 }
@@ -87,12 +91,30 @@ fn every_kept_history_agrees_on_every_server() {
 fn a_replay_has_the_same_answers_every_time() {
     for_every_version(|version| {
         let scenario = builtin().into_iter().find(|scenario| scenario.name == "failover-while-waiting").unwrap();
+        let scenario = on(version, scenario);
         let trace = counterexamples(&scenario).swap_remove(0);
         let first = start(version, &scenario).replay(&trace, true).expect("servers answer");
         let mut again = start(version, &scenario);
         for _ in 0..5 {
             assert_eq!(again.replay(&trace, true).expect("servers answer"), first);
         }
+    });
+}
+
+/// The scenario in the world that this version makes.
+fn on(version: &Server, scenario: Scenario) -> Scenario {
+    Scenario { config: suited(&scenario.config, version), ..scenario }
+}
+
+/// A difference between versions that is known is refused, with what to do, and not replayed as if it were none.
+#[test]
+fn a_server_that_sends_ttls_in_another_way_than_the_scenario_says_is_refused() {
+    for_every_version(|version| {
+        let mut scenario = builtin().into_iter().find(|scenario| scenario.config.cluster.replicas > 0).unwrap();
+        let other = if version.ttls() == Ttls::Absolute { Ttls::Relative } else { Ttls::Absolute };
+        scenario.config.cluster.ttls = other;
+        let Err(error) = Player::start(version, &scenario.config, Scripts::built_in()) else { panic!("not refused") };
+        assert!(error.to_string().contains("sends TTLs to its replicas as"), "{error}");
     });
 }
 
@@ -121,6 +143,7 @@ fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
         for (seed, scenario) in (0..).zip(&scenarios) {
             let options = Options { cases: each, seed };
             let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+            let scenario = &on(version, scenario.clone());
             let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
                 .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
             if let Some((trace, difference)) = found.counterexample {

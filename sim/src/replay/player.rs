@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use lockstep_model::action::Party;
+use lockstep_model::config::{Cluster, Ttls};
 use lockstep_model::step::Happening;
 use lockstep_model::trace::{State, Trace, TraceStep, client_name, node_name};
 use lockstep_model::{Action, Config, LockKind};
@@ -122,6 +123,7 @@ impl Player {
     /// Whatever keeps a server from running under our clock and our gates.
     pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
+        refuse_other_ttls(server, config)?;
         let mut player = Self {
             config: *config,
             interpreter,
@@ -486,6 +488,25 @@ impl Told {
             answers.push(words());
         }
     }
+}
+
+/// The world as this server makes it: TTLs travel to its replicas in the way of its version.
+pub fn suited(config: &Config, server: &Server) -> Config {
+    Config { cluster: Cluster { ttls: server.ttls(), ..config.cluster }, ..*config }
+}
+
+/// A difference between versions that is known is no discovery.
+fn refuse_other_ttls(server: &Server, config: &Config) -> Result<(), Error> {
+    if config.cluster.replicas == 0 || config.cluster.ttls == server.ttls() {
+        return Ok(());
+    }
+    let server = server.to_string();
+    Err(match config.cluster.ttls {
+        Ttls::Absolute => {
+            Error::OtherTtls { server, sends: "relative", says: "absolute", other: "of Redis 7.0 or newer" }
+        }
+        Ttls::Relative => Error::OtherTtls { server, sends: "absolute", says: "relative", other: "older than 7.0" },
+    })
 }
 
 fn dump_command(sha1: &str) -> Cmd {
