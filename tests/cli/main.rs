@@ -5,6 +5,7 @@ mod command;
 mod commands;
 mod drawing;
 mod schema;
+mod servers;
 mod trace_files;
 mod traces;
 mod verdicts;
