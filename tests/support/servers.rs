@@ -26,7 +26,7 @@ pub fn on_every_server(proof: impl Fn(&Server)) {
 }
 
 /// The server versions to prove things on: at least one.
-fn binaries() -> Vec<PathBuf> {
+pub fn binaries() -> Vec<PathBuf> {
     let Some(paths) = env::var_os("LOCKSTEP_TEST_SERVERS") else {
         return vec![PathBuf::from("redis-server")];
     };
