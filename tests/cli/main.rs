@@ -1,7 +1,6 @@
 //! The `lockstep` command and what it draws: pictures against golden files, the trace against its schema, and the real
 //! binary against its contract (exit codes, what goes to stdout and what to stderr, bad files).
 
-mod command;
 mod commands;
 mod drawing;
 mod schema;
@@ -9,3 +8,5 @@ mod servers;
 mod trace_files;
 mod traces;
 mod verdicts;
+
+use lockstep_tests::command;

@@ -7,10 +7,9 @@ use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lockstep_tests::command::{Ran, lockstep, run};
 use lockstep_tests::servers::servers;
 use serde_json::Value;
-
-use crate::command::{Ran, lockstep, run};
 
 /// How long a process may take to appear, or to be gone.
 const PATIENCE: Duration = Duration::from_secs(20);

@@ -49,6 +49,8 @@ pub struct Player {
     listeners: Vec<Listener>,
     /// Whether a node was killed or promoted since the servers were started: such a group is started anew.
     is_worn: bool,
+    /// Whether the servers are as they were started.
+    is_fresh: bool,
     told: Told,
 }
 
@@ -133,6 +135,7 @@ impl Player {
             master: 0,
             listeners: Vec::new(),
             is_worn: true,
+            is_fresh: false,
             told: Told::default(),
         };
         player.reset()?;
@@ -150,6 +153,7 @@ impl Player {
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, Error> {
         self.reset()?;
+        self.is_fresh = false;
         self.told = Told::default();
         let mut played = 0;
         for step in &trace.steps {
@@ -178,6 +182,9 @@ impl Player {
         self.listeners = (0..self.config.clients.count).map(|_| Listener::default()).collect();
         if self.is_worn {
             return self.start_nodes();
+        }
+        if self.is_fresh {
+            return Ok(());
         }
         for member in &mut self.members {
             member.pending.clear();
@@ -210,6 +217,7 @@ impl Player {
             self.follow_master(replica)?;
         }
         self.is_worn = false;
+        self.is_fresh = true;
         Ok(())
     }
 
