@@ -16,7 +16,8 @@
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
 //! 7. [`properties`]: what must always be so, and [`mutants`], the proof that each can fail;
-//! 8. [`trace`]: the only thing other tools read.
+//! 8. `symmetry`: which worlds are the same but for names;
+//! 9. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
 
@@ -31,6 +32,7 @@ pub mod properties;
 mod replication;
 mod resource;
 pub mod step;
+mod symmetry;
 pub mod trace;
 mod wakeup;
 mod watchdog;

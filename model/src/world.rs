@@ -97,7 +97,7 @@ impl fmt::Debug for Holder {
 }
 
 /// Everything, at one moment: `C` client slots, `N` node slots, and the record `R` of the lock's kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct World<R, const C: usize, const N: usize> {
     /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
     pub clients: [Client; C],
@@ -112,7 +112,7 @@ pub struct World<R, const C: usize, const N: usize> {
 }
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Client {
     /// Whether it runs.
     pub mode: Mode,
@@ -129,7 +129,7 @@ pub struct Client {
 }
 
 /// Whether a client runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Mode {
     /// The scenario has no such client.
@@ -143,7 +143,7 @@ pub enum Mode {
 }
 
 /// One thread: where it is in `lock()`, and what it believes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Thread {
     /// Where it is.
     pub phase: Phase,
@@ -160,7 +160,7 @@ pub struct Thread {
 }
 
 /// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Phase {
     /// Not in `lock()`; it may hold.
@@ -176,7 +176,7 @@ pub enum Phase {
 }
 
 /// What the process's watchdog renews: a count per thread for the one lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct RenewalTable {
     /// Raised by each acquire reply, lowered by each release reply.
     pub counts: [u8; MAX_THREADS as usize],
@@ -187,7 +187,7 @@ pub struct RenewalTable {
 }
 
 /// Where the process's waiters sleep: one entry a lock, shared by its threads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WakeupEntry {
     /// Where the process is subscribed.
     pub subscription: Subscription,
@@ -198,7 +198,7 @@ pub struct WakeupEntry {
 }
 
 /// Where a process is subscribed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Subscription {
     /// Nowhere: nobody waits.
     None,
@@ -209,7 +209,7 @@ pub enum Subscription {
 }
 
 /// One master and its replicas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Group<R, const N: usize> {
     /// The acting master, or the last one if that is down.
     pub master: u8,
@@ -220,7 +220,7 @@ pub struct Group<R, const N: usize> {
 }
 
 /// One Redis process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Node<R> {
     /// What it is now.
     pub role: Role,
@@ -233,7 +233,7 @@ pub struct Node<R> {
 }
 
 /// What a node is now.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum Role {
     /// The scenario has no such node.
@@ -249,7 +249,7 @@ pub enum Role {
 }
 
 /// Effects under way to one replica, oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Link<R> {
     /// How many.
     pub len: u8,
@@ -261,7 +261,7 @@ pub struct Link<R> {
 ///
 /// It holds the whole record that it leaves: effects are applied in order over the same prefix, so that is the same as
 /// the writes themselves (Redis sends them as one `MULTI … EXEC`, TTLs as absolute times; facts/redis.md).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Effect<R> {
     /// What the replica stores once it is applied.
     pub record: R,
@@ -270,14 +270,14 @@ pub struct Effect<R> {
 }
 
 /// What the guarded resource has seen.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceLog {
     /// The newest token it accepted; 0: none yet.
     pub newest: u8,
 }
 
 /// Rules about a step that a step broke.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Breaches(u8);
 
 /// One rule about a step.

@@ -16,7 +16,9 @@ use crate::world::{Holder, Timer};
 ///
 /// A verb takes the stored value and gives the new one with its reply, as one script does: Redis runs nothing else
 /// meanwhile (facts/redis.md: time stands still during one script).
-pub trait Record: Copy + Clone + Debug + Default + PartialEq + Eq + Hash + Send + Sync + 'static {
+pub trait Record:
+    Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
+{
     /// Whose rules these are.
     const KIND: LockKind;
 
@@ -32,6 +34,10 @@ pub trait Record: Copy + Clone + Debug + Default + PartialEq + Eq + Hash + Send 
     /// The same record with that much to live.
     #[must_use]
     fn with_remaining(self, remaining: Timer) -> Self;
+
+    /// The same record held by somebody else of the same count.
+    #[must_use]
+    fn with_holder(self, holder: Holder) -> Self;
 
     /// Takes the lock, or takes it once more where the kind allows that.
     fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply);

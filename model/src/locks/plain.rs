@@ -9,7 +9,7 @@ use crate::mutants::Mutant;
 use crate::world::{Holder, Timer};
 
 /// The string under the lock's key: who made it; the key's TTL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Plain {
     holder: Option<Holder>,
     remaining: Timer,
@@ -32,6 +32,10 @@ impl Record for Plain {
 
     fn with_remaining(self, remaining: Timer) -> Self {
         Self { remaining, ..self }
+    }
+
+    fn with_holder(self, holder: Holder) -> Self {
+        Self { holder: Some(holder), ..self }
     }
 
     fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply) {

@@ -10,7 +10,7 @@ use crate::mutants::Mutant;
 use crate::world::{Holder, Timer};
 
 /// The hash under the lock's key: one field, the holder, with its hold count; the key's TTL.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Reentrant {
     holder: Option<Holder>,
     hold_count: u8,
@@ -34,6 +34,10 @@ impl Record for Reentrant {
 
     fn with_remaining(self, remaining: Timer) -> Self {
         Self { remaining, ..self }
+    }
+
+    fn with_holder(self, holder: Holder) -> Self {
+        Self { holder: Some(holder), ..self }
     }
 
     fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply) {
