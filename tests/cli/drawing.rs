@@ -3,7 +3,7 @@
 use lockstep_model::config::{Clients, Config};
 use lockstep_model::{LockKind, Verdict};
 use lockstep_sim::render::text::{Declared, Options, picture};
-use lockstep_sim::render::{Paint, json, mermaid, short};
+use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 
 use crate::traces::{EVERYTHING, FAILOVER, SMALL, failover, stale_effect, wakeup, walk};
 
@@ -40,6 +40,27 @@ fn the_list_of_a_failover() {
 #[test]
 fn the_diagram_of_a_failover() {
     insta::assert_snapshot!(mermaid::diagram(&failover()));
+}
+
+#[test]
+fn the_space_time_picture_of_a_failover() {
+    let trace = failover();
+    insta::assert_snapshot!(svg::picture(&trace, &svg::Options::of(&trace)));
+}
+
+#[test]
+fn zz_tmp() {
+    let crowd = Config { clients: Clients { count: 4, ..EVERYTHING.clients }, ..EVERYTHING };
+    for (name, trace) in [
+        ("everything", walk(&EVERYTHING, 40, 3)),
+        ("crowd", walk(&crowd, 40, 5)),
+        ("wakeup", wakeup()),
+        ("stale", stale_effect()),
+        ("failover", failover()),
+        ("fo", walk(&FAILOVER, 30, 4)),
+    ] {
+        std::fs::write(format!("/tmp/v-{name}.svg"), svg::picture(&trace, &svg::Options::of(&trace))).unwrap();
+    }
 }
 
 /// Two clients and two nodes are what most traces have: nothing of them is cut at 120 columns, and no line is longer.
