@@ -4,7 +4,9 @@
 mod command;
 mod commands;
 mod drawing;
+mod explore;
 mod schema;
+mod states;
 mod trace_files;
 mod traces;
 mod verdicts;

@@ -23,7 +23,7 @@ pub fn page<R: Record, const C: usize, const N: usize>(config: &Config, world: &
     let broken = broken.filter(|property| !property.holds(world));
     let mut page = Page(parties(config, world));
     for property in broken {
-        page.say(BROKEN, format!("{property}: {}", property.sentence()));
+        page.say(BROKEN, &format!("{property}: {}", property.sentence()));
     }
     page.0
 }
@@ -34,35 +34,35 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
     let mut page = Page::default();
     for (index, client) in (0u8..).zip(&state.clients) {
         if let ([thread], 1) = (client.threads.as_slice(), config.clients.threads) {
-            page.say(&client.name, believes(config, client, thread));
-            page.go_on(process(config, index, client));
+            page.say(&client.name, &believes(config, client, thread));
+            page.go_on(&process(config, index, client));
         } else {
-            page.say(&client.name, process(config, index, client));
+            page.say(&client.name, &process(config, index, client));
             for thread in &client.threads {
-                page.say(&thread.name, believes(config, client, thread));
+                page.say(&thread.name, &believes(config, client, thread));
             }
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        page.say(&node.name, stores(config, world, index, node.lock.as_ref(), &node.role));
+        page.say(&node.name, &stores(config, world, index, node.lock.as_ref(), &node.role));
         for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
             let age = match seen.age {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),
             };
-            page.go_on(format!("under way to it{age}: {}", lock(config, effect.as_ref())));
+            page.go_on(&format!("under way to it{age}: {}", lock(config, effect.as_ref())));
         }
     }
     if let Some(newest) = state.resource_newest {
         let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
-        page.say("resource", seen);
+        page.say("resource", &seen);
     }
     if let Some(left) = state.failover_left {
-        page.say("failover", within(config, "must be over", left));
+        page.say("failover", &within(config, "must be over", left));
     }
     if config.faults != Faults::default() {
-        let left = faults_allowed(&state.faults_left);
-        page.say("faults", if left.is_empty() { "none left".to_owned() } else { format!("left: {}", list(&left)) });
+        let left = faults_allowed(state.faults_left);
+        page.say("faults", &if left.is_empty() { "none left".to_owned() } else { format!("left: {}", list(&left)) });
     }
     page.0
 }
@@ -72,29 +72,39 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
 struct Page(String);
 
 impl Page {
-    fn say(&mut self, name: &str, says: String) {
+    fn say(&mut self, name: &str, says: &str) {
         let _ = writeln!(self.0, "{name:<NAMES$}{says}");
     }
 
-    fn go_on(&mut self, says: String) {
+    fn go_on(&mut self, says: &str) {
         self.say("", says);
     }
 }
 
 /// What a thread believes, or where it is in `lock()`.
 fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> String {
-    let mut says = match (client.mode.as_str(), thread.phase.as_str()) {
-        ("crashed", _) => return "crashed".to_owned(),
-        (_, "dead") => return "dead".to_owned(),
-        _ if thread.holds == 1 => "believes it holds".to_owned(),
-        _ if thread.holds > 1 => format!("believes it holds {} times", thread.holds),
-        (_, "refused") => "refused, not subscribed yet".to_owned(),
-        (_, "subscribed") => "subscribed, about to ask again".to_owned(),
-        (_, "waiting") => match thread.wake_in {
+    if client.mode == "crashed" || thread.phase == "dead" {
+        return if client.mode == "crashed" { "crashed" } else { "dead" }.to_owned();
+    }
+    let belief = match thread.holds {
+        0 => None,
+        1 => Some("believes it holds".to_owned()),
+        holds => Some(format!("believes it holds {holds} times")),
+    };
+    // A believer may be refused as well: its lock has expired, and somebody else has it.
+    let waits = match thread.phase.as_str() {
+        "refused" => Some("refused, not subscribed yet".to_owned()),
+        "subscribed" => Some("subscribed, about to ask again".to_owned()),
+        "waiting" => Some(match thread.wake_in {
             Some(left) => within(config, "sleeps; its timer fires", left),
             None => "sleeps, without a timer".to_owned(),
-        },
-        _ => "idle".to_owned(),
+        }),
+        _ => None,
+    };
+    let mut says = match (belief, waits) {
+        (None, None) => "idle".to_owned(),
+        (Some(so), None) | (None, Some(so)) => so,
+        (Some(belief), Some(waits)) => format!("{belief}; {waits}"),
     };
     if thread.token > 0 {
         let _ = write!(says, ", with token {}", thread.token);
@@ -159,6 +169,7 @@ fn stores<R: Record, const C: usize, const N: usize>(
 ) -> String {
     let node = world.node(index);
     let mut says = match (role, node.record.holder()) {
+        ("down", None) if world.group.master == index => "dead; it was the master".to_owned(),
         ("down", None) => "dead".to_owned(),
         // It still matters: what the next master does not know of it is what the failover loses.
         ("down", Some(holder)) => {
@@ -167,7 +178,7 @@ fn stores<R: Record, const C: usize, const N: usize>(
                 hold_count: node.record.hold_count(),
                 remaining_ticks: node.record.remaining().left(),
             };
-            format!("dead; it stored {}", stored(config, &ghost))
+            format!("dead; it was the master, and stored {}", stored(config, &ghost))
         }
         ("unsynced", _) => format!("follows nobody yet, stores {}", lock(config, known)),
         (role, _) => format!("{role}, stores {}", lock(config, known)),

@@ -253,6 +253,11 @@ impl<'a> Sheet<'a> {
                     for span in self.spans(is(|thread| thread.holds > 0), FALL) {
                         bar(pen, BELIEF, span, &format!("f{client}"));
                     }
+                    let sleeps =
+                        |state: &State| life(state, lane) == Life::StandsStill && is(|thread| thread.holds > 0)(state);
+                    for (from, to) in self.spans(sleeps, 0.0) {
+                        pen.line(Point { x, y: from }, Point { x, y: to }, "within");
+                    }
                 }
                 Lane::Node(node) => {
                     for client in 0..self.trace.config.clients.count {
@@ -280,7 +285,8 @@ impl<'a> Sheet<'a> {
         let Some(row) = self.row_of(flight.sent) else { return };
         // Below what the node stores now, which is written beside it.
         let start = Point { x: from + side * STORED, y: row.anchor() + 10.0 };
-        let half_way = |y| Point { x: f64::midpoint(from, to), y };
+        // Just before its end: further away it would seem to be another node that is crossed out.
+        let nearly = |y| Point { x: to - side * self.gap / 2.0, y };
         let arrival = |step| self.row_of(step).map(|row| row.anchor() - 1.0);
         match flight.end {
             End::Arrived(step) => {
@@ -290,10 +296,10 @@ impl<'a> Sheet<'a> {
             }
             End::Lost(step) => {
                 let Some(y) = arrival(step) else { return };
-                pen.line(start, half_way(y), class);
-                pen.cross(half_way(y));
+                pen.line(start, nearly(y), class);
+                pen.cross(nearly(y));
             }
-            End::UnderWay => pen.line(start, half_way(self.bottom), class),
+            End::UnderWay => pen.line(start, nearly(self.bottom), class),
         }
     }
 
@@ -383,9 +389,9 @@ impl<'a> Sheet<'a> {
             if let Some(role) = becomes {
                 let half = columns(role, MONO) / 2.0 + 6.0;
                 let x = self.x(lane);
-                pen.rect(Point { x: x - half, y: y - 9.0 }, Point { x: x + half, y: y + 7.0 }, 8.0, "pill");
-                pen.text(Point { x, y: y + 3.0 }, "m white middle", role);
-                lower += 16.0;
+                pen.rect(Point { x: x - half, y: y - 14.0 }, Point { x: x + half, y: y + 2.0 }, 8.0, "pill");
+                pen.text(Point { x, y: y - 2.0 }, "m white middle", role);
+                lower += 10.0;
             }
             let text = match &is.lock {
                 Some(lock) if was.lock.as_ref() != Some(lock) || becomes.is_some() => {
@@ -401,12 +407,14 @@ impl<'a> Sheet<'a> {
         }
         for (_, text, tone) in beat.cells.iter().filter(|(shown, _, _)| *shown == lane) {
             let is_said = arrow.is_some_and(|arrow| arrow.says == *text && other_end.is_some());
-            let text = match text.as_str() {
-                "x message" => "message lost",
-                text => text.strip_prefix("x ").unwrap_or(text),
+            // Below the arrow of a message, which ends here.
+            let (text, lower) = match text.as_str() {
+                "message" => ("message", 14.0),
+                "x message" => ("message lost", 18.0),
+                text => (text.strip_prefix("x ").unwrap_or(text), 4.0),
             };
             if !is_said {
-                self.label(pen, lane, y + 4.0, side, *tone, text);
+                self.label(pen, lane, y + lower, side, *tone, text);
             }
         }
     }

@@ -265,7 +265,7 @@ pub fn world(config: &Config) -> Vec<String> {
 
 /// `what may go wrong: a node crashes (at most 1 time)`, or that nothing does.
 fn faults(config: &Config) -> String {
-    let allowed = faults_allowed(&config.faults);
+    let allowed = faults_allowed(config.faults);
     if allowed.is_empty() {
         "nothing goes wrong".to_owned()
     } else {
@@ -274,7 +274,7 @@ fn faults(config: &Config) -> String {
 }
 
 /// What a budget allows: `a node crashes (at most 1 time)`.
-pub(crate) fn faults_allowed(faults: &Faults) -> Vec<String> {
+pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
     let all = [
         (faults.crash_client, "a client crashes"),
         (faults.crash_thread, "a thread dies"),

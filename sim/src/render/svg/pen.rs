@@ -23,7 +23,7 @@ const CROSS: f64 = 5.5;
 const STYLE: &str = "\
 .lockstep text{font:12px 'Helvetica Neue',Arial,'Liberation Sans','DejaVu Sans',sans-serif;fill:#1d2733}\
 .lockstep .m{font-family:ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace;font-size:11px}\
-.lockstep .halo{paint-order:stroke;stroke:#fff;stroke-width:4px;stroke-linejoin:round}\
+.lockstep .halo{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round}\
 .lockstep .title{font-size:17px;font-weight:bold}\
 .lockstep .strong{font-weight:bold}\
 .lockstep .faint{fill:#6b7785}\
@@ -36,7 +36,8 @@ const STYLE: &str = "\
 .lockstep .card{fill:#fff}\
 .lockstep .head{fill:#f4f6f9;stroke:#8894a3;stroke-width:1.5}\
 .lockstep .life{stroke:#b4bdc8;stroke-width:1.5}\
-.lockstep .asleep{stroke:#b4bdc8;stroke-width:1.5;stroke-dasharray:2 5}\
+.lockstep .asleep{stroke:#8894a3;stroke-width:1.5;stroke-dasharray:2 5}\
+.lockstep .within{stroke:#fff;stroke-width:2.5;stroke-dasharray:2 5}\
 .lockstep .time{fill:#eef2f7}\
 .lockstep .clash{fill:#fde7e4}\
 .lockstep .why{fill:#fde7e4;stroke:#b3261e}\
