@@ -3,8 +3,10 @@
 #   make check   exhausts every built-in scenario; needs cargo
 #   make test    proves that model, Redis and text agree, on every server version;
 #                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some
+#
+# And one that writes: `make reports` makes reports/ and the generated parts of README.md anew, from real runs.
 
-.PHONY: check test
+.PHONY: check test reports
 
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
@@ -14,3 +16,8 @@ test:
 	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
 	cargo build --workspace --locked && \
 	cargo test --workspace --locked
+
+reports:
+	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
+	cargo build --workspace --locked && \
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports

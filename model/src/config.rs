@@ -123,6 +123,8 @@ pub struct Cluster {
     pub replicas: u8,
     /// How long an effect may wait before its replica has it.
     pub lag: Bound,
+    /// How a TTL travels to a replica.
+    pub ttls: Ttls,
     /// Which replica a failover chooses.
     pub promote: PromoteRule,
     /// How long after the master's death until a replica has taken its place and every running client knows.
@@ -144,6 +146,16 @@ impl Bound {
     pub const fn is_zero(self) -> bool {
         matches!(self, Self::Ticks(0))
     }
+}
+
+/// How a TTL travels to a replica: it depends on the server's version (facts/redis.md, "Replication").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Ttls {
+    /// As the time at which the key expires: wherever it arrives, it means the same (since Redis 7.0).
+    Absolute,
+    /// As the time the key has left, counted from its arrival: a late replica expires it later (before 7.0).
+    Relative,
 }
 
 /// Which replica a failover chooses (facts/redis.md, "Failover").

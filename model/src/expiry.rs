@@ -4,7 +4,7 @@
 //! key and never deletes it by itself; with all clocks alike that looks the same, so an expired key is simply gone.
 
 use crate::client;
-use crate::config::Config;
+use crate::config::{Bound, Config, Ttls};
 use crate::locks::Record;
 use crate::replication;
 use crate::step::{Happening, Happenings, Reply};
@@ -31,8 +31,10 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     for node in &mut world.group.nodes {
         node.record = later(node.record);
         for effect in &mut node.link.effects[..usize::from(node.link.len)] {
-            effect.record = later(effect.record);
-            if !matches!(config.cluster.lag, crate::config::Bound::Any) {
+            if config.cluster.ttls == Ttls::Absolute {
+                effect.record = later(effect.record);
+            }
+            if !matches!(config.cluster.lag, Bound::Any) {
                 effect.age += 1;
             }
         }

@@ -2,6 +2,7 @@
 
 use lockstep_model::config::{
     Bound, Clients, Cluster, Config, Faults, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time,
+    Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
@@ -11,7 +12,13 @@ pub const SMALL: Config = Config {
     lock: LockKind::Reentrant,
     time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None },
-    cluster: Cluster { replicas: 0, lag: Bound::Any, promote: PromoteRule::Any, failover_within: Bound::Any },
+    cluster: Cluster {
+        replicas: 0,
+        lag: Bound::Any,
+        ttls: Ttls::Absolute,
+        promote: PromoteRule::Any,
+        failover_within: Bound::Any,
+    },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
     faults: Faults {

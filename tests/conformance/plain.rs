@@ -5,7 +5,7 @@ use lockstep_redis::{Names, Scripts};
 use lockstep_tests::servers::{Server, on_every_server};
 use redis::Connection;
 
-use crate::{assert_ttl, holder, lease};
+use crate::{holder, lease};
 
 fn lock_on(server: &Server) -> Plain<Connection> {
     Plain::new(server.connect(), Names::of("lock"), Scripts::built_in())
@@ -18,7 +18,7 @@ fn the_first_takes_it_and_the_second_is_refused() {
         assert_eq!(lock.acquire(&holder("A"), lease(60_000)).unwrap(), AcquireReply::Acquired);
         assert_eq!(lock.acquire(&holder("B"), lease(90_000)).unwrap(), AcquireReply::Busy);
         assert_eq!(server.ask::<String>("GET lock"), "A:1");
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
 }
 
@@ -29,7 +29,7 @@ fn the_holder_itself_is_refused_too_and_its_lease_stays() {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(lock.acquire(&holder("A"), lease(90_000)).unwrap(), AcquireReply::Busy);
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
 }
 
@@ -64,9 +64,9 @@ fn only_the_holder_extends_and_the_lease_begins_anew() {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(lock.extend(&holder("B"), lease(90_000)).unwrap(), ExtendReply::NotHeld);
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
         assert_eq!(lock.extend(&holder("A"), lease(90_000)).unwrap(), ExtendReply::Extended);
-        assert_ttl(server.ask("PTTL lock"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
     });
 }
 

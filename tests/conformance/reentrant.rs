@@ -7,7 +7,7 @@ use lockstep_redis::{Holder, Names, Receipt, Scripts};
 use lockstep_tests::servers::{Server, on_every_server};
 use redis::Connection;
 
-use crate::{assert_ttl, holder, lease};
+use crate::{holder, lease};
 
 const CHANNEL: &str = "redisson_lock__channel:{lock}";
 
@@ -35,7 +35,7 @@ fn a_free_lock_is_taken_with_one_hold_and_its_lease() {
     on_every_server(|server| {
         assert_eq!(lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap(), AcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
 }
 
@@ -47,7 +47,7 @@ fn entering_again_counts_and_begins_the_lease_anew() {
         for (count, lease_ms) in [(1, 60_000), (2, 90_000), (3, 30_000)] {
             assert_eq!(lock.acquire(&holder("A"), lease(lease_ms)).unwrap(), AcquireReply::Acquired);
             assert_eq!(server.fields("lock"), holds("A:1", count));
-            assert_ttl(server.ask("PTTL lock"), lease_ms.cast_signed());
+            assert_eq!(server.ask::<i64>("PTTL lock"), lease_ms.cast_signed());
         }
     });
 }
@@ -60,10 +60,10 @@ fn somebody_else_is_told_how_long_the_lease_in_the_way_lives() {
         for stranger in [holder("B"), Holder::new("A", 2)] {
             let reply = lock.acquire(&stranger, lease(90_000)).unwrap();
             let AcquireReply::Busy { ttl_ms } = reply else { panic!("{stranger}: {reply:?}") };
-            assert_ttl(ttl_ms, 60_000);
+            assert_eq!(ttl_ms, 60_000);
         }
         assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
 }
 
@@ -81,8 +81,10 @@ fn a_lease_that_ran_out_leaves_the_lock_to_the_next_and_says_nothing() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         let mut listener = server.listen(CHANNEL);
-        lock.acquire(&holder("A"), lease(1)).unwrap();
-        while server.ask::<i64>("EXISTS lock") == 1 {}
+        lock.acquire(&holder("A"), lease(60_000)).unwrap();
+        server.wait_ms(60_000);
+        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Busy { ttl_ms: 0 });
+        server.wait_ms(1);
         assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("B:1", 1));
         assert_eq!(listener.heard(), [""; 0]);
@@ -98,7 +100,7 @@ fn a_release_of_one_hold_of_two_keeps_the_lock_and_begins_the_lease_anew() {
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(send_release(server, &holder("A"), 90_000, "r1"), ReleaseReply::StillHeld);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_ttl(server.ask("PTTL lock"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("0"));
         assert_eq!(listener.heard(), [""; 0]);
     });
@@ -113,7 +115,7 @@ fn the_last_release_frees_the_lock_and_wakes_a_waiter() {
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
         assert_eq!(listener.heard(), ["0"]);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("1"));
-        assert_ttl(server.ask("PTTL redisson_unlock_latch:{lock}:r1"), 20_000);
+        assert_eq!(server.ask::<i64>("PTTL redisson_unlock_latch:{lock}:r1"), 20_000);
     });
 }
 
@@ -161,7 +163,7 @@ fn without_a_receipt_a_release_sent_again_takes_back_another_hold() {
             reentrant::release_without_receipt(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(90_000));
         let send = || -> ReleaseReply { call.ask(&mut server.connect()).unwrap() };
         assert_eq!(send(), ReleaseReply::StillHeld);
-        assert_ttl(server.ask("PTTL lock"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(send(), ReleaseReply::Released);
         assert_eq!(send(), ReleaseReply::NotHeld);
         assert_eq!(listener.heard(), ["0"]);
@@ -176,7 +178,7 @@ fn a_foreign_release_changes_nothing_and_leaves_no_receipt() {
         lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(send_release(server, &holder("B"), 90_000, "r1"), ReleaseReply::NotHeld);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_ttl(server.ask("PTTL lock"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
         assert_eq!(receipt_of(server, "r1"), None);
         assert_eq!(listener.heard(), [""; 0]);
     });
@@ -200,7 +202,7 @@ fn renewing_begins_the_lease_anew_and_counts_nothing() {
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(lock.renew(&holder("A"), lease(90_000)).unwrap(), RenewReply::Renewed);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
-        assert_ttl(server.ask("PTTL lock"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
     });
 }
 
@@ -225,9 +227,9 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
         let call = reentrant::renew(&scripts, mine.iter().map(|names| (names, &a)), lease(90_000));
         let replies: Vec<RenewReply> = call.ask(&mut server.connect()).unwrap();
         assert_eq!(replies, [RenewReply::Renewed, RenewReply::NotHeld, RenewReply::NotHeld, RenewReply::Renewed]);
-        assert_ttl(server.ask("PTTL first"), 90_000);
-        assert_ttl(server.ask("PTTL taken"), 60_000);
-        assert_ttl(server.ask("PTTL last"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL first"), 90_000);
+        assert_eq!(server.ask::<i64>("PTTL taken"), 60_000);
+        assert_eq!(server.ask::<i64>("PTTL last"), 90_000);
         assert_eq!(server.ask::<i64>("EXISTS lost"), 0);
     });
 }

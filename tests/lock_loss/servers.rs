@@ -11,27 +11,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep_sim::replay::{Error, Flavour, Gate, Node, Role, Server};
+use lockstep_tests::servers::{START_MS, for_every_version as on_every_server, servers};
 use redis::{Commands, Connection, Value, cmd};
-
-/// Some day in 2033: far from the machine's own time, so that the two cannot be taken for each other.
-const START_MS: i64 = 2_000_000_000_000;
-
-fn servers() -> Vec<Server> {
-    let found = match std::env::var_os("LOCKSTEP_TEST_SERVERS") {
-        Some(paths) => std::env::split_paths(&paths).map(|path| Server::find(Some(&path))).collect(),
-        None => Server::find(None).map(|server| vec![server]),
-    };
-    let servers: Vec<_> = found.unwrap_or_else(|error: Error| panic!("{error}"));
-    assert!(!servers.is_empty(), "LOCKSTEP_TEST_SERVERS names no server");
-    servers
-}
-
-fn on_every_server(fact: impl Fn(&Server)) {
-    for server in servers() {
-        println!("on {server}");
-        fact(&server);
-    }
-}
 
 fn start(server: &Server) -> Node {
     Node::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))

@@ -1,3 +1,4 @@
 //! What the proofs share.
 
+pub mod command;
 pub mod servers;

@@ -1,87 +1,68 @@
-//! Private servers, one for each test and version.
+//! Private servers with a frozen clock, one for each test and version.
 //!
-//! Which versions: `LOCKSTEP_TEST_SERVERS`, paths with colons between them, else the `redis-server`
-//! on `PATH`. A test that finds none fails and says what to do; it never passes for want of a server.
+//! Which versions: `LOCKSTEP_TEST_SERVERS`, paths with colons between them, else the one that `lockstep` itself would
+//! find. A test that finds none fails and says what to do; it never passes for want of a server.
 
 use std::collections::BTreeMap;
 use std::env;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::path::PathBuf;
+use std::time::Duration;
 
-use redis::{Client, Connection, ConnectionLike};
-use tempfile::TempDir;
+use lockstep_sim::replay::{self, Node};
+use redis::{Connection, ConnectionLike};
 
-/// How long a server may take to start, or a message to arrive, on a busy machine.
+/// Some day in 2033: far from the machine's own time, so that the two cannot be taken for each other.
+pub const START_MS: i64 = 2_000_000_000_000;
+
+/// How long a message may take to arrive on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// The server versions to prove things on: at least one.
+pub fn servers() -> Vec<replay::Server> {
+    let paths: Vec<Option<PathBuf>> = match env::var_os("LOCKSTEP_TEST_SERVERS") {
+        None => vec![None],
+        Some(paths) => env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).map(Some).collect(),
+    };
+    assert!(!paths.is_empty(), "LOCKSTEP_TEST_SERVERS is set and names no server");
+    let find = |path: &Option<PathBuf>| {
+        replay::Server::find(path.as_deref())
+            .unwrap_or_else(|error| panic!("{error}\n`make test` installs the servers that the tests use"))
+    };
+    paths.iter().map(find).collect()
+}
+
+/// Runs the proof once for every server version.
+pub fn for_every_version(proof: impl Fn(&replay::Server)) {
+    for server in servers() {
+        // Shown only when the proof fails, and then one wants to know where.
+        println!("on {server}");
+        proof(&server);
+    }
+}
 
 /// Runs the proof once on every server version, each time on a fresh server.
 pub fn on_every_server(proof: impl Fn(&Server)) {
-    for binary in binaries() {
-        // Shown only when the proof fails, and then one wants to know where.
-        println!("on {}", binary.display());
-        proof(&Server::start(&binary));
-    }
+    for_every_version(|version| {
+        let node = Node::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
+        proof(&Server { node });
+    });
 }
 
-/// The server versions to prove things on: at least one.
-fn binaries() -> Vec<PathBuf> {
-    let Some(paths) = env::var_os("LOCKSTEP_TEST_SERVERS") else {
-        return vec![PathBuf::from("redis-server")];
-    };
-    let binaries: Vec<PathBuf> = env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).collect();
-    assert!(!binaries.is_empty(), "LOCKSTEP_TEST_SERVERS is set and names no server");
-    binaries
-}
-
-/// A server that nobody else knows: its socket lies in a folder of its own, and both go with it.
+/// A server that nobody else knows, whose clock stands still.
 #[derive(Debug)]
 pub struct Server {
-    process: Child,
-    folder: TempDir,
+    node: Node,
 }
 
 impl Server {
-    fn start(binary: &Path) -> Self {
-        let folder = tempfile::tempdir().expect("a temporary folder");
-        let process = Command::new(binary)
-            .args(["--port", "0", "--save", "", "--appendonly", "no", "--unixsocket"])
-            .arg(folder.path().join("socket"))
-            .arg("--dir")
-            .arg(folder.path())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap_or_else(|error| {
-                panic!(
-                    "{}: {error}\n`make test` installs the servers; by hand: `apt-get install redis-server`, \
-                     or paths in LOCKSTEP_TEST_SERVERS, colons between them",
-                    binary.display()
-                )
-            });
-        let mut server = Self { process, folder };
-        server.wait_until_it_answers();
-        server
-    }
-
-    fn wait_until_it_answers(&mut self) {
-        let started_at = Instant::now();
-        while self.client().get_connection().is_err() {
-            let exit = self.process.try_wait().expect("the state of our own child");
-            assert!(exit.is_none(), "the server stopped while it started: {exit:?}");
-            assert!(started_at.elapsed() < PATIENCE, "the server does not answer after {PATIENCE:?}");
-            thread::sleep(Duration::from_millis(5));
-        }
-    }
-
-    fn client(&self) -> Client {
-        let socket = self.folder.path().join("socket");
-        Client::open(format!("unix:{}", socket.display())).expect("the address of a socket")
-    }
-
     /// A new connection.
     pub fn connect(&self) -> Connection {
-        self.client().get_connection().expect("a connection to our own server")
+        self.node.connect().expect("a connection to our own server")
+    }
+
+    /// Lets so much time pass on the server.
+    pub fn wait_ms(&self, ms: i64) {
+        self.node.advance_clock(ms).expect("our own server sees its clock");
     }
 
     /// What one command answers: `server.ask("PTTL lock")`.
@@ -105,14 +86,6 @@ impl Server {
         let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
         connection.req_packed_command(&subscribe).expect("a subscription");
         Listener { connection, sender: self.connect(), channel: channel.into() }
-    }
-}
-
-impl Drop for Server {
-    fn drop(&mut self) {
-        // Nothing in it is worth a clean shutdown. Both fail only if it has stopped already.
-        let _ = self.process.kill();
-        let _ = self.process.wait();
     }
 }
 

@@ -170,8 +170,9 @@ fn page(history: &History, replayed: &Played, screen: &Screen) -> String {
     page.push('\n');
     match &replayed.difference {
         None => {
-            let _ =
-                writeln!(page, "agrees: {} compared on {}", words::count(replayed.compared, "step"), replayed.server);
+            let (steps, compared) =
+                (words::count(replayed.steps, "step"), words::count(replayed.compared, "comparison"));
+            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}", replayed.server);
         }
         Some(difference) => {
             let _ = write!(page, "diverged: on {}, at {}", replayed.server, difference_told(difference, trace));
@@ -226,7 +227,7 @@ mod tests {
 
     fn replayed(difference: Option<Difference>) -> Played {
         let answers = vec![vec!["EVALSHA acquire -> nil".to_owned()]];
-        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 1, answers, difference }
+        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 12, answers, difference }
     }
 
     fn difference() -> Difference {
@@ -243,7 +244,7 @@ mod tests {
     fn what_agrees_ends_with_what_was_compared_and_with_whom() {
         let page = page(&history(), &replayed(None), &Screen::new(Color::Never, true));
         assert!(page.contains("  1  EVALSHA acquire -> nil\n"), "{page}");
-        assert!(page.ends_with("\nagrees: 1 step compared on redis 7.0.15\n"), "{page}");
+        assert!(page.ends_with("\nagrees: 1 step, 12 comparisons, on redis 7.0.15\n"), "{page}");
     }
 
     #[test]
@@ -258,7 +259,7 @@ mod tests {
     fn several_replays_are_summed_and_the_first_difference_stands_out() {
         let all = [json_of(&history(), &replayed(None)), json_of(&history(), &replayed(Some(difference())))];
         let both = together(&all);
-        assert_eq!(both["compared"], 2);
+        assert_eq!(both["compared"], 24);
         assert_eq!(both["agrees"], false);
         assert_eq!(both["first_difference"]["what"], "lock on n1");
         assert_eq!(together(&all[..1])["first_difference"], Value::Null);

@@ -129,6 +129,22 @@ pub enum Error {
         answer: String,
     },
 
+    /// The scenario's replicas are told TTLs in another way than this server tells them.
+    #[error(
+        "{server} sends TTLs to its replicas as {sends} times, and the scenario says {says}; \
+         say ttls = \"{sends}\" in [cluster], or name a server {other} with --server"
+    )]
+    OtherTtls {
+        /// Flavour and version.
+        server: String,
+        /// What it does.
+        sends: &'static str,
+        /// What the scenario says.
+        says: &'static str,
+        /// Which servers do that.
+        other: &'static str,
+    },
+
     /// `lease` times `tick_ms` is beyond what Redis can store.
     #[error("the lease is longer than a hundred years; lower lease or tick_ms in [time]")]
     LeaseTooLong,

@@ -23,5 +23,5 @@ pub use compare::Difference;
 pub use error::Error;
 pub use gate::{Effect, Gate};
 pub use node::{Node, Role};
-pub use player::{Played, Player};
+pub use player::{Played, Player, suited};
 pub use server::{Flavour, Server, Version};

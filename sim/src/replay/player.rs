@@ -7,6 +7,7 @@
 use std::collections::VecDeque;
 
 use lockstep_model::action::Party;
+use lockstep_model::config::{Cluster, Ttls};
 use lockstep_model::step::Happening;
 use lockstep_model::trace::{State, Trace, TraceStep, client_name, node_name};
 use lockstep_model::{Action, Config, LockKind};
@@ -48,6 +49,8 @@ pub struct Player {
     listeners: Vec<Listener>,
     /// Whether a node was killed or promoted since the servers were started: such a group is started anew.
     is_worn: bool,
+    /// Whether the servers are as they were started.
+    is_fresh: bool,
     told: Told,
 }
 
@@ -122,6 +125,7 @@ impl Player {
     /// Whatever keeps a server from running under our clock and our gates.
     pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
+        refuse_other_ttls(server, config)?;
         let mut player = Self {
             config: *config,
             interpreter,
@@ -131,6 +135,7 @@ impl Player {
             master: 0,
             listeners: Vec::new(),
             is_worn: true,
+            is_fresh: false,
             told: Told::default(),
         };
         player.reset()?;
@@ -148,6 +153,7 @@ impl Player {
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, Error> {
         self.reset()?;
+        self.is_fresh = false;
         self.told = Told::default();
         let mut played = 0;
         for step in &trace.steps {
@@ -176,6 +182,9 @@ impl Player {
         self.listeners = (0..self.config.clients.count).map(|_| Listener::default()).collect();
         if self.is_worn {
             return self.start_nodes();
+        }
+        if self.is_fresh {
+            return Ok(());
         }
         for member in &mut self.members {
             member.pending.clear();
@@ -208,6 +217,7 @@ impl Player {
             self.follow_master(replica)?;
         }
         self.is_worn = false;
+        self.is_fresh = true;
         Ok(())
     }
 
@@ -486,6 +496,25 @@ impl Told {
             answers.push(words());
         }
     }
+}
+
+/// The world as this server makes it: TTLs travel to its replicas in the way of its version.
+pub fn suited(config: &Config, server: &Server) -> Config {
+    Config { cluster: Cluster { ttls: server.ttls(), ..config.cluster }, ..*config }
+}
+
+/// A difference between versions that is known is no discovery.
+fn refuse_other_ttls(server: &Server, config: &Config) -> Result<(), Error> {
+    if config.cluster.replicas == 0 || config.cluster.ttls == server.ttls() {
+        return Ok(());
+    }
+    let server = server.to_string();
+    Err(match config.cluster.ttls {
+        Ttls::Absolute => {
+            Error::OtherTtls { server, sends: "relative", says: "absolute", other: "of Redis 7.0 or newer" }
+        }
+        Ttls::Relative => Error::OtherTtls { server, sends: "absolute", says: "relative", other: "older than 7.0" },
+    })
 }
 
 fn dump_command(sha1: &str) -> Cmd {

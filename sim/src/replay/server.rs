@@ -6,6 +6,8 @@ use std::fmt;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
 
+use lockstep_model::config::Ttls;
+
 use super::Error;
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.
@@ -106,6 +108,12 @@ impl Server {
     /// Its version.
     pub fn version(&self) -> Version {
         self.version
+    }
+
+    /// How it tells its replicas a TTL: as a time of its own clock since 7.0 (measured: 6.2.5 sends `PEXPIRE`, 7.0.15
+    /// and Valkey 9.1.2 send `PEXPIREAT`).
+    pub fn ttls(&self) -> Ttls {
+        if self.version >= (Version { major: 7, minor: 0, patch: 0 }) { Ttls::Absolute } else { Ttls::Relative }
     }
 }
 

@@ -49,6 +49,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     {
         for (key, reason) in [
             ("lag", "there is no replica that could lag"),
+            ("ttls", "there is no replica that a TTL could travel to"),
             ("promote", "there is no replica that could be promoted"),
             ("failover_within", "there is no replica that could take over"),
         ] {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use lockstep_model::config::{
     Bound, Clients, Cluster, FailedRenewal, Faults, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
     MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile, PromoteRule,
-    Protocol, RenewalTimer, Resource, Time,
+    Protocol, RenewalTimer, Resource, Time, Ttls,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -184,12 +184,14 @@ impl<'a> Sections<'a> {
         cluster.number_for_later("min_replicas", 0..=MAX_REPLICAS, 0, "a master that needs replicas to write");
         let lag = cluster.number_or_any("lag", MAX_TICKS);
         let failover_within = cluster.number_or_any("failover_within", MAX_TICKS);
+        let ttls = cluster.word("ttls", "way for a TTL to travel", &TTLS);
         let promote = cluster.word("promote", "rule of promotion", &PROMOTE_RULES);
         let returns = [("never", Some(())), ("with-data", None), ("empty", None)];
         cluster.word("returns", "way for an old master to return", &returns);
         Some(Cluster {
             replicas: replicas.or(0)?,
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
+            ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
         })
@@ -273,6 +275,7 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
 ];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
+const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 3] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),

@@ -15,7 +15,10 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
     (TOP, &["story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "expect"]),
     ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
-    ("cluster", &["groups", "replicas", "wait_for", "min_replicas", "lag", "promote", "failover_within", "returns"]),
+    (
+        "cluster",
+        &["groups", "replicas", "wait_for", "min_replicas", "lag", "ttls", "promote", "failover_within", "returns"],
+    ),
     ("network", &["mode", "delay"]),
     ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
     (

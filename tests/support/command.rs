@@ -13,9 +13,13 @@ pub fn binary() -> PathBuf {
 }
 
 /// What came of a command.
+#[derive(Debug)]
 pub struct Ran {
+    /// The exit code.
     pub code: i32,
+    /// Results.
     pub stdout: String,
+    /// Messages.
     pub stderr: String,
 }
 

@@ -1,0 +1,148 @@
+//! The commands that ask real servers: what they say when the servers agree, when there is none, and that nothing of
+//! them is left behind.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use lockstep_tests::command::{Ran, lockstep, run};
+use lockstep_tests::servers::servers;
+use serde_json::Value;
+
+/// How long a process may take to appear, or to be gone.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+fn with_server(arguments: &[&str], server: &Path) -> Ran {
+    run(&[arguments, &["--server", server.to_str().expect("a path in UTF-8")]].concat())
+}
+
+/// The two releases on either side of it are real: two holders, each on a server that says so.
+#[test]
+fn a_stranger_sees_real_redis_lose_the_lock() {
+    for server in servers().iter().filter(|server| server.ttls() == lockstep_model::config::Ttls::Absolute) {
+        let ran = with_server(&["replay", "failover-loses-the-grant"], server.path());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        for said in [
+            "n1: reentrant/acquire lock | 30000 A:1 → nil",
+            "SIGKILL to n1",
+            "n2: REPLICAOF NO ONE → OK",
+            "n2: reentrant/acquire lock | 30000 B:1 → nil",
+            "A and B both believe they hold; at most 1 may.",
+            &format!("on {server}"),
+        ] {
+            assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
+        }
+    }
+}
+
+#[test]
+fn two_runs_are_the_same_to_the_last_byte() {
+    let server = servers().swap_remove(0);
+    let runs: [&[&str]; 2] = [
+        &["replay", "two-threads-one-is-woken", "--format", "json"],
+        &["fuzz", "third-client-is-woken", "lost-unlock-message", "--cases", "20", "--seed", "7", "--format", "json"],
+    ];
+    for arguments in runs {
+        let first = with_server(arguments, server.path());
+        assert_eq!(first.code, 0, "{}", first.stderr);
+        assert_eq!(with_server(arguments, server.path()).stdout, first.stdout);
+    }
+    let check = || {
+        let mut object: Value = serde_json::from_str(&run(&["check", "--format", "json"]).stdout).expect("JSON");
+        for scenario in object["scenarios"].as_array_mut().expect("scenarios") {
+            scenario["seconds"] = Value::Null;
+        }
+        object
+    };
+    assert_eq!(check(), check());
+}
+
+#[test]
+fn a_seed_draws_other_histories_than_another_seed() {
+    let server = servers().swap_remove(0);
+    let steps = |seed| {
+        let ran = with_server(
+            &["fuzz", "third-client-is-woken", "--cases", "20", "--seed", seed, "--format", "json"],
+            server.path(),
+        );
+        serde_json::from_str::<Value>(&ran.stdout).expect("JSON")["steps"].as_u64().expect("a number")
+    };
+    assert_ne!(steps("1"), steps("2"));
+}
+
+#[test]
+fn a_server_that_cannot_be_used_ends_with_5_and_what_to_do() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let program = |name: &str, text: &str| {
+        let file = folder.path().join(name);
+        fs::write(&file, text).expect("a file");
+        fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).expect("a program");
+        file
+    };
+    let old = program("old", "#!/bin/sh\necho 'Redis server v=5.0.7 sha=00000000:0 malloc=jemalloc-5.2.1 bits=64'\n");
+    let other = program("other", "#!/bin/sh\necho hello\n");
+    let mute = program(
+        "mute",
+        "#!/bin/sh\n[ \"$1\" = --version ] && echo 'Redis server v=7.0.15 sha=0' && exit\necho no luck\nexit 3\n",
+    );
+    let cases = [
+        (folder.path().join("nothing"), "install"),
+        (old, "6.2.0 or newer is needed"),
+        (other, "is not a Redis or Valkey server"),
+        (mute, "no luck"),
+    ];
+    for (server, says) in cases {
+        let ran = with_server(&["replay", "foreign-release"], &server);
+        assert_eq!(ran.code, 5, "{}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{says:?} is not in\n{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+}
+
+/// The harness is killed as by the kernel's out-of-memory killer: nothing of its own code runs any more.
+#[test]
+fn killing_the_harness_leaves_no_server_behind() {
+    let server = servers().swap_remove(0);
+    let path = server.path().to_str().expect("a path in UTF-8");
+    let mut harness =
+        lockstep(&["fuzz", "failover-loses-the-grant", "--cases", "1000000", "--server", path, "--quiet"])
+            .spawn()
+            .expect("the binary starts");
+    let children = eventually("the harness starts servers", || {
+        let children = children_of(harness.id());
+        (!children.is_empty()).then_some(children)
+    });
+    harness.kill().expect("our own child");
+    harness.wait().expect("our own child");
+    eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
+}
+
+fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+    let since = Instant::now();
+    loop {
+        if let Some(seen) = look() {
+            return seen;
+        }
+        assert!(since.elapsed() < PATIENCE, "waited {PATIENCE:?}, and not: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// The processes whose parent is this one.
+fn children_of(parent: u32) -> Vec<u32> {
+    let processes =
+        fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+    processes.filter(|&process: &u32| parent_of(process) == Some(parent) && is_server(process)).collect()
+}
+
+fn parent_of(process: u32) -> Option<u32> {
+    // pid (name) state ppid …; the name may hold blanks and parentheses.
+    let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
+    line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+fn is_server(process: u32) -> bool {
+    fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.contains("-server"))
+}

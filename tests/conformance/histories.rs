@@ -1,0 +1,178 @@
+//! Model and real servers agree: on every counterexample, on histories that take every kind of action, on histories
+//! drawn at random, and on those that are kept because they tell a story or once differed.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::LockKind;
+use lockstep_model::config::Ttls;
+use lockstep_model::trace::{About, Trace};
+use lockstep_redis::Scripts;
+use lockstep_sim::check::{Engine, Limits, check, covering};
+use lockstep_sim::fuzz::{Options, fuzz};
+use lockstep_sim::replay::{Difference, Player, Server, suited};
+use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::servers::for_every_version;
+
+/// Random histories of each kind, on one node.
+const CASES_PER_KIND: u32 = 1_000;
+/// Random histories with replicas and failovers.
+const CASES_WITH_REPLICAS: u32 = 200;
+
+fn kept() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("conformance/histories")
+}
+
+fn assert_agrees(player: &mut Player, trace: &Trace) {
+    let result = player.replay(trace, false).unwrap_or_else(|error| panic!("{}: {error}", trace.scenario));
+    if let Some(difference) = result.difference {
+        panic!("{}: model and redis differ:\n{}", trace.scenario, told(&difference, trace));
+    }
+    assert_eq!(result.steps, trace.steps.len());
+}
+
+fn told(difference: &Difference, trace: &Trace) -> String {
+    let Difference { step, what, model, redis, .. } = difference;
+    let story = lockstep_sim::render::short::list(trace);
+    format!("step {step}, {what}\n  model  {model}\n  redis  {redis}\n{story}")
+}
+
+/// What the model says can go wrong goes wrong on real servers, in exactly those steps.
+#[test]
+fn every_counterexample_and_covering_history_agrees_on_every_server() {
+    for_every_version(|version| {
+        for scenario in builtin().into_iter().map(|scenario| on(version, scenario)) {
+            let mut player = start(version, &scenario);
+            for trace in counterexamples(&scenario).iter().chain(&covering_histories(&scenario)) {
+                assert_agrees(&mut player, trace);
+            }
+        }
+    });
+}
+
+#[test]
+fn random_histories_of_the_plain_lock_agree_on_every_server() {
+    random_histories(CASES_PER_KIND, |scenario| {
+        scenario.config.lock == LockKind::Plain && scenario.config.cluster.replicas == 0
+    });
+}
+
+#[test]
+fn random_histories_of_the_reentrant_lock_agree_on_every_server() {
+    random_histories(CASES_PER_KIND, |scenario| {
+        scenario.config.lock == LockKind::Reentrant && scenario.config.cluster.replicas == 0
+    });
+}
+
+#[test]
+fn random_histories_with_replicas_and_failovers_agree_on_every_server() {
+    random_histories(CASES_WITH_REPLICAS, |scenario| scenario.config.cluster.replicas > 0);
+}
+
+/// Stories told by hand, and histories on which model and Redis once differed.
+#[test]
+fn every_kept_history_agrees_on_every_server() {
+    let traces = kept_histories();
+    assert!(!traces.is_empty(), "there are kept histories");
+    for_every_version(|version| {
+        for trace in &traces {
+            let Trace { scenario, story, config, about, .. } = trace;
+            let config = suited(config, version);
+            let trace = Trace::record(scenario, story, &config, about.clone(), &trace.actions(), "").unwrap();
+            let mut player = Player::start(version, &config, Scripts::built_in()).expect("servers start");
+            assert_agrees(&mut player, &trace);
+        }
+    });
+}
+
+/// A replay is a measurement that can be repeated: the same answers, to the last byte.
+#[test]
+fn a_replay_has_the_same_answers_every_time() {
+    for_every_version(|version| {
+        let scenario = builtin().into_iter().find(|scenario| scenario.name == "failover-while-waiting").unwrap();
+        let scenario = on(version, scenario);
+        let trace = counterexamples(&scenario).swap_remove(0);
+        let first = start(version, &scenario).replay(&trace, true).expect("servers answer");
+        let mut again = start(version, &scenario);
+        for _ in 0..5 {
+            assert_eq!(again.replay(&trace, true).expect("servers answer"), first);
+        }
+    });
+}
+
+/// The scenario in the world that this version makes.
+fn on(version: &Server, scenario: Scenario) -> Scenario {
+    Scenario { config: suited(&scenario.config, version), ..scenario }
+}
+
+/// A difference between versions that is known is refused, with what to do, and not replayed as if it were none.
+#[test]
+fn a_server_that_sends_ttls_in_another_way_than_the_scenario_says_is_refused() {
+    for_every_version(|version| {
+        let mut scenario = builtin().into_iter().find(|scenario| scenario.config.cluster.replicas > 0).unwrap();
+        let other = if version.ttls() == Ttls::Absolute { Ttls::Relative } else { Ttls::Absolute };
+        scenario.config.cluster.ttls = other;
+        let Err(error) = Player::start(version, &scenario.config, Scripts::built_in()) else { panic!("not refused") };
+        assert!(error.to_string().contains("sends TTLs to its replicas as"), "{error}");
+    });
+}
+
+fn start(version: &Server, scenario: &Scenario) -> Player {
+    Player::start(version, &scenario.config, Scripts::built_in())
+        .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+}
+
+fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: None, time_limit: None, stop: &stop, progress: &progress };
+    let outcome = check(scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}"));
+    outcome.properties.into_iter().filter_map(|found| found.trace).collect()
+}
+
+fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
+    let Scenario { name, story, config, .. } = scenario;
+    let record = |actions: Vec<_>| Trace::record(name, story, config, About::Covering, &actions, "").unwrap();
+    covering(config).into_iter().map(record).collect()
+}
+
+fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
+    let scenarios: Vec<_> = builtin().into_iter().filter(|scenario| is_meant(scenario)).collect();
+    let each = cases.div_ceil(u32::try_from(scenarios.len()).unwrap());
+    for_every_version(|version| {
+        for (seed, scenario) in (0..).zip(&scenarios) {
+            let options = Options { cases: each, seed };
+            let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+            let scenario = &on(version, scenario.clone());
+            let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
+                .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+            if let Some((trace, difference)) = found.counterexample {
+                let file = keep(&trace, seed);
+                panic!("kept as {}\n{}", file.display(), told(&difference, &trace));
+            }
+            assert_eq!(found.cases, each);
+        }
+    });
+}
+
+/// Keeps a history on which model and Redis differ: as a trace, since a seed draws other histories once the model changes.
+fn keep(trace: &Trace, seed: u64) -> PathBuf {
+    let file = kept().join(format!("{}-{seed}.json", trace.scenario));
+    fs::write(&file, lockstep_sim::render::json::document(trace)).expect("the folder of kept histories is writable");
+    file
+}
+
+fn kept_histories() -> Vec<Trace> {
+    let mut files: Vec<_> = fs::read_dir(kept()).unwrap().map(|entry| entry.unwrap().path()).collect();
+    files.sort();
+    files
+        .iter()
+        .map(|file| {
+            let text = fs::read_to_string(file).unwrap();
+            let trace: Trace =
+                serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", file.display()));
+            assert_eq!(trace.retrace(), Ok(()), "{}: the model says something else by now", file.display());
+            trace
+        })
+        .collect()
+}

@@ -1,0 +1,114 @@
+//! What the servers at hand answer to a history, and how a page shows it: once where all say the same, by version where
+//! they do not.
+//!
+//! A page names a server by its first two numbers: patches come with the distribution. On servers that the page does
+//! not name, what they answer must be among what it shows; then nothing but the answers is left uncompared.
+
+use std::fmt::Write as _;
+
+use lockstep_model::trace::Trace;
+use lockstep_redis::Scripts;
+use lockstep_sim::render::words;
+use lockstep_sim::replay::{Player, Server, suited};
+use lockstep_tests::servers::servers;
+
+use crate::page::listed;
+
+/// What every server at hand said to one history, with which all of them agree.
+pub struct Answers {
+    /// Things compared on each.
+    pub compared: usize,
+    /// Per server, in the order of their names: its name, and its answers per step.
+    said: Vec<(String, Vec<Vec<String>>)>,
+}
+
+/// Replays the histories, which are of one world, one after the other on every server at hand.
+pub fn ask<const HISTORIES: usize>(traces: [&Trace; HISTORIES]) -> [Answers; HISTORIES] {
+    let mut all = traces.map(|_| Answers { compared: 0, said: Vec::new() });
+    for server in &servers() {
+        // Before 7.0 TTLs travel in another way; what the history shows is the same.
+        let config = suited(&traces[0].config, server);
+        let mut group = Player::start(server, &config, Scripts::built_in()).expect("servers start");
+        for (trace, answers) in traces.iter().zip(&mut all) {
+            let Trace { scenario, story, about, reproduce, .. } = trace;
+            let trace = Trace::record(scenario, story, &config, about.clone(), &trace.actions(), reproduce)
+                .expect("the same can happen there");
+            let played = group.replay(&trace, true).expect("servers answer");
+            assert_eq!(played.difference, None, "model and {server} differ in {}", trace.scenario);
+            assert!([0, played.compared].contains(&answers.compared), "{server} was asked as much as the others");
+            answers.compared = played.compared;
+            answers.said.push((name(server), played.answers));
+        }
+    }
+    for answers in &mut all {
+        answers.said.sort();
+        answers.said.dedup();
+    }
+    all
+}
+
+impl Answers {
+    /// The names of the servers.
+    pub fn servers(&self) -> Vec<&str> {
+        self.said.iter().map(|(name, _)| name.as_str()).collect()
+    }
+
+    /// Step by step what was asked and answered.
+    pub fn picture(&self, trace: &Trace) -> String {
+        let mut text = String::new();
+        for (index, step) in trace.steps.iter().enumerate() {
+            let _ = writeln!(text, "{:>3}  {} {}", step.number, step.lane, words::does(step.action));
+            let (_, first) = &self.said[0];
+            let most = self.said.iter().map(|(_, answers)| answers[index].len()).max().unwrap_or(0);
+            for line in 0..most {
+                let says = |answers: &Vec<Vec<String>>| answers[index].get(line).cloned().unwrap_or_default();
+                if self.said.iter().all(|(_, answers)| says(answers) == says(first)) {
+                    let _ = writeln!(text, "       {}", says(first));
+                } else {
+                    for (name, answers) in &self.said {
+                        let _ = writeln!(text, "       on {name}: {}", says(answers));
+                    }
+                }
+            }
+        }
+        text
+    }
+
+    /// Answers that a picture does not show: what a server says that the page, made on other servers, does not know.
+    pub fn missing_in(&self, picture: &str) -> Vec<String> {
+        let shown = |answer: &str| {
+            picture.lines().any(|line| {
+                let line = line.trim_start();
+                line == answer
+                    || line
+                        .strip_prefix("on ")
+                        .and_then(|rest| rest.split_once(": "))
+                        .is_some_and(|(_, said)| said == answer)
+            })
+        };
+        let all =
+            self.said.iter().flat_map(|(name, answers)| answers.iter().flatten().map(move |answer| (name, answer)));
+        all.filter(|(_, answer)| !shown(answer)).map(|(name, answer)| format!("{name}: {answer}")).collect()
+    }
+}
+
+/// The sentence that names the servers of a page.
+pub fn asked(servers: &[&str]) -> String {
+    format!("Asked: {}.", listed(servers))
+}
+
+/// `Redis 7.0`.
+fn name(server: &Server) -> String {
+    let version = server.version();
+    format!("{} {}.{}", server.flavour(), version.major, version.minor)
+}
+
+#[test]
+fn an_answer_that_a_picture_does_not_show_is_noticed() {
+    let said =
+        |answer: &str| Answers { compared: 1, said: vec![("Redis 9.9".to_owned(), vec![vec![answer.to_owned()]])] };
+    let picture = "  1  A asks for the lock\n       n1 stores nothing\n       on Redis 7.0: n1: PING → PONG\n";
+    assert!(said("n1 stores nothing").missing_in(picture).is_empty());
+    assert!(said("n1: PING → PONG").missing_in(picture).is_empty());
+    assert_eq!(said("n2 stores nothing").missing_in(picture), ["Redis 9.9: n2 stores nothing"]);
+}

@@ -1,0 +1,13 @@
+//! The pages in `reports/` and the README say what real runs said: each is made anew here and held beside the one that
+//! is committed. `make reports` writes them.
+//!
+//! Numbers, pictures and tables come from runs; a sentence that says more than its numbers is asserted where it stands.
+
+mod anomalies;
+mod answers;
+mod lock_loss;
+mod minimal;
+mod page;
+mod readme;
+mod runs;
+mod state_space;

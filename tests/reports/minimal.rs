@@ -1,0 +1,95 @@
+//! Why a trace is as short as can be: what is left when a step is left out, and a count of all that is as short.
+
+use lockstep_model::trace::Untrue;
+use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, step};
+use lockstep_sim::render::words;
+use lockstep_sim::scenario::Scenario;
+
+use crate::page::listed;
+use crate::runs;
+
+/// What there is of histories of one length.
+pub struct Count {
+    /// How many.
+    pub all: u64,
+    /// Those whose last state breaks the property.
+    pub breaking: Vec<Vec<Action>>,
+}
+
+/// All histories of that many steps, one by one: no set of states, no search.
+pub fn count(config: &Config, property: Property, steps: usize) -> Count {
+    in_class(config, Counting { property, steps })
+}
+
+struct Counting {
+    property: Property,
+    steps: usize,
+}
+
+impl Classified for Counting {
+    type Output = Count;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Count {
+        let mut count = Count { all: 0, breaking: Vec::new() };
+        let actions = Action::all(config);
+        let world = World::<R, C, N>::initial(config);
+        self.go_on(config, &actions, &world, &mut Vec::new(), &mut count);
+        count
+    }
+}
+
+impl Counting {
+    fn go_on<R: Record, const C: usize, const N: usize>(
+        &self,
+        config: &Config,
+        actions: &[Action],
+        world: &World<R, C, N>,
+        done: &mut Vec<Action>,
+        count: &mut Count,
+    ) {
+        if done.len() == self.steps {
+            count.all += 1;
+            if !self.property.holds(world) {
+                count.breaking.push(done.clone());
+            }
+            return;
+        }
+        for &action in actions {
+            if let Some(next) = step(config, world, action) {
+                done.push(action);
+                self.go_on(config, actions, &next.world, done, count);
+                done.pop();
+            }
+        }
+    }
+}
+
+/// What becomes of a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
+pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Option<String> {
+    let mut rest = actions.to_vec();
+    rest.remove(left_out);
+    match runs::history(scenario, &rest) {
+        Err(Untrue::NotEnabled { step, .. }) => {
+            let number = if step > left_out { step + 1 } else { step };
+            let action = rest[step - 1];
+            let (who, does) = (words::actor(&scenario.config, action), words::does(action));
+            Some(format!("step {number} cannot happen: {who} {does}"))
+        }
+        Err(Untrue::Differs { .. }) => unreachable!("nothing was claimed that could differ"),
+        Ok(trace) => {
+            let last = trace.steps.last().expect("a step is left");
+            let believers: Vec<_> = last.state.believers().map(|thread| thread.name.as_str()).collect();
+            let reply = words::reply(&scenario.config, last.answer);
+            let answered =
+                if reply.is_empty() { String::new() } else { format!(", {} is told “{reply}”", last.lane) };
+            let alone = if believers.len() == 1 { "alone believes" } else { "believe" };
+            (believers.len() < 2).then(|| format!("all can happen{answered}; {} {alone}", listed(&believers)))
+        }
+    }
+}
+
+/// A history on one line: `A asks for the lock · n1 crashes`.
+pub fn on_one_line(config: &Config, actions: &[Action]) -> String {
+    let each = actions.iter().map(|&action| format!("{} {}", words::actor(config, action), words::does(action)));
+    each.collect::<Vec<_>>().join(" · ")
+}

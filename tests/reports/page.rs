@@ -1,0 +1,82 @@
+//! A committed page beside the one that was just made: the same, or written anew.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Set by `make reports`: pages are written instead of compared.
+const WRITE: &str = "LOCKSTEP_WRITE_REPORTS";
+
+/// Whether pages are written in this run.
+pub fn is_writing() -> bool {
+    std::env::var_os(WRITE).is_some_and(|value| !value.is_empty())
+}
+
+/// The page as it is committed; empty if there is none yet.
+pub fn committed(path: &str) -> String {
+    fs::read_to_string(in_house(path)).unwrap_or_default()
+}
+
+/// Writes the page, or fails where the committed one says something else.
+pub fn keep(path: &str, made: &str) {
+    if is_writing() {
+        fs::write(in_house(path), made).expect("the page can be written");
+    } else if let Some(stale) = stale(path, &committed(path), made) {
+        panic!("{stale}");
+    }
+}
+
+/// Columns of a Markdown table: those whose name ends with `#` are numbers.
+pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
+    let line = |cells: &mut dyn Iterator<Item = String>| format!("| {} |\n", cells.collect::<Vec<_>>().join(" | "));
+    let names = line(&mut head.iter().map(|name| name.trim_end_matches('#').to_owned()));
+    let rule = line(&mut head.iter().map(|name| if name.ends_with('#') { "--:" } else { "---" }.to_owned()));
+    let rows = rows.iter().map(|row| line(&mut row.iter().map(|cell| cell.replace('|', "\\|"))));
+    names + &rule + &rows.collect::<String>()
+}
+
+/// `12 345`: a long number that can be read.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(" ")
+}
+
+/// `a`, `a and b`, `a, b and c`.
+pub fn listed<S: AsRef<str>>(names: &[S]) -> String {
+    lockstep_sim::render::words::list(names)
+}
+
+fn in_house(path: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the house").join(path)
+}
+
+/// What differs first, and what to do about it.
+fn stale(path: &str, committed: &str, made: &str) -> Option<String> {
+    if committed == made {
+        return None;
+    }
+    let (mut old, mut new) = (committed.lines(), made.lines());
+    let mut number = 0;
+    let (old, new) = loop {
+        number += 1;
+        match (old.next(), new.next()) {
+            (None, None) => break ("(the ends of lines differ)", ""),
+            (old, new) if old == new => {}
+            (old, new) => break (old.unwrap_or("(nothing more)"), new.unwrap_or("(nothing more)")),
+        }
+    };
+    Some(format!(
+        "{path} is stale, first in line {number}\n  committed  {old}\n  now        {new}\n`make reports` writes it anew"
+    ))
+}
+
+#[test]
+fn a_stale_page_is_noticed_and_names_its_command() {
+    assert_eq!(stale("reports/a.md", "one\ntwo\n", "one\ntwo\n"), None);
+    let told = stale("reports/a.md", "one\ntwo\n", "one\n2\n").expect("it differs");
+    assert!(told.contains("line 2\n  committed  two\n  now        2\n"), "{told}");
+    assert!(told.contains("make reports"), "{told}");
+    for (old, new) in [("", "one\n"), ("one\ntwo\n", "one\n"), ("one", "one\n")] {
+        assert!(stale("reports/a.md", old, new).is_some());
+    }
+}

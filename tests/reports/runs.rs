@@ -1,0 +1,112 @@
+//! What the pages are made from: scenarios, exhausted by both engines.
+
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Property, Verdict};
+use lockstep_sim::check::{Engine, Limits, Outcome, PropertyOutcome, check};
+use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+
+/// One line of a scenario file: table, key and value.
+pub type Line = (&'static str, &'static str, &'static str);
+
+/// Every built-in scenario and what was found of it, in their order.
+pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
+    builtin()
+        .into_iter()
+        .map(|scenario| {
+            let outcome = exhaust(&scenario);
+            (scenario, outcome)
+        })
+        .collect()
+});
+
+/// Looks at every state, with both engines: that they differ in anything they both count fails the run.
+pub fn exhaust(scenario: &Scenario) -> Outcome {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: None, time_limit: None, stop: &stop, progress: &progress };
+    let outcome = check(scenario, Engine::Both, &limits).unwrap_or_else(|error| panic!("{error}"));
+    assert!(outcome.complete, "{} was not exhausted", scenario.name);
+    outcome
+}
+
+/// The built-in scenario of that name, and what was found of it.
+pub fn known(name: &str) -> &'static (Scenario, Outcome) {
+    ALL.iter().find(|(scenario, _)| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
+}
+
+/// What was found of one property.
+pub fn found(outcome: &Outcome, property: Property) -> &PropertyOutcome {
+    let found = outcome.properties.iter().find(|found| found.property == property);
+    found.unwrap_or_else(|| panic!("{property} does not apply to {}", outcome.scenario))
+}
+
+/// `holds`, `violated in 5 steps`, `vacuous`.
+pub fn verdict_words(found: &PropertyOutcome) -> String {
+    match &found.trace {
+        Some(trace) => format!("{} in {} steps", found.verdict, trace.steps.len()),
+        None => found.verdict.to_string(),
+    }
+}
+
+/// The built-in scenario with these lines in its file instead of what it says there, and without its claims: what a
+/// reader does who edits the file.
+pub fn edited(name: &str, lines: &[Line]) -> Scenario {
+    let file = BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}"));
+    let (mut text, _) = file.text.split_once("[expect]").expect("a built-in scenario has claims");
+    let mut owned;
+    for &(table, key, value) in lines {
+        owned = with_line(text, table, key, value);
+        text = &owned;
+    }
+    Scenario::parse(name, text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The built-in scenario whose world this is.
+pub fn same_world(scenario: &Scenario) -> Option<&'static str> {
+    let same = ALL.iter().find(|(known, _)| known.config == scenario.config);
+    same.map(|(known, _)| known.name.as_str())
+}
+
+/// A history of a scenario, or why it is none.
+pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, lockstep_model::trace::Untrue> {
+    Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, "make reports")
+}
+
+fn with_line(text: &str, table: &str, key: &str, value: &str) -> String {
+    let mut current = "";
+    let kept = text.lines().filter(|line| {
+        if let Some(name) = line.strip_prefix('[') {
+            current = name.trim_end_matches(']');
+        }
+        let is_replaced = current == table && line.split_once('=').is_some_and(|(name, _)| name.trim() == key);
+        !is_replaced
+    });
+    let (head, line) = (format!("[{table}]"), format!("{key} = {value}"));
+    let mut lines: Vec<_> = kept.map(str::to_owned).collect();
+    match lines.iter().position(|line| *line == head) {
+        Some(at) => lines.insert(at + 1, line),
+        None => lines.extend([head, line]),
+    }
+    lines.join("\n") + "\n"
+}
+
+#[test]
+fn an_edited_scenario_is_the_one_that_was_meant() {
+    let kept = edited("failover-loses-the-grant", &[("cluster", "lag", "0"), ("cluster", "failover_within", "1")]);
+    assert_eq!(same_world(&kept), Some("failover-keeps-the-grant"));
+    let fenced = edited("force-release", &[("resource", "fenced", "true")]);
+    assert!(fenced.config.resource.is_some_and(|resource| resource.fenced));
+}
+
+/// The pages call nothing a result that was not declared.
+#[test]
+fn every_built_in_scenario_is_as_declared() {
+    for (_, outcome) in ALL.iter() {
+        for found in &outcome.properties {
+            assert!(found.is_as_declared(), "{} in {}", found.property, outcome.scenario);
+            assert!(found.verdict != Verdict::Inconclusive);
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! `reports/state-space.md`: how much was looked at, what was found there, and what nobody ever saw.
+
+use lockstep_model::config::{
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
+    MAX_TICKS,
+};
+use lockstep_model::step::Happening;
+use lockstep_model::{ActionKind, Classified, Config, Property, Record, Verdict, World, in_class};
+use lockstep_sim::check::judge::MOST_STATES;
+
+use crate::page::{self, listed, table, thousands};
+use crate::runs::ALL;
+
+#[test]
+fn the_page_on_the_state_spaces_says_what_its_runs_say() {
+    let total: u64 = ALL.iter().map(|(_, outcome)| outcome.states).sum();
+    let page = format!(
+        "# How much was looked at\n\n\
+         Made by `make reports` from real runs; a test fails when it is stale.\n\n\
+         {} built-in scenarios, {} distinct states, all of them looked at, by two engines that share nothing but the \
+         model: they agree in distinct states, depth and every verdict. Every verdict is as declared.\n\n\
+         ## Size\n\n{}\n\
+         *Generated* counts a state as often as it was reached; *depth* is the number of steps to the farthest one; \
+         *bytes* is the size of one state.\n\n\
+         ## Verdicts\n\n{}\n\
+         ✓ holds · a number: violated, after so many steps, and no shorter history breaks it · ∅ vacuous: never put to \
+         the test there · blank: does not apply.\n\n\
+         ## What was done, and what never was\n\n{}\n{}\n\
+         ## Bounds of every claim\n\n{}\n{}",
+        ALL.len(),
+        thousands(total),
+        sizes(),
+        verdicts(),
+        actions(),
+        unseen(),
+        bounds(),
+        "A scenario has bounds of its own: its clients, ticks, budgets of faults (`lockstep explain NAME`). What is \
+         not modelled at all is in README.md.\n\nWritten anew by `make reports`.\n"
+    );
+    page::keep("reports/state-space.md", &page);
+}
+
+fn sizes() -> String {
+    let rows: Vec<_> = ALL
+        .iter()
+        .map(|(scenario, outcome)| {
+            vec![
+                format!("`{}`", scenario.name),
+                thousands(outcome.states),
+                thousands(outcome.generated),
+                outcome.depth.to_string(),
+                in_class(&scenario.config, Bytes).to_string(),
+            ]
+        })
+        .collect();
+    table(&["scenario", "distinct#", "generated#", "depth#", "bytes#"], &rows)
+}
+
+struct Bytes;
+
+impl Classified for Bytes {
+    type Output = usize;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, _: &Config) -> usize {
+        size_of::<World<R, C, N>>()
+    }
+}
+
+fn verdicts() -> String {
+    let ids = Property::ALL.map(Property::id);
+    let head: Vec<_> = std::iter::once("scenario").chain(ids).collect();
+    let rows: Vec<Vec<String>> = ALL
+        .iter()
+        .map(|(scenario, outcome)| {
+            let cell = |property: Property| {
+                let found = outcome.properties.iter().find(|found| found.property == property);
+                found.map_or_else(String::new, |found| match (found.verdict, &found.trace) {
+                    (Verdict::Holds, _) => "✓".to_owned(),
+                    (Verdict::Violated, Some(trace)) => format!("**{}**", trace.steps.len()),
+                    (Verdict::Vacuous, _) => "∅".to_owned(),
+                    (verdict, _) => verdict.to_string(),
+                })
+            };
+            std::iter::once(format!("`{}`", scenario.name)).chain(Property::ALL.map(cell)).collect()
+        })
+        .collect();
+    table(&head, &rows)
+}
+
+fn actions() -> String {
+    let rows: Vec<_> = ActionKind::ALL
+        .into_iter()
+        .map(|kind| {
+            let taken = |outcome: &lockstep_sim::check::Outcome| outcome.coverage.taken[kind as usize];
+            let allowed = ALL.iter().filter(|(scenario, _)| kind.is_allowed(&scenario.config)).count();
+            let reached = ALL.iter().filter(|(_, outcome)| taken(outcome) > 0).count();
+            let times = ALL.iter().map(|(_, outcome)| taken(outcome)).sum();
+            vec![format!("`{}`", kind.name()), allowed.to_string(), reached.to_string(), thousands(times)]
+        })
+        .collect();
+    table(&["action", "scenarios that allow it#", "that take it#", "times taken#"], &rows)
+}
+
+/// What no scenario shows.
+fn unseen() -> String {
+    let not_taken = ALL.iter().flat_map(|(scenario, outcome)| {
+        ActionKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_allowed(&scenario.config) && outcome.coverage.taken[*kind as usize] == 0)
+            .map(|kind| format!("`{}` in `{}`", kind.name(), scenario.name))
+    });
+    let nowhere = ActionKind::ALL
+        .into_iter()
+        .filter(|kind| ALL.iter().all(|(_, outcome)| outcome.coverage.taken[*kind as usize] == 0))
+        .map(|kind| format!("`{}`", kind.name()));
+    let never_happens = Happening::ALL
+        .into_iter()
+        .filter(|&happening| ALL.iter().all(|(_, outcome)| !outcome.coverage.happenings.has(happening)))
+        .map(|happening| format!("`{happening:?}`"));
+    let never_broken = Property::SAFETY
+        .into_iter()
+        .filter(|&property| ALL.iter().all(|(scenario, _)| scenario.expect.get(&property) != Some(&Verdict::Violated)))
+        .map(|property| format!("`{property}`"));
+    let said = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { listed(&names) };
+    format!(
+        "- Allowed by a scenario and never taken in it: {}.\n\
+         - Actions that no scenario takes: {}.\n\
+         - Of the {} things that can happen in a step, seen in no scenario: {}.\n\
+         - Safety properties that no scenario breaks: {}. That each can fail is shown by a wrong rule (`tests/safety/mutants.rs`).\n",
+        said(not_taken.collect()),
+        said(nowhere.collect()),
+        Happening::ALL.len(),
+        said(never_happens.collect()),
+        said(never_broken.collect()),
+    )
+}
+
+fn bounds() -> String {
+    let rows = [
+        ("MAX_CLIENTS", u64::from(MAX_CLIENTS), "clients of a scenario"),
+        ("MAX_THREADS", MAX_THREADS.into(), "threads of a client"),
+        ("MAX_HOLDS", MAX_HOLDS.into(), "holds of a thread"),
+        ("MAX_ACQUIRES", MAX_ACQUIRES.into(), "times a client may ask, where that is bounded"),
+        ("MAX_REPLICAS", MAX_REPLICAS.into(), "replicas of the one master"),
+        ("MAX_TICKS", MAX_TICKS.into(), "ticks of any one time"),
+        ("MAX_FAULTS", MAX_FAULTS.into(), "times any one fault may happen"),
+        (
+            "MAX_EFFECTS_UNDER_WAY",
+            MAX_EFFECTS_UNDER_WAY.into(),
+            "effects under way to one replica: a write that would be one more waits",
+        ),
+        (
+            "MAX_MESSAGES",
+            MAX_MESSAGES.into(),
+            "unlock messages under way to one client, and permits it keeps: a publication that would be one more waits",
+        ),
+        (
+            "MOST_STATES",
+            MOST_STATES as u64,
+            "states that the judge holds to confirm that a trace is the shortest: beyond that it does not say so",
+        ),
+    ];
+    let rows: Vec<_> =
+        rows.map(|(name, value, what)| vec![format!("`{name}`"), thousands(value), what.to_owned()]).into();
+    table(&["constant", "value#", "bounds"], &rows)
+}
+
+/// The page says of every number that it is the length of a shortest trace.
+#[test]
+fn every_trace_that_the_page_counts_is_the_shortest() {
+    for found in ALL.iter().flat_map(|(_, outcome)| &outcome.properties) {
+        if let Some(trace) = &found.trace {
+            let is_shortest =
+                matches!(trace.about, lockstep_model::trace::About::Counterexample { shortest: true, .. });
+            assert!(is_shortest, "{} of {}", found.property, trace.scenario);
+        }
+    }
+}
