@@ -21,7 +21,7 @@ fn json(arguments: &[&str]) -> Value {
 fn help_names_every_command_and_the_exit_codes() {
     let ran = run(&["--help"]);
     assert_eq!(ran.code, 0);
-    for word in ["check", "replay", "fuzz", "show", "scenarios", "explain", "Exit codes", "70 internal"] {
+    for word in ["check", "replay", "fuzz", "show", "scenarios", "explain", "explore", "Exit codes", "70 internal"] {
         assert!(ran.stdout.contains(word), "{word}");
     }
 }

@@ -1,9 +1,11 @@
 //! Every output of a trace against its golden file, and what must be so of any picture.
 
 use lockstep_model::config::{Clients, Config};
+use lockstep_model::trace::Trace;
 use lockstep_model::{LockKind, Verdict};
 use lockstep_sim::render::text::{Declared, Options, picture};
-use lockstep_sim::render::{Paint, json, mermaid, short};
+use lockstep_sim::render::{Paint, json, mermaid, short, svg};
+use roxmltree::Document;
 
 use crate::traces::{EVERYTHING, FAILOVER, SMALL, failover, stale_effect, wakeup, walk};
 
@@ -42,6 +44,26 @@ fn the_diagram_of_a_failover() {
     insta::assert_snapshot!(mermaid::diagram(&failover()));
 }
 
+#[test]
+fn the_space_time_picture_of_a_failover() {
+    let trace = failover();
+    insta::assert_snapshot!(svg::picture(&trace, &svg::Options::of(&trace)));
+}
+
+/// A scenario's name and story are anybody's text: in a page they must not become part of it.
+#[test]
+fn names_cannot_break_out_of_the_space_time_picture() {
+    let name = "<&\">' ]]></text><script>";
+    let trace = Trace { scenario: name.to_owned(), story: name.to_owned(), ..failover() };
+    let options = svg::Options { caption: name.to_owned(), broken: vec![name.to_owned()] };
+    let drawn = svg::picture(&trace, &options);
+    let document = Document::parse(&drawn).expect("well-formed XML");
+    let is_name = |node: &roxmltree::Node| node.text() == Some(name);
+    assert_eq!(document.descendants().filter(|node| node.is_text() && is_name(node)).count(), 4);
+    assert!(!document.descendants().any(|node| node.has_tag_name("script")));
+    assert!(svg::note(name).contains("&lt;&amp;&quot;&gt;&#39;"));
+}
+
 /// Two clients and two nodes are what most traces have: nothing of them is cut at 120 columns, and no line is longer.
 #[test]
 fn two_clients_and_two_nodes_fit_in_120_columns() {
@@ -78,6 +100,15 @@ fn every_history_can_be_drawn() {
                 assert!(drawn.lines().count() > 3, "{drawn}");
             }
             assert!(mermaid::diagram(&trace).starts_with("sequenceDiagram\n"));
+            let drawn = svg::picture(&trace, &svg::Options::of(&trace));
+            let document = Document::parse(&drawn).expect("well-formed XML");
+            let numbers = ["x", "y", "x1", "x2", "y1", "y2", "width", "height"];
+            for (place, number) in
+                document.descendants().flat_map(|node| numbers.map(|name| (node, node.attribute(name))))
+            {
+                let is_on_the_sheet = number.is_none_or(|number| number.parse().is_ok_and(|number: f64| number >= 0.0));
+                assert!(is_on_the_sheet, "{place:?}");
+            }
             assert!(json::document(&trace).ends_with("}\n"));
         }
     }

@@ -3,8 +3,10 @@
 
 mod commands;
 mod drawing;
+mod explore;
 mod schema;
 mod servers;
+mod states;
 mod trace_files;
 mod traces;
 mod verdicts;

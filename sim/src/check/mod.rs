@@ -3,6 +3,7 @@
 //! Two engines that share nothing but the model give the verdicts; the judge re-executes every witness before anybody
 //! sees it.
 
+pub(crate) mod adapter;
 pub mod covering;
 pub mod fingerprint;
 pub mod judge;

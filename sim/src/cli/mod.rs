@@ -5,6 +5,7 @@
 
 mod check;
 mod explain;
+mod explore;
 mod fuzz;
 mod input;
 mod interrupt;
@@ -54,6 +55,8 @@ enum Command {
     Scenarios(scenarios::Args),
     /// Explain a property, a scenario, an exit code or an error code
     Explain(explain::Args),
+    /// Walk through a scenario in the browser
+    Explore(explore::Args),
 }
 
 /// For whom the result is.
@@ -96,6 +99,7 @@ pub fn run() -> Exit {
         Command::Show(args) => show::run(args, &screen),
         Command::Scenarios(args) => scenarios::run(args, &screen),
         Command::Explain(args) => explain::run(args, &screen),
+        Command::Explore(args) => explore::run(args, &screen),
     };
     // A panic has said its word by its hook; here it gets the exit code of a defect of ours.
     let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Exit::Internal));

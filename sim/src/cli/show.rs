@@ -71,7 +71,8 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     Ok(Exit::AsDeclared)
 }
 
-fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> Ended<Chosen> {
+/// The one scenario that an argument means.
+pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> Ended<Chosen> {
     match (chosen.pop(), chosen.len()) {
         (Some(one), 0) => Ok(one),
         (_, others) => {
@@ -109,8 +110,13 @@ fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> End
 
 /// What checking a scenario finds.
 pub(super) fn checked(one: &Chosen, screen: &Screen) -> Ended<Outcome> {
+    checked_within(one, None, screen)
+}
+
+/// What checking a scenario finds in so many states.
+pub(super) fn checked_within(one: &Chosen, max_states: Option<u64>, screen: &Screen) -> Ended<Outcome> {
     let states = AtomicU64::new(0);
-    let limits = Limits { max_states: None, time_limit: None, stop: &interrupt::STOP, progress: &states };
+    let limits = Limits { max_states, time_limit: None, stop: &interrupt::STOP, progress: &states };
     let outcome = watched(screen, &one.scenario.name, "states", &states, || {
         check::check(&one.scenario, Engine::default(), &limits)
     });

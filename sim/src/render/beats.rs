@@ -139,6 +139,16 @@ pub fn beats(trace: &Trace) -> Vec<Beat> {
     beats
 }
 
+/// What the last step of a trace brings, in sentences. How long it is since the start is left out.
+pub fn last_told(trace: &Trace) -> Vec<String> {
+    let Some(step) = trace.steps.last() else { return Vec::new() };
+    let teller = Teller { config: &trace.config, before: trace.state_after(step.number - 1), step };
+    if step.action == Action::Tick {
+        return vec![format!("{} pass{}", time(&trace.config, 1), teller.runs_out())];
+    }
+    teller.beats().into_iter().map(|beat| beat.what).collect()
+}
+
 struct Teller<'a> {
     config: &'a Config,
     before: &'a State,
@@ -428,12 +438,8 @@ impl Teller<'_> {
     fn passing(&self, earlier: Option<&Beat>) -> Beat {
         let first = earlier.map_or(self.step.number, |beat| beat.first);
         let from = earlier.map_or(self.step.at_tick, |beat| beat.at_tick);
-        let span = format!("{} → {}", time(self.config, from), time(self.config, self.step.at_tick + 1));
-        let mut what = span;
-        if self.has(Happening::Expired) {
-            let holder = self.before.nodes.iter().find_map(|node| Some(node.lock.as_ref()?.holder.as_str()));
-            let _ = write!(what, ": the lease of {} runs out, the lock expires", holder.unwrap_or("the holder"));
-        }
+        let (to, runs_out) = (self.step.at_tick + 1, self.runs_out());
+        let what = format!("{} → {}{runs_out}", time(self.config, from), time(self.config, to));
         let mut beat = Beat { first, at_tick: from, ..Beat::of(self.step, what) };
         for node in 0..self.config.nodes() {
             let was_stored = self.before.nodes[usize::from(node)].lock.is_some();
@@ -444,6 +450,15 @@ impl Teller<'_> {
             }
         }
         beat
+    }
+
+    /// Of a tick: whose lease it ends.
+    fn runs_out(&self) -> String {
+        if !self.has(Happening::Expired) {
+            return String::new();
+        }
+        let holder = self.before.nodes.iter().find_map(|node| Some(node.lock.as_ref()?.holder.as_str()));
+        format!(": the lease of {} runs out, the lock expires", holder.unwrap_or("the holder"))
     }
 
     /// A request to a node, and its answer.

@@ -1,7 +1,7 @@
 //! Shows what was found: one file per output.
 //!
-//! A trace is a picture ([`text`]), a list ([`short`]), itself ([`json`]) or a sequence diagram ([`mermaid`]);
-//! what `check` found is a table ([`verdicts`]). Reading order: [`words`] has the phrases, [`beats`] makes of every step
+//! A trace is a picture ([`text`] in a terminal, [`svg`] elsewhere), a list ([`short`]), itself ([`json`]) or a sequence
+//! diagram ([`mermaid`]); a state is a page ([`state`]); what `check` found is a table ([`verdicts`]). Reading order: [`words`] has the phrases, [`beats`] makes of every step
 //! what is seen of it, the pictures lay that out.
 
 pub mod beats;
@@ -9,6 +9,8 @@ pub mod json;
 pub mod mermaid;
 mod paint;
 pub mod short;
+pub mod state;
+pub mod svg;
 pub mod text;
 pub mod verdicts;
 pub mod words;

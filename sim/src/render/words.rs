@@ -1,7 +1,7 @@
 //! The phrases of the pictures, in the words of the dictionary.
 
 use lockstep_model::action::{Action, Party};
-use lockstep_model::config::{Bound, Config, PromoteRule};
+use lockstep_model::config::{Bound, Config, Faults, PromoteRule};
 use lockstep_model::step::Reply;
 use lockstep_model::trace::{About, State, StoredLock, Trace, lane};
 use lockstep_model::{Property, Verdict};
@@ -83,6 +83,14 @@ pub const fn does(action: Action) -> &'static str {
         Action::ForeignRelease { .. } => "releases without holding",
         Action::ForceRelease { .. } => "deletes the lock, whoever holds it",
         Action::Tick => "one tick passes",
+    }
+}
+
+/// Who does what: `A asks for the lock`, `one tick passes: 10 s`.
+pub fn deed(config: &Config, action: Action) -> String {
+    match action.party() {
+        Party::World => format!("{}: {}", does(action), time(config, 1)),
+        _ => format!("{} {}", actor(config, action), does(action)),
     }
 }
 
@@ -255,9 +263,18 @@ pub fn world(config: &Config) -> Vec<String> {
     lines
 }
 
-/// `faults: 1 crash of a node`, or that there are none.
+/// `what may go wrong: a node crashes (at most 1 time)`, or that nothing does.
 fn faults(config: &Config) -> String {
-    let faults = &config.faults;
+    let allowed = faults_allowed(config.faults);
+    if allowed.is_empty() {
+        "nothing goes wrong".to_owned()
+    } else {
+        format!("what may go wrong: {}", allowed.join(", "))
+    }
+}
+
+/// What a budget allows: `a node crashes (at most 1 time)`.
+pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
     let all = [
         (faults.crash_client, "a client crashes"),
         (faults.crash_thread, "a thread dies"),
@@ -267,16 +284,10 @@ fn faults(config: &Config) -> String {
         (faults.foreign_release, "somebody releases without holding"),
         (faults.force_release, "somebody deletes the lock"),
     ];
-    let allowed: Vec<_> = all
-        .into_iter()
+    all.into_iter()
         .filter(|(budget, _)| *budget > 0)
         .map(|(budget, what)| format!("{what} (at most {})", count(budget.into(), "time")))
-        .collect();
-    if allowed.is_empty() {
-        "nothing goes wrong".to_owned()
-    } else {
-        format!("what may go wrong: {}", allowed.join(", "))
-    }
+        .collect()
 }
 
 /// `violated`, and whether that is what the scenario says.

@@ -1,0 +1,122 @@
+//! The model, as stateright wants it. The second opinion searches it; the Explorer shows it.
+//!
+//! Nothing of a rule is here. What is listed as an action is always possible (a refused one would spoil stateright's
+//! paths), in the one order of [`Action::all`], because those paths are indices into the list.
+
+use std::marker::PhantomData;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use lockstep_model::{Action, Config, Property, Record, World, step};
+use stateright::Model;
+
+use super::Coverage;
+
+/// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
+pub(crate) const GO_ON: &str = "every state is looked at";
+
+/// The model of one scenario.
+pub(crate) struct Adapter<R, const C: usize, const N: usize> {
+    config: Config,
+    actions: Vec<Action>,
+    asked: Asked,
+    watch: Arc<Watch>,
+    class: PhantomData<fn() -> R>,
+}
+
+/// Which properties a run looks at.
+#[derive(Clone, Copy)]
+pub(crate) enum Asked {
+    All,
+    One(Property),
+}
+
+/// What stateright does not tell.
+pub(crate) struct Watch {
+    coverage: Mutex<Coverage>,
+    /// Set from outside: no more successors.
+    pub(crate) must_stop: AtomicBool,
+}
+
+impl Watch {
+    pub(crate) fn new(config: &Config) -> Self {
+        Self { coverage: Mutex::new(Coverage::none(config)), must_stop: AtomicBool::new(false) }
+    }
+
+    pub(crate) fn coverage(&self) -> MutexGuard<'_, Coverage> {
+        self.coverage.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<R: Record, const C: usize, const N: usize> Adapter<R, C, N> {
+    pub(crate) fn new(config: &Config, asked: Asked, watch: Arc<Watch>) -> Self {
+        Self { config: *config, actions: Action::all(config), asked, watch, class: PhantomData }
+    }
+}
+
+impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
+    type State = World<R, C, N>;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<Self::State> {
+        vec![World::initial(&self.config)]
+    }
+
+    fn actions(&self, world: &Self::State, actions: &mut Vec<Self::Action>) {
+        if self.watch.must_stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let possible = self.actions.iter().filter(|&&action| step(&self.config, world, action).is_some());
+        actions.extend(possible);
+    }
+
+    fn next_state(&self, world: &Self::State, action: Self::Action) -> Option<Self::State> {
+        let next = step(&self.config, world, action)?;
+        let mut coverage = self.watch.coverage();
+        coverage.taken[action.kind() as usize] += 1;
+        coverage.happenings = coverage.happenings.and(next.happenings);
+        coverage.note_left(next.world.faults);
+        Some(next.world)
+    }
+
+    fn properties(&self) -> Vec<stateright::Property<Self>> {
+        match self.asked {
+            Asked::All => Property::SAFETY
+                .into_iter()
+                .map(|property| as_stateright(property, property.id()))
+                .chain([stateright::Property::always(GO_ON, |_, _| true)])
+                .collect(),
+            Asked::One(property) => vec![as_stateright(property, property.id())],
+        }
+    }
+}
+
+/// A model of stateright's that can look at our properties.
+pub(crate) trait Looks: Model {
+    /// Whether it is so in that state.
+    fn holds(&self, property: Property, state: &Self::State) -> bool;
+}
+
+impl<R: Record, const C: usize, const N: usize> Looks for Adapter<R, C, N> {
+    fn holds(&self, property: Property, world: &Self::State) -> bool {
+        property.holds(world)
+    }
+}
+
+/// stateright takes plain functions, so each property is written out.
+pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) -> stateright::Property<M> {
+    let condition: fn(&M, &M::State) -> bool = match property {
+        Property::OneBeliever => |model, state| model.holds(Property::OneBeliever, state),
+        Property::OneServerHolder => |model, state| model.holds(Property::OneServerHolder, state),
+        Property::GrantSurvives => |model, state| model.holds(Property::GrantSurvives, state),
+        Property::EffectsInOrder => |model, state| model.holds(Property::EffectsInOrder, state),
+        Property::TokensIncrease => |model, state| model.holds(Property::TokensIncrease, state),
+        Property::OnlyHolderReleases => |model, state| model.holds(Property::OnlyHolderReleases, state),
+        Property::CountsAgree => |model, state| model.holds(Property::CountsAgree, state),
+        Property::WaitLimitKept => |model, state| model.holds(Property::WaitLimitKept, state),
+        Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
+        Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
+        Property::ActionsReached => |model, state| model.holds(Property::ActionsReached, state),
+    };
+    stateright::Property::always(name, condition)
+}

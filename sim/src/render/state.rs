@@ -1,0 +1,202 @@
+//! One state in words: who believes what, who stores what, what is under way, what may still go wrong.
+//!
+//! Two states that differ read differently: whoever looks at two of them need not guess.
+
+use std::fmt::Write as _;
+
+use lockstep_model::config::{Config, Faults};
+use lockstep_model::trace::{ClientState, State, StoredLock, ThreadState, holder_name};
+use lockstep_model::world::Holder;
+use lockstep_model::{Property, Record, World};
+
+use super::words::{count, faults_allowed, list, stored, time};
+
+/// The name of what is broken.
+pub const BROKEN: &str = "BROKEN";
+
+/// Columns of the names.
+const NAMES: usize = 10;
+
+/// The state, a party a paragraph, and what is broken in it.
+pub fn page<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> String {
+    let broken = Property::SAFETY.into_iter().filter(|property| property.applies(config).is_ok());
+    let broken = broken.filter(|property| !property.holds(world));
+    let mut page = Page(parties(config, world));
+    for property in broken {
+        page.say(BROKEN, &format!("{property}: {}", property.sentence()));
+    }
+    page.0
+}
+
+/// The state, a party a paragraph.
+pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> String {
+    let state = State::of(config, world);
+    let mut page = Page::default();
+    for (index, client) in (0u8..).zip(&state.clients) {
+        if let ([thread], 1) = (client.threads.as_slice(), config.clients.threads) {
+            page.say(&client.name, &believes(config, client, thread));
+            page.go_on(&process(config, index, client));
+        } else {
+            page.say(&client.name, &process(config, index, client));
+            for thread in &client.threads {
+                page.say(&thread.name, &believes(config, client, thread));
+            }
+        }
+    }
+    for (index, node) in (0u8..).zip(&state.nodes) {
+        page.say(&node.name, &stores(config, world, index, node.lock.as_ref(), &node.role));
+        for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
+            let age = match seen.age {
+                0 => String::new(),
+                age => format!(", for {}", time(config, age.into())),
+            };
+            page.go_on(&format!("under way to it{age}: {}", lock(config, effect.as_ref())));
+        }
+    }
+    if let Some(newest) = state.resource_newest {
+        let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
+        page.say("resource", &seen);
+    }
+    if let Some(left) = state.failover_left {
+        page.say("failover", &within(config, "must be over", left));
+    }
+    if config.faults != Faults::default() {
+        let left = faults_allowed(state.faults_left);
+        page.say("faults", &if left.is_empty() { "none left".to_owned() } else { format!("left: {}", list(&left)) });
+    }
+    page.0
+}
+
+/// Names on the left, what is so of each on the right.
+#[derive(Default)]
+struct Page(String);
+
+impl Page {
+    fn say(&mut self, name: &str, says: &str) {
+        let _ = writeln!(self.0, "{name:<NAMES$}{says}");
+    }
+
+    fn go_on(&mut self, says: &str) {
+        self.say("", says);
+    }
+}
+
+/// What a thread believes, or where it is in `lock()`.
+fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> String {
+    if client.mode == "crashed" || thread.phase == "dead" {
+        return if client.mode == "crashed" { "crashed" } else { "dead" }.to_owned();
+    }
+    let belief = match thread.holds {
+        0 => None,
+        1 => Some("believes it holds".to_owned()),
+        holds => Some(format!("believes it holds {holds} times")),
+    };
+    // A believer may be refused as well: its lock has expired, and somebody else has it.
+    let waits = match thread.phase.as_str() {
+        "refused" => Some("refused, not subscribed yet".to_owned()),
+        "subscribed" => Some("subscribed, about to ask again".to_owned()),
+        "waiting" => Some(match thread.wake_in {
+            Some(left) => within(config, "sleeps; its timer fires", left),
+            None => "sleeps, without a timer".to_owned(),
+        }),
+        _ => None,
+    };
+    let mut says = match (belief, waits) {
+        (None, None) => "idle".to_owned(),
+        (Some(so), None) | (None, Some(so)) => so,
+        (Some(belief), Some(waits)) => format!("{belief}; {waits}"),
+    };
+    if thread.token > 0 {
+        let _ = write!(says, ", with token {}", thread.token);
+    }
+    if let Some(left) = thread.hold_left {
+        let _ = write!(says, "; {}", within(config, "releases at the latest", left));
+    }
+    if let Some(left) = thread.wait_left {
+        let _ = write!(says, "; {}", within(config, "its wait limit is over", left));
+    }
+    says
+}
+
+/// What the threads of a process share.
+fn process(config: &Config, index: u8, client: &ClientState) -> String {
+    if client.mode == "crashed" {
+        return "for good".to_owned();
+    }
+    let mut says = if client.mode == "paused" { "PAUSED; ".to_owned() } else { String::new() };
+    let _ = write!(says, "takes {} for the master", client.master);
+    match client.acquires_left {
+        None => {}
+        Some(0) => says += "; may ask no more",
+        Some(left) => {
+            let _ = write!(says, "; may ask {} more", count(left.into(), "time"));
+        }
+    }
+    let renewed = (0u8..).zip(&client.renewal_counts).filter(|(_, holds)| **holds > 0).map(|(thread, holds)| {
+        let name = holder_name(config, Holder::new(index, thread));
+        let first = if client.renewal_first == Some(thread) && config.clients.threads > 1 { ", first" } else { "" };
+        format!("{name} ({}{first})", count((*holds).into(), "hold"))
+    });
+    let renewed: Vec<_> = renewed.collect();
+    if !renewed.is_empty() {
+        let _ = write!(says, "; renews {}", list(&renewed));
+    }
+    if let Some(left) = client.renewal_due_in {
+        let _ = write!(says, "; {}", within(config, "its watchdog fires", left));
+    }
+    match client.subscription.as_deref() {
+        None => {}
+        Some("lost") => says += "; its subscription is lost",
+        Some(node) => {
+            let _ = write!(says, "; subscribed on {node}");
+        }
+    }
+    for (number, thing) in [(client.permits, "wake-up"), (client.messages, "message")] {
+        if number > 0 {
+            let what = if thing == "message" { "under way to it" } else { "not taken" };
+            let _ = write!(says, "; {} {what}", count(number.into(), thing));
+        }
+    }
+    says
+}
+
+fn stores<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    index: u8,
+    known: Option<&StoredLock>,
+    role: &str,
+) -> String {
+    let node = world.node(index);
+    let mut says = match (role, node.record.holder()) {
+        ("down", None) if world.group.master == index => "dead; it was the master".to_owned(),
+        ("down", None) => "dead".to_owned(),
+        // It still matters: what the next master does not know of it is what the failover loses.
+        ("down", Some(holder)) => {
+            let ghost = StoredLock {
+                holder: holder_name(config, holder),
+                hold_count: node.record.hold_count(),
+                remaining_ticks: node.record.remaining().left(),
+            };
+            format!("dead; it was the master, and stored {}", stored(config, &ghost))
+        }
+        ("unsynced", _) => format!("follows nobody yet, stores {}", lock(config, known)),
+        (role, _) => format!("{role}, stores {}", lock(config, known)),
+    };
+    if node.missed > 0 {
+        let _ = write!(says, "; {} never reached it", count(node.missed.into(), "effect"));
+    }
+    says
+}
+
+fn lock(config: &Config, lock: Option<&StoredLock>) -> String {
+    lock.map_or_else(|| "no lock".to_owned(), |lock| stored(config, lock))
+}
+
+/// `its timer fires in 10 s`, `its timer fires now`.
+fn within(config: &Config, what: &str, left: u8) -> String {
+    match left {
+        0 => format!("{what} now"),
+        left => format!("{what} in {}", time(config, left.into())),
+    }
+}

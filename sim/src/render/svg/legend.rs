@@ -1,0 +1,113 @@
+//! What the signs of a picture mean; only those that stand in it.
+
+use lockstep_model::trace::{State, Trace};
+
+use super::super::beats::Beat;
+use super::super::words::is_in_lock;
+use super::flight::{End, Flight, Kind};
+use super::pen::{Pen, Point};
+use super::{Life, is_effect, life};
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Sign {
+    Believes,
+    Waits,
+    Stores,
+    StandsStill,
+    Sent,
+    Answer,
+    Effect,
+    Message,
+    Cross,
+    Clash,
+}
+
+impl Sign {
+    const ALL: [Self; 10] = [
+        Self::Believes,
+        Self::Waits,
+        Self::Stores,
+        Self::StandsStill,
+        Self::Sent,
+        Self::Answer,
+        Self::Effect,
+        Self::Message,
+        Self::Cross,
+        Self::Clash,
+    ];
+
+    pub(super) const fn says(self) -> &'static str {
+        match self {
+            Self::Believes => "believes it holds",
+            Self::Waits => "waits for the lock",
+            Self::Stores => "stores the lock of the client of that colour",
+            Self::StandsStill => "paused",
+            Self::Sent => "request",
+            Self::Answer => "answer",
+            Self::Effect => "effect, to a replica",
+            Self::Message => "unlock message",
+            Self::Cross => "crash, or lost on its way",
+            Self::Clash => "more than one believes it holds",
+        }
+    }
+
+    /// Draws it left of where its words begin.
+    pub(super) fn draw(self, pen: &mut Pen, at: Point) {
+        let (left, right) = (at, Point { x: at.x + 30.0, y: at.y });
+        let middle = Point { x: at.x + 15.0, y: at.y };
+        let bar = |pen: &mut Pen, x: f64, half: f64, class: &str| {
+            let (from, to) = (Point { x: x - half, y: at.y - 8.0 }, Point { x: x + half, y: at.y + 8.0 });
+            pen.rect(from, to, half.min(4.0), class);
+        };
+        match self {
+            Self::Believes => {
+                bar(pen, at.x + 7.0, 6.0, "f0");
+                bar(pen, at.x + 23.0, 6.0, "f1");
+            }
+            Self::Waits => {
+                bar(pen, at.x + 7.0, 4.5, "waits s0");
+                bar(pen, at.x + 23.0, 4.5, "waits s1");
+            }
+            Self::Stores => {
+                bar(pen, at.x + 7.0, 4.5, "stored f0");
+                bar(pen, at.x + 23.0, 4.5, "stored f1");
+            }
+            Self::StandsStill => pen.line(left, right, "asleep"),
+            Self::Sent => pen.arrow(left, right, "sent"),
+            Self::Answer => pen.arrow(left, right, "answer"),
+            Self::Effect => pen.arrow(left, right, "effect"),
+            Self::Message => pen.arrow(left, right, "message"),
+            Self::Cross => pen.cross(middle),
+            Self::Clash => {
+                pen.rect(Point { x: left.x, y: at.y - 8.0 }, Point { x: right.x, y: at.y + 8.0 }, 4.0, "clash");
+            }
+        }
+    }
+}
+
+/// The signs that stand in the picture.
+pub(super) fn signs(trace: &Trace, beats: &[&Beat], flights: &[Flight]) -> Vec<Sign> {
+    let states: Vec<&State> = (0..=trace.steps.len()).map(|steps| trace.state_after(steps)).collect();
+    let lanes = super::Lane::all(&trace.config);
+    let lives = |wanted: Life| lanes.iter().any(|lane| states.iter().any(|state| life(state, *lane) == wanted));
+    let threads = || states.iter().flat_map(|state| &state.clients).flat_map(|client| &client.threads);
+    let mut arrows = beats.iter().filter_map(|beat| beat.arrow.as_ref()).filter(|arrow| !is_effect(arrow));
+    let stands = |sign: &Sign| match sign {
+        Sign::Believes => states.iter().any(|state| state.believers().next().is_some()),
+        Sign::Waits => threads().any(|thread| is_in_lock(&thread.phase)),
+        Sign::Stores => states.iter().flat_map(|state| &state.nodes).any(|node| node.lock.is_some()),
+        Sign::StandsStill => lives(Life::StandsStill),
+        Sign::Sent => arrows.clone().any(|arrow| !arrow.is_answer),
+        Sign::Answer => arrows.clone().any(|arrow| arrow.is_answer),
+        Sign::Effect => flights.iter().any(|flight| flight.kind == Kind::Effect),
+        Sign::Message => flights.iter().any(|flight| flight.kind == Kind::Message),
+        Sign::Cross => {
+            lives(Life::IsOver)
+                || flights.iter().any(|flight| matches!(flight.end, End::Lost(_)))
+                || arrows.any(|arrow| !arrow.arrives)
+        }
+        Sign::Clash => states.iter().any(|state| state.believers().count() > 1),
+    };
+    let mut stands = stands;
+    Sign::ALL.into_iter().filter(|sign| stands(sign)).collect()
+}

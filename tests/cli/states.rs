@@ -1,0 +1,47 @@
+//! A state in words: complete, so that two that differ never read alike.
+
+use std::collections::{BTreeMap, HashSet};
+
+use lockstep_model::config::{Bound, Cluster, Config, PromoteRule};
+use lockstep_model::{Action, Classified, Record, World, in_class, step};
+use lockstep_sim::render::state;
+
+use crate::traces::{EVERYTHING, FAILOVER, SMALL};
+
+/// Every state within so many of the first, in our words and in those of a compiler.
+struct Reading {
+    most: usize,
+}
+
+impl Classified for Reading {
+    type Output = Vec<(String, String)>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let actions = Action::all(config);
+        let first = World::<R, C, N>::initial(config);
+        let (mut seen, mut worlds) = (HashSet::from([first]), vec![first]);
+        let mut next = 0;
+        while next < worlds.len() && worlds.len() < self.most {
+            let world = worlds[next];
+            next += 1;
+            let reached = actions.iter().filter_map(|&action| Some(step(config, &world, action)?.world));
+            worlds.extend(reached.filter(|world| seen.insert(*world)));
+        }
+        worlds.iter().map(|world| (state::page(config, world), format!("{world:?}"))).collect()
+    }
+}
+
+/// The Explorer marks two places as the same state by their texts.
+#[test]
+fn two_states_that_differ_read_differently() {
+    let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };
+    for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }] {
+        let pages = in_class(&config, Reading { most: 20_000 });
+        let mut known = BTreeMap::new();
+        for (page, world) in &pages {
+            if let Some(other) = known.insert(page, world) {
+                panic!("these two read alike:\n{world}\n{other}\n{page}");
+            }
+        }
+    }
+}
