@@ -125,7 +125,7 @@ fn start(version: &Server, scenario: &Scenario) -> Player {
 
 fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     let outcome = check(scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}"));
     outcome.properties.into_iter().filter_map(|found| found.trace).collect()
 }

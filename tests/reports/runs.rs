@@ -25,7 +25,7 @@ pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
 /// Looks at every state, with both engines: that they differ in anything they both count fails the run.
 pub fn exhaust(scenario: &Scenario) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     let outcome = check(scenario, Engine::Both, &limits).unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.complete, "{} was not exhausted", scenario.name);
     outcome

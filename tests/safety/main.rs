@@ -22,7 +22,7 @@ fn scenario(name: &str) -> Scenario {
 /// Looks at every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -73,8 +73,7 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
     fn next_state(&self, world: &Self::State, action: Self::Action) -> Option<Self::State> {
         let next = step(&self.config, world, action)?;
         let mut coverage = self.watch.coverage();
-        coverage.taken[action.kind() as usize] += 1;
-        coverage.happenings = coverage.happenings.and(next.happenings);
+        coverage.note(action.kind(), next.happenings);
         coverage.note_left(next.world.faults);
         Some(next.world)
     }

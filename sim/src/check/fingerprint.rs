@@ -1,16 +1,65 @@
-//! A state's fingerprint, and the table of those that were met.
+//! A state's fingerprint, and the tables of those that were met.
 //!
-//! Two states with one fingerprint are taken for the same: of n states the chance that any two collide is about
-//! n² / 2⁶⁵, 3 in 10⁸ for a million. stateright has the same weakness with another hash, so a collision would show
-//! as two distinct counts.
+//! Two states with one fingerprint are taken for the same. Of n states the chance that any two collide is at most
+//! n² / 2^(bits + 1): [`collision_bound`]. stateright has the same weakness with another hash, so a collision would
+//! show as two distinct counts.
 
 use std::hash::{Hash, Hasher};
 
-/// The fingerprint of a value: never 0, the same on every machine.
-pub fn fingerprint<T: Hash>(value: &T) -> u64 {
-    let mut hasher = PackingHasher { state: 0x243F_6A88_85A3_08D3, word: 0, filled: 0 };
+/// A fingerprint, 64 or 128 bits wide: never 0, the same on every machine.
+pub trait Fingerprint: Copy + Eq + Ord + Send + Sync {
+    /// How wide it is.
+    const BITS: u32;
+    /// What an empty slot holds.
+    const NONE: Self;
+
+    /// The fingerprint of a value.
+    fn of<T: Hash>(value: &T) -> Self;
+
+    /// 64 bits to choose a shard and a slot by.
+    fn word(self) -> u64;
+}
+
+impl Fingerprint for u64 {
+    const BITS: u32 = 64;
+    const NONE: Self = 0;
+
+    fn of<T: Hash>(value: &T) -> Self {
+        hashed(value, 0x243F_6A88_85A3_08D3).max(1)
+    }
+
+    fn word(self) -> u64 {
+        self
+    }
+}
+
+impl Fingerprint for u128 {
+    const BITS: u32 = 128;
+    const NONE: Self = 0;
+
+    fn of<T: Hash>(value: &T) -> Self {
+        let high = hashed(value, 0x1319_8A2E_0370_7344);
+        (Self::from(high) << 64 | Self::from(hashed(value, 0x243F_6A88_85A3_08D3))).max(1)
+    }
+
+    fn word(self) -> u64 {
+        #[expect(clippy::cast_possible_truncation, reason = "the low half is what is wanted")]
+        let low = self as u64;
+        low
+    }
+}
+
+/// The chance that any two of so many states have one fingerprint, at most (the birthday bound).
+pub fn collision_bound(states: u64, bits: u32) -> f64 {
+    #[expect(clippy::cast_precision_loss, reason = "a bound needs no more than a few digits")]
+    let states = states as f64;
+    states * states / 2f64.powi(i32::try_from(bits).unwrap_or(i32::MAX) + 1)
+}
+
+fn hashed<T: Hash>(value: &T, seed: u64) -> u64 {
+    let mut hasher = PackingHasher { state: seed, word: 0, filled: 0 };
     value.hash(&mut hasher);
-    hasher.finish().max(1)
+    hasher.finish()
 }
 
 /// Packs the small fields of a state into words before mixing: states are made of bytes.
@@ -21,6 +70,7 @@ struct PackingHasher {
 }
 
 impl PackingHasher {
+    #[inline]
     fn push(&mut self, byte: u8) {
         self.word |= u64::from(byte) << self.filled;
         self.filled += 8;
@@ -33,6 +83,7 @@ impl PackingHasher {
 }
 
 /// Folded multiplication: both halves of a 128-bit product, so that every bit of the word reaches every bit of the state.
+#[inline]
 const fn mix(word: u64) -> u64 {
     let product = (word ^ 0xA076_1D64_78BD_642F) as u128 * 0xE703_7ED1_A0B4_28DB;
     #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
@@ -45,16 +96,19 @@ impl Hasher for PackingHasher {
         mix(mix(self.state ^ self.word) ^ u64::from(self.filled))
     }
 
+    #[inline]
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.push(byte);
         }
     }
 
+    #[inline]
     fn write_u8(&mut self, byte: u8) {
         self.push(byte);
     }
 
+    #[inline]
     fn write_isize(&mut self, discriminant: isize) {
         // Derived hashes write the discriminants of enums so, and none of ours has 256 variants.
         match u8::try_from(discriminant) {
@@ -63,26 +117,27 @@ impl Hasher for PackingHasher {
         }
     }
 
+    #[inline]
     fn write_usize(&mut self, _length: usize) {
         // The length of an array: the same in every state of a run.
     }
 }
 
-/// The fingerprints that were met: open addressing, 8 bytes a slot, at most ¾ full.
-pub struct Table {
-    slots: Vec<u64>,
+/// The fingerprints that were met, or one shard of them: open addressing, at most ¾ full.
+pub struct Table<F> {
+    slots: Vec<F>,
     len: usize,
 }
 
-impl Default for Table {
+impl<F: Fingerprint> Default for Table<F> {
     fn default() -> Self {
-        Self { slots: vec![0; 1 << 12], len: 0 }
+        Self { slots: vec![F::NONE; 1 << 6], len: 0 }
     }
 }
 
-impl Table {
+impl<F: Fingerprint> Table<F> {
     /// Notes a fingerprint. True if it is new.
-    pub fn insert(&mut self, fingerprint: u64) -> bool {
+    pub fn insert(&mut self, fingerprint: F) -> bool {
         if self.len * 4 >= self.slots.len() * 3 {
             self.grow();
         }
@@ -91,9 +146,14 @@ impl Table {
         is_new
     }
 
+    /// The memory it takes.
+    pub fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<F>()
+    }
+
     fn grow(&mut self) {
-        let mut slots = vec![0; self.slots.len() * 2];
-        for &fingerprint in self.slots.iter().filter(|&&slot| slot != 0) {
+        let mut slots = vec![F::NONE; self.slots.len() * 2];
+        for &fingerprint in self.slots.iter().filter(|&&slot| slot != F::NONE) {
             place(&mut slots, fingerprint);
         }
         self.slots = slots;
@@ -101,18 +161,20 @@ impl Table {
 }
 
 /// Puts a fingerprint into its slot; false if it is there already. There is always an empty slot.
-fn place(slots: &mut [u64], fingerprint: u64) -> bool {
+#[inline]
+fn place<F: Fingerprint>(slots: &mut [F], fingerprint: F) -> bool {
     let mask = slots.len() - 1;
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits choose the slot")]
-    let mut slot = fingerprint as usize & mask;
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits choose the slot, the high ones the shard")]
+    let mut slot = fingerprint.word() as usize & mask;
     loop {
-        match slots[slot] {
-            0 => {
-                slots[slot] = fingerprint;
-                return true;
-            }
-            there if there == fingerprint => return false,
-            _ => slot = (slot + 1) & mask,
+        let there = slots[slot];
+        if there == F::NONE {
+            slots[slot] = fingerprint;
+            return true;
         }
+        if there == fingerprint {
+            return false;
+        }
+        slot = (slot + 1) & mask;
     }
 }

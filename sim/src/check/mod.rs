@@ -21,7 +21,6 @@ pub use covering::covering;
 
 use crate::scenario::Scenario;
 use judge::Witness;
-use native::Search;
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -35,17 +34,77 @@ pub enum Engine {
     Both,
 }
 
+/// How to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// Who looks.
+    pub engine: Engine,
+    /// How the native engine does.
+    pub native: native::Options,
+    /// How wide its fingerprints are.
+    pub fingerprint: Width,
+}
+
+/// How wide a fingerprint is, bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Width {
+    /// 8 bytes a state.
+    #[default]
+    #[value(name = "64")]
+    Bits64,
+    /// 16 bytes a state, for who finds the chance of a collision too large.
+    #[value(name = "128")]
+    Bits128,
+}
+
+impl Width {
+    /// As a number.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bits64 => u64::BITS,
+            Self::Bits128 => u128::BITS,
+        }
+    }
+}
+
+impl How {
+    /// One thread, every state kept apart.
+    pub fn by(engine: Engine) -> Self {
+        Self { engine, native: native::Options::default(), fingerprint: Width::default() }
+    }
+}
+
 /// When to stop early. Stopping early makes what is not yet known inconclusive, never "holds".
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     /// At most so many distinct states.
     pub max_states: Option<u64>,
+    /// At most so many bytes for tables and layers.
+    pub max_bytes: Option<u64>,
     /// At most so long, for one scenario.
     pub time_limit: Option<Duration>,
     /// Set by Ctrl-C.
     pub stop: &'a AtomicBool,
     /// Distinct states so far, for whoever shows progress.
     pub progress: &'a AtomicU64,
+}
+
+/// What a search found.
+pub struct Search {
+    /// Distinct states.
+    pub states: u64,
+    /// Successors, the first state included.
+    pub generated: u64,
+    /// Steps from the first state to the farthest.
+    pub depth: u32,
+    /// Why it did not look at every state.
+    pub stopped: Option<Stopped>,
+    /// What was taken and what happened.
+    pub coverage: Coverage,
+    /// For each property asked for, a shortest list of actions that breaks it.
+    pub witnesses: Vec<Option<Vec<Action>>>,
+    /// The most memory that tables and layers took; `None` where the engine does not say.
+    pub peak_bytes: Option<u64>,
 }
 
 /// Why a search did not look at every state.
@@ -55,6 +114,8 @@ pub enum Stopped {
     MaxStates(u64),
     /// `--timeout`.
     TimeLimit(Duration),
+    /// `--max-memory`.
+    MaxMemory(u64),
     /// Ctrl-C.
     Interrupted,
     /// More states than the engine can number.
@@ -103,6 +164,10 @@ pub struct Outcome {
     pub complete: bool,
     /// Wall-clock time.
     pub seconds: f64,
+    /// How wide the fingerprints were by which states were told apart, bits.
+    pub fingerprint_bits: u32,
+    /// The most memory that tables and layers took; `None` where the engine does not say.
+    pub peak_bytes: Option<u64>,
     /// What was taken and what happened.
     pub coverage: Coverage,
     /// One per property that applies, in the order of [`Property::ALL`].
@@ -159,12 +224,15 @@ impl Outcome {
 
 impl Limits<'_> {
     /// The limit that has been passed, if any.
-    fn exceeded(&self, states: u64, started: Instant) -> Option<Stopped> {
+    fn exceeded(&self, states: u64, bytes: u64, started: Instant) -> Option<Stopped> {
         if self.stop.load(Ordering::Relaxed) {
             return Some(Stopped::Interrupted);
         }
         if let Some(most) = self.max_states.filter(|&most| states >= most) {
             return Some(Stopped::MaxStates(most));
+        }
+        if let Some(most) = self.max_bytes.filter(|&most| bytes >= most) {
+            return Some(Stopped::MaxMemory(most));
         }
         self.time_limit.filter(|&most| started.elapsed() >= most).map(Stopped::TimeLimit)
     }
@@ -178,6 +246,7 @@ impl Stopped {
             Self::TimeLimit(most) => {
                 format!("stopped after {states} states by --timeout {}", most.as_secs_f64())
             }
+            Self::MaxMemory(most) => format!("stopped after {states} states by --max-memory {most}"),
             Self::Interrupted => format!("interrupted after {states} states"),
             Self::TableFull => format!("stopped after {states} states: the engine can number no more"),
         }
@@ -185,6 +254,26 @@ impl Stopped {
 }
 
 impl Coverage {
+    /// Nothing seen yet.
+    pub fn none(config: &Config) -> Self {
+        Self { taken: [0; _], happenings: Happenings::NONE, least_left: config.faults }
+    }
+
+    /// Notes a step.
+    fn note(&mut self, kind: ActionKind, happenings: Happenings) {
+        self.taken[kind as usize] += 1;
+        self.happenings = self.happenings.and(happenings);
+    }
+
+    /// What somebody else saw.
+    fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.taken.iter_mut().zip(other.taken) {
+            *mine += theirs;
+        }
+        self.happenings = self.happenings.and(other.happenings);
+        self.note_left(other.least_left);
+    }
+
     /// Notes what a state has left of the budgets.
     fn note_left(&mut self, left: Faults) {
         let least = &mut self.least_left;
@@ -221,11 +310,20 @@ impl Coverage {
     }
 }
 
+/// Looks at every state of the scenario and says what is so, on one thread.
+///
+/// # Errors
+/// As [`check_as`].
+pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<Outcome, Error> {
+    check_as(scenario, How::by(engine), limits)
+}
+
 /// Looks at every state of the scenario and says what is so.
 ///
 /// # Errors
 /// [`Error`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
-pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<Outcome, Error> {
+pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Outcome, Error> {
+    let engine = how.engine;
     let started = Instant::now();
     let config = &scenario.config;
     let applying: Vec<Property> =
@@ -233,7 +331,7 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
     let safety: Vec<Property> =
         applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
 
-    let run = |kind| in_class(config, Searching { kind, properties: &safety, limits });
+    let run = |kind| in_class(config, Searching { how: How { engine: kind, ..how }, properties: &safety, limits });
     let search = match engine {
         Engine::Native | Engine::Stateright => run(engine),
         Engine::Both => {
@@ -249,7 +347,10 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
         .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
         .collect();
     let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
-    let judgement = judge::judge(config, &witnesses).map_err(reject)?;
+    // A passage counts as one step of the search: what it finds need not be shortest.
+    let judgement =
+        if how.native.skip_idle { judge::execute_all(config, &witnesses) } else { judge::judge(config, &witnesses) };
+    let judgement = judgement.map_err(reject)?;
 
     let mut properties = Vec::new();
     for property in applying {
@@ -270,13 +371,15 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
         depth: search.depth,
         complete: search.stopped.is_none(),
         seconds: started.elapsed().as_secs_f64(),
+        fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
+        peak_bytes: search.peak_bytes,
         coverage: search.coverage,
         properties,
     })
 }
 
 struct Searching<'a> {
-    kind: Engine,
+    how: How,
     properties: &'a [Property],
     limits: &'a Limits<'a>,
 }
@@ -285,9 +388,11 @@ impl Classified for Searching<'_> {
     type Output = Search;
 
     fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Search {
-        match self.kind {
-            Engine::Native | Engine::Both => native::search::<R, C, N>(config, self.properties, self.limits),
-            Engine::Stateright => second_opinion::search::<R, C, N>(config, self.properties, self.limits),
+        let Self { how, properties, limits } = self;
+        match (how.engine, how.fingerprint) {
+            (Engine::Stateright, _) => second_opinion::search::<R, C, N>(config, properties, limits),
+            (_, Width::Bits64) => native::search::<R, u64, C, N>(config, properties, how.native, limits),
+            (_, Width::Bits128) => native::search::<R, u128, C, N>(config, properties, how.native, limits),
         }
     }
 }

@@ -1,129 +1,497 @@
-//! The native engine: breadth-first, all properties at once.
+//! The native engine: breadth-first, all properties at once, on any number of threads.
 //!
-//! States are looked at in the order of [`Action::all`], layer by layer, so the first state that breaks a property is
-//! at the end of a shortest trace, and the same one on every machine.
+//! A layer of states is expanded in blocks, each in three passes that the threads share:
+//!
+//! ```text
+//!   expand   states of the block → fingerprints of their successors, each sent to its shard
+//!   sift     shards → the fingerprints that are new, each with its first parent and action
+//!   make     the new ones, in the order of parent and action → states of the next layer
+//! ```
+//!
+//! Shards are many and their number is fixed; within one, candidates are looked at in the order of parent and action.
+//! So what is found, in which order and with which parents, does not depend on the number of threads: it is what one
+//! thread would find that takes states and actions in turn. The first state that breaks a property is therefore at the
+//! end of a shortest trace, and the same one everywhere.
+//!
+//! Kept for every state: its fingerprint, its parent, the action that led to it. The state itself is kept only while it
+//! waits in a layer, and made again from its parent, which is cheaper than to carry every successor to its shard.
 
-use std::sync::atomic::Ordering;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
+use std::{mem, thread};
 
-use lockstep_model::{Action, Config, Happenings, Property, Record, World, step};
+use lockstep_model::{Action, ActionKind, Config, Happenings, Property, Record, World, step};
 
-use super::fingerprint::{Table, fingerprint};
-use super::{Coverage, Limits, Stopped};
+use super::fingerprint::{Fingerprint, Table};
+use super::{Coverage, Limits, Search, Stopped};
 
-/// What a search found.
-pub struct Search {
-    /// Distinct states.
-    pub states: u64,
-    /// Successors, the first state included.
-    pub generated: u64,
-    /// Steps from the first state to the farthest.
-    pub depth: u32,
-    /// Why it did not look at every state.
-    pub stopped: Option<Stopped>,
-    /// What was taken and what happened.
-    pub coverage: Coverage,
-    /// For each property asked for, a shortest list of actions that breaks it.
-    pub witnesses: Vec<Option<Vec<Action>>>,
+/// Shards of the table; many more than threads, so that they share them evenly. A power of two.
+const SHARDS: usize = 64;
+/// States expanded between two looks at the limits. Bounds what is under way to the shards.
+const BLOCK: usize = 1 << 16;
+/// States that a thread takes at once.
+const CHUNK: usize = 1 << 9;
+/// Below so many states a block is not worth waking other threads for.
+const WORTH_SHARING: usize = 1 << 11;
+
+/// How to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many threads look.
+    pub threads: usize,
+    /// Whether worlds that differ only by the order of their clients are one.
+    pub symmetry: bool,
+    /// Whether a state in which nothing can happen but time is passed through and not kept.
+    ///
+    /// Sound for everything that is claimed: such a state has one successor, it is looked at in passing as any other, and
+    /// whatever can be reached from it can be reached from where the passage ends. Only counts and depths become smaller.
+    pub skip_idle: bool,
 }
 
-/// How a state was reached first.
-struct Origin {
-    parent: u32,
-    /// Into [`Action::all`]: at most 24 kinds times 8 parties.
-    action: u8,
+impl Default for Options {
+    fn default() -> Self {
+        Self { threads: 1, symmetry: false, skip_idle: false }
+    }
 }
 
 /// Looks at every state.
-pub fn search<R: Record, const C: usize, const N: usize>(
+pub fn search<R: Record, F: Fingerprint, const C: usize, const N: usize>(
     config: &Config,
     properties: &[Property],
+    options: Options,
     limits: &Limits<'_>,
 ) -> Search {
-    let started = Instant::now();
     let actions = Action::all(config);
-    let initial = World::<R, C, N>::initial(config);
+    let rules = Rules { config, actions: &actions, properties, options };
+    Searching::<R, F, C, N>::new(rules).run(limits)
+}
 
-    let mut met = Table::default();
-    let mut origins = Vec::new();
-    let mut coverage = Coverage::none(config);
-    let mut generated = 1;
-    let mut depth = 0;
-    let mut broken: Vec<Option<u32>> = vec![None; properties.len()];
-    let mut stopped = None;
+/// What does not change during a search.
+#[derive(Clone, Copy)]
+struct Rules<'a> {
+    config: &'a Config,
+    actions: &'a [Action],
+    properties: &'a [Property],
+    options: Options,
+}
 
-    met.insert(fingerprint(&initial));
-    origins.push(Origin { parent: 0, action: 0 });
-    look(&initial, 0, properties, &mut broken);
-    let mut layer = vec![(initial, 0u32)];
-    let mut next_layer = Vec::new();
+/// A successor on its way to its shard: `order` is its parent's place in the block and the action, as one number.
+#[derive(Clone, Copy)]
+struct Candidate<F> {
+    fingerprint: F,
+    order: u32,
+}
 
-    'search: while !layer.is_empty() {
-        for (world, index) in &layer {
-            if index % 1024 == 0 {
-                limits.progress.store(origins.len() as u64, Ordering::Relaxed);
-                stopped = limits.exceeded(origins.len() as u64, started);
+/// How a state was reached first.
+#[derive(Clone, Copy)]
+struct Origin {
+    parent: u32,
+    action: u8,
+}
+
+/// A state that breaks a property: reached from `parent` by `action`, then by so many ticks of a passage.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct Broken {
+    layer: u32,
+    parent: u32,
+    action: u8,
+    ticks: u16,
+}
+
+struct Searching<'a, R, F, const C: usize, const N: usize> {
+    rules: Rules<'a>,
+    shards: Vec<Mutex<Table<F>>>,
+    origins: Origins,
+    coverage: Coverage,
+    generated: u64,
+    broken: Vec<Option<Broken>>,
+    is_broken_at_once: Vec<bool>,
+    layer: Vec<World<R, C, N>>,
+    /// The number of the first state of the layer.
+    first: usize,
+}
+
+/// Parents and actions by number, in pieces: one array would be copied, and twice there, whenever it grows.
+#[derive(Default)]
+struct Origins {
+    pieces: Vec<Vec<Origin>>,
+}
+
+impl Origins {
+    const PIECE: usize = 1 << 16;
+
+    fn push(&mut self, origin: Origin) {
+        match self.pieces.last_mut() {
+            Some(piece) if piece.len() < Self::PIECE => piece.push(origin),
+            _ => {
+                self.pieces.push(vec![origin]);
+            }
+        }
+    }
+
+    fn len(&self) -> usize {
+        self.pieces.len().saturating_sub(1) * Self::PIECE + self.pieces.last().map_or(0, Vec::len)
+    }
+
+    fn get(&self, number: u32) -> Origin {
+        let number = number as usize;
+        self.pieces[number / Self::PIECE][number % Self::PIECE]
+    }
+
+    fn bytes(&self) -> usize {
+        self.pieces.iter().map(|piece| piece.capacity() * size_of::<Origin>()).sum()
+    }
+}
+
+/// What one thread has seen of the states it made.
+struct Seen {
+    coverage: Coverage,
+    broken: Vec<Option<Broken>>,
+}
+
+impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a, R, F, C, N> {
+    fn new(rules: Rules<'a>) -> Self {
+        let initial = rules.represent(World::<R, C, N>::initial(rules.config));
+        let mut searching = Self {
+            rules,
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            origins: Origins::default(),
+            coverage: Coverage::none(rules.config),
+            generated: 1,
+            broken: vec![None; rules.properties.len()],
+            is_broken_at_once: rules.properties.iter().map(|property| !property.holds(&initial)).collect(),
+            layer: vec![initial],
+            first: 0,
+        };
+        let fingerprint = F::of(&initial);
+        lock(&searching.shards[shard_of(fingerprint)]).insert(fingerprint);
+        searching.origins.push(Origin { parent: 0, action: 0 });
+        searching
+    }
+
+    fn run(mut self, limits: &Limits<'_>) -> Search {
+        let started = Instant::now();
+        let mut stopped = None;
+        let mut depth = 0;
+        let mut peak_bytes = 0;
+        'search: while !self.layer.is_empty() {
+            let layer = mem::take(&mut self.layer);
+            let mut next = Vec::new();
+            for (number, block) in layer.chunks(BLOCK).enumerate() {
+                let states = self.origins.len() as u64;
+                let bytes = self.bytes() + (layer.capacity() + next.capacity()) * size_of::<World<R, C, N>>();
+                peak_bytes = peak_bytes.max(bytes);
+                limits.progress.store(states, Ordering::Relaxed);
+                stopped = limits.exceeded(states, bytes as u64, started);
+                // Numbers of states are 32 bits wide, and a block finds a few more.
+                if stopped.is_none() && states > u64::from(u32::MAX) - (BLOCK as u64) * 256 {
+                    stopped = Some(Stopped::TableFull);
+                }
                 if stopped.is_some() {
                     break 'search;
                 }
+                self.expand(block, self.first + number * BLOCK, depth, &mut next);
             }
-            for (number, &action) in (0u8..).zip(&actions) {
-                let Some(next) = step(config, world, action) else { continue };
-                generated += 1;
-                coverage.taken[action.kind() as usize] += 1;
-                coverage.happenings = coverage.happenings.and(next.happenings);
-                if !met.insert(fingerprint(&next.world)) {
-                    continue;
-                }
-                let Ok(found) = u32::try_from(origins.len()) else {
-                    stopped = Some(Stopped::TableFull);
-                    break 'search;
-                };
-                origins.push(Origin { parent: *index, action: number });
-                coverage.note_left(next.world.faults);
-                look(&next.world, found, properties, &mut broken);
-                next_layer.push((next.world, found));
-            }
+            self.first += layer.len();
+            depth += u32::from(!next.is_empty());
+            self.layer = next;
         }
-        depth += u32::from(!next_layer.is_empty());
-        std::mem::swap(&mut layer, &mut next_layer);
-        next_layer.clear();
+        limits.progress.store(self.origins.len() as u64, Ordering::Relaxed);
+        let witnesses = (0..self.broken.len()).map(|property| self.witness(property)).collect();
+        Search {
+            states: self.origins.len() as u64,
+            generated: self.generated,
+            depth,
+            stopped,
+            coverage: self.coverage,
+            witnesses,
+            peak_bytes: Some(peak_bytes as u64),
+        }
     }
 
-    let path = |state: u32| {
-        let mut path = Vec::new();
-        let mut at = state;
+    fn bytes(&self) -> usize {
+        self.shards.iter().map(|shard| lock(shard).bytes()).sum::<usize>() + self.origins.bytes()
+    }
+
+    /// Finds the successors of a block and adds those that are new to the next layer.
+    fn expand(&mut self, block: &[World<R, C, N>], first: usize, layer: u32, next: &mut Vec<World<R, C, N>>) {
+        let rules = self.rules;
+        let threads = if block.len() < WORTH_SHARING { 1 } else { rules.options.threads };
+        let chunks: Vec<&[World<R, C, N>]> = block.chunks(CHUNK).collect();
+        let first = u32::try_from(first).unwrap_or(u32::MAX);
+
+        // Expand. Chunks come back in their order, whoever took them.
+        let expanded =
+            share(threads, chunks.len(), |number| rules.expand::<R, F, C, N>(chunks[number], number * CHUNK));
+
+        // Sift. Each shard hears its candidates in the order of parent and action.
+        let shards = &self.shards;
+        let mut sifted = share(threads, SHARDS, |number| {
+            let mut table = lock(&shards[number]);
+            let mut found = Vec::new();
+            for (candidates, _) in &expanded {
+                let mine = &candidates[number];
+                found.extend(mine.iter().filter(|one| table.insert(one.fingerprint)).map(|one| one.order));
+            }
+            found
+        });
+        for (_, coverage) in expanded {
+            self.generated += coverage.taken.iter().sum::<u64>();
+            self.coverage.add(&coverage);
+        }
+        let mut found: Vec<u32> = Vec::with_capacity(sifted.iter().map(Vec::len).sum());
+        for orders in &mut sifted {
+            found.append(orders);
+        }
+        found.sort_unstable();
+
+        // Make.
+        let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
+        let made = share(threads, pieces.len(), |number| rules.make(block, pieces[number], first, layer));
+        for (worlds, seen) in made {
+            next.extend(worlds);
+            self.note(seen);
+        }
+        for order in found {
+            let (place, action) = split(order);
+            self.origins.push(Origin { parent: numbered(first, place), action });
+        }
+    }
+
+    fn note(&mut self, seen: Seen) {
+        self.coverage.add(&seen.coverage);
+        for (known, found) in self.broken.iter_mut().zip(seen.broken) {
+            if let Some(found) = found
+                && known.is_none_or(|known| found < known)
+            {
+                *known = Some(found);
+            }
+        }
+    }
+
+    /// The actions that lead to the state that breaks a property: from the first state, parent by parent.
+    fn witness(&self, property: usize) -> Option<Vec<Action>> {
+        if self.is_broken_at_once[property] {
+            return Some(Vec::new());
+        }
+        let broken = self.broken[property]?;
+        let mut taken = vec![broken.action];
+        let mut at = broken.parent;
         while at != 0 {
-            let origin = &origins[at as usize];
-            path.push(actions[usize::from(origin.action)]);
+            let origin = self.origins.get(at);
+            taken.push(origin.action);
             at = origin.parent;
         }
-        path.reverse();
-        path
-    };
-    let states = origins.len() as u64;
-    limits.progress.store(states, Ordering::Relaxed);
-    let witnesses = broken.into_iter().map(|state| state.map(path)).collect();
-    Search { states, generated, depth, stopped, coverage, witnesses }
+        taken.reverse();
+        Some(self.rules.told::<R, C, N>(&taken, broken.ticks))
+    }
 }
 
-/// Notes the first state that breaks each property.
-fn look<R: Record, const C: usize, const N: usize>(
-    world: &World<R, C, N>,
-    index: u32,
-    properties: &[Property],
-    broken: &mut [Option<u32>],
-) {
-    for (property, broken) in properties.iter().zip(broken) {
-        if broken.is_none() && !property.holds(world) {
-            *broken = Some(index);
+impl Rules<'_> {
+    /// The one that stands for this world.
+    fn represent<R: Record, const C: usize, const N: usize>(&self, world: World<R, C, N>) -> World<R, C, N> {
+        if self.options.symmetry { world.canonical() } else { world }
+    }
+
+    /// The successors of some states, by shard.
+    fn expand<R: Record, F: Fingerprint, const C: usize, const N: usize>(
+        &self,
+        chunk: &[World<R, C, N>],
+        base: usize,
+    ) -> (Vec<Vec<Candidate<F>>>, Coverage) {
+        let mut candidates: Vec<Vec<Candidate<F>>> = (0..SHARDS).map(|_| Vec::new()).collect();
+        let mut coverage = Coverage::none(self.config);
+        for (place, world) in (base..).zip(chunk) {
+            for (number, &action) in (0u8..).zip(self.actions) {
+                let Some(next) = step(self.config, world, action) else { continue };
+                coverage.note(action.kind(), next.happenings);
+                let end = self.pass_idle(next.world, |_, _, _| ());
+                let fingerprint = F::of(&self.represent(end));
+                candidates[shard_of(fingerprint)].push(Candidate { fingerprint, order: join(place, number) });
+            }
+        }
+        (candidates, coverage)
+    }
+
+    /// The worlds that new candidates stand for, looked at.
+    fn make<R: Record, const C: usize, const N: usize>(
+        &self,
+        block: &[World<R, C, N>],
+        orders: &[u32],
+        first: u32,
+        layer: u32,
+    ) -> (Vec<World<R, C, N>>, Seen) {
+        let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
+        let mut worlds = Vec::with_capacity(orders.len());
+        for &order in orders {
+            let (place, action) = split(order);
+            let mut at = Broken { layer, parent: numbered(first, place), action, ticks: 0 };
+            let next = self.successor(&block[place], self.actions[usize::from(action)]);
+            seen.look(self.properties, &next, at);
+            let end = self.pass_idle(next, |world, ticks, happenings| {
+                at.ticks = ticks;
+                seen.coverage.note(ActionKind::Tick, happenings);
+                seen.look(self.properties, world, at);
+            });
+            worlds.push(self.represent(end));
+        }
+        (worlds, seen)
+    }
+
+    /// Goes on through states in which nothing can happen but time, and shows each that it comes to, with the number of
+    /// ticks it took.
+    fn pass_idle<R: Record, const C: usize, const N: usize>(
+        &self,
+        mut world: World<R, C, N>,
+        mut show: impl FnMut(&World<R, C, N>, u16, Happenings),
+    ) -> World<R, C, N> {
+        if !self.options.skip_idle {
+            return world;
+        }
+        for ticks in 1.. {
+            let Some((next, happenings)) = self.only_tick(&world) else { break };
+            show(&next, ticks, happenings);
+            // Where time changes nothing any more, it never will.
+            if next == world {
+                break;
+            }
+            world = next;
+        }
+        world
+    }
+
+    /// What a tick leads to, where nothing else can happen.
+    fn only_tick<R: Record, const C: usize, const N: usize>(
+        &self,
+        world: &World<R, C, N>,
+    ) -> Option<(World<R, C, N>, Happenings)> {
+        let ticked = step(self.config, world, Action::Tick)?;
+        let is_other = |action: &&Action| **action != Action::Tick && step(self.config, world, **action).is_some();
+        self.actions.iter().find(is_other).is_none().then_some((ticked.world, ticked.happenings))
+    }
+
+    fn successor<R: Record, const C: usize, const N: usize>(
+        &self,
+        world: &World<R, C, N>,
+        action: Action,
+    ) -> World<R, C, N> {
+        step(self.config, world, action).map_or(*world, |next| next.world)
+    }
+
+    /// The actions of a witness as anybody can take them from the first state, passages written out.
+    ///
+    /// With symmetry a recorded action is one of the world that stands for the real one, in which clients may have other
+    /// names: the real one is the first that leads to a world which the right one stands for.
+    fn told<R: Record, const C: usize, const N: usize>(&self, taken: &[u8], last_ticks: u16) -> Vec<Action> {
+        let mut real = World::<R, C, N>::initial(self.config);
+        let mut standing = self.represent(real);
+        let mut told = Vec::with_capacity(taken.len());
+        for (index, &action) in taken.iter().enumerate() {
+            let target = self.represent(self.successor(&standing, self.actions[usize::from(action)]));
+            let leads_there = |&&action: &&Action| {
+                step(self.config, &real, action).is_some_and(|next| self.represent(next.world) == target)
+            };
+            let named = self.actions[usize::from(action)];
+            let real_action =
+                if self.options.symmetry { self.actions.iter().find(leads_there).copied() } else { Some(named) };
+            let real_action = real_action.unwrap_or(named);
+            told.push(real_action);
+            real = self.successor(&real, real_action);
+            let ticks = if index + 1 == taken.len() { last_ticks } else { self.ticks_of_passage(real) };
+            for _ in 0..ticks {
+                told.push(Action::Tick);
+                real = self.successor(&real, Action::Tick);
+            }
+            standing = self.represent(real);
+        }
+        told
+    }
+
+    fn ticks_of_passage<R: Record, const C: usize, const N: usize>(&self, from: World<R, C, N>) -> u16 {
+        let mut world = from;
+        let mut taken = 0;
+        let end = self.pass_idle(from, |next, ticks, _| {
+            if *next != world {
+                taken = ticks;
+                world = *next;
+            }
+        });
+        debug_assert!(end == world, "the passage ends where it was followed to");
+        taken
+    }
+}
+
+impl Seen {
+    /// Notes the first state that breaks each property.
+    fn look<R: Record, const C: usize, const N: usize>(
+        &mut self,
+        properties: &[Property],
+        world: &World<R, C, N>,
+        at: Broken,
+    ) {
+        self.coverage.note_left(world.faults);
+        for (property, broken) in properties.iter().zip(&mut self.broken) {
+            if broken.is_none() && !property.holds(world) {
+                *broken = Some(at);
+            }
         }
     }
 }
 
-impl Coverage {
-    /// Nothing seen yet.
-    pub fn none(config: &Config) -> Self {
-        Self { taken: [0; _], happenings: Happenings::NONE, least_left: config.faults }
+/// Does numbered pieces of work on so many threads; the results come in the order of the numbers.
+fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+    if threads <= 1 || pieces <= 1 {
+        return (0..pieces).map(work).collect();
     }
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= pieces {
+                return done;
+            }
+            done.push((number, work(number)));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(take)).collect();
+        let mut done = take();
+        for other in others {
+            match other.join() {
+                Ok(theirs) => done.extend(theirs),
+                // A defect of ours: say it where it happened, not here.
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        done
+    });
+    done.sort_unstable_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// The high bits: the low ones choose the slot.
+fn shard_of<F: Fingerprint>(fingerprint: F) -> usize {
+    #[expect(clippy::cast_possible_truncation, reason = "six bits")]
+    let shard = (fingerprint.word() >> (64 - SHARDS.trailing_zeros())) as usize;
+    shard
+}
+
+/// The number of a state, by its place in a block.
+fn numbered(first: u32, place: usize) -> u32 {
+    first + u32::try_from(place).unwrap_or(u32::MAX)
+}
+
+/// A place in a block and an action, as one number that sorts like the pair.
+fn join(place: usize, action: u8) -> u32 {
+    u32::try_from(place << 8).unwrap_or(u32::MAX) | u32::from(action)
+}
+
+fn split(order: u32) -> (usize, u8) {
+    (order as usize >> 8, order.to_le_bytes()[0])
 }

@@ -13,8 +13,7 @@ use lockstep_model::{Action, Config, Property, Record};
 use stateright::{Checker, Model};
 
 use super::adapter::{Adapter, Asked, Watch};
-use super::native::Search;
-use super::{Coverage, Limits, Stopped};
+use super::{Coverage, Limits, Search, Stopped};
 
 /// How often the limits are looked at while stateright runs.
 const GLANCE: Duration = Duration::from_millis(2);
@@ -43,6 +42,7 @@ pub fn search<R: Record, const C: usize, const N: usize>(
         stopped: whole.stopped,
         coverage: whole.coverage,
         witnesses,
+        peak_bytes: None,
     }
 }
 
@@ -70,7 +70,7 @@ fn run<R: Record, const C: usize, const N: usize>(
         let states = checker.unique_state_count() as u64;
         limits.progress.store(states, Ordering::Relaxed);
         if stopped.is_none() {
-            stopped = limits.exceeded(states, started);
+            stopped = limits.exceeded(states, 0, started);
             watch.must_stop.store(stopped.is_some(), Ordering::Relaxed);
         }
         thread::sleep(GLANCE);

@@ -3,13 +3,15 @@
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
+use std::thread;
 use std::time::Duration;
 
 use super::input::{self, Chosen};
 use super::progress::watched;
 use super::screen::Screen;
 use super::{Ended, Format, Output, interrupt};
-use crate::check::{self, Engine, Limits};
+use crate::check::native::Options;
+use crate::check::{self, Engine, How, Limits, Width};
 use crate::exit::Exit;
 use crate::render::verdicts::{self, Found};
 use crate::render::{json, words};
@@ -22,9 +24,21 @@ pub(super) struct Args {
     /// Who looks
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
-    /// Threads of the search; only 1 for now
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = one_thread)]
-    threads: u32,
+    /// Threads of the native search; what it finds does not depend on it [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Take worlds that differ only by the order of their clients for one (native engine only)
+    #[arg(long)]
+    symmetry: bool,
+    /// Pass through states in which nothing can happen but time, and do not keep them (native engine only)
+    #[arg(long)]
+    skip_idle: bool,
+    /// How wide the fingerprints are by which states are told apart, bits
+    #[arg(long, value_enum, default_value_t, value_name = "BITS")]
+    fingerprint: Width,
+    /// Stop a scenario when its tables take so much memory: 500M, 2G
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    max_memory: Option<u64>,
     /// Stop a scenario after so many distinct states
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
@@ -39,7 +53,10 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
-    debug_assert_eq!(args.threads, 1, "the parser has seen to it");
+    if args.engine != Engine::Native && (args.symmetry || args.skip_idle) {
+        let text = "--symmetry and --skip-idle are the native engine's: the two engines would count other things";
+        return Err(screen.fail(Exit::Usage, text));
+    }
     let chosen = input::scenarios(&args.scenarios, screen)?;
     if let Some(folder) = &args.out {
         // Now, and not when the first trace is there: that may be hours later.
@@ -73,10 +90,15 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 
 fn look(one: &Chosen, args: &Args, screen: &Screen) -> Ended<Found> {
     let states = AtomicU64::new(0);
-    let limits =
-        Limits { max_states: args.max_states, time_limit: args.timeout, stop: &interrupt::STOP, progress: &states };
+    let limits = Limits {
+        max_states: args.max_states,
+        max_bytes: args.max_memory,
+        time_limit: args.timeout,
+        stop: &interrupt::STOP,
+        progress: &states,
+    };
     let outcome =
-        watched(screen, &one.scenario.name, "states", &states, || check::check(&one.scenario, args.engine, &limits));
+        watched(screen, &one.scenario.name, "states", &states, || check::check_as(&one.scenario, how(args), &limits));
     outcome.map(|outcome| Found { argument: one.argument.clone(), outcome }).map_err(|error| {
         let text = format!(
             "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
@@ -84,6 +106,13 @@ fn look(one: &Chosen, args: &Args, screen: &Screen) -> Ended<Found> {
         );
         screen.fail(Exit::Internal, &text)
     })
+}
+
+fn how(args: &Args) -> How {
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = args.threads.map_or_else(processors, usize::from);
+    let native = Options { threads, symmetry: args.symmetry, skip_idle: args.skip_idle };
+    How { engine: args.engine, native, fingerprint: args.fingerprint }
 }
 
 fn exit_of(found: &Found) -> Exit {
@@ -151,12 +180,17 @@ fn readable() -> std::fs::Permissions {
     std::fs::Permissions::from_mode(0o666)
 }
 
-fn one_thread(text: &str) -> Result<u32, String> {
-    match text.parse() {
-        Ok(1) => Ok(1),
-        Ok(_) => Err("the search runs on 1 thread for now".to_owned()),
-        Err(_) => Err("not a number of threads".to_owned()),
-    }
+/// A size of memory: `500M`, `2G`, or plain bytes; K, M and G are powers of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((end, 'K' | 'k')) => (&text[..end], 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 30),
+        _ => (text, 0),
+    };
+    let wrong = || format!("`{text}` is no size: write a whole number above 0 and K, M or G, such as 500M");
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
 fn duration(text: &str) -> Result<Duration, String> {
@@ -181,6 +215,15 @@ mod tests {
         assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
         for wrong in ["", "0", "-1", "1.5", "s", "3 s", "9999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_a_number_and_a_unit() {
+        assert_eq!(bytes("30"), Ok(30));
+        assert_eq!(bytes("500M"), Ok(500 << 20));
+        for wrong in ["", "0", "-1", "1.5", "M", "3 M", "99999999999999999999G", "9999999999G9"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
         }
     }
 }

@@ -116,7 +116,7 @@ pub(super) fn checked(one: &Chosen, screen: &Screen) -> Ended<Outcome> {
 /// What checking a scenario finds in so many states.
 pub(super) fn checked_within(one: &Chosen, max_states: Option<u64>, screen: &Screen) -> Ended<Outcome> {
     let states = AtomicU64::new(0);
-    let limits = Limits { max_states, time_limit: None, stop: &interrupt::STOP, progress: &states };
+    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &interrupt::STOP, progress: &states };
     let outcome = watched(screen, &one.scenario.name, "states", &states, || {
         check::check(&one.scenario, Engine::default(), &limits)
     });
