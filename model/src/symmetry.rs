@@ -6,7 +6,7 @@
 //! came first).
 
 use crate::locks::Record;
-use crate::world::{Holder, World};
+use crate::world::{Holder, Mode, World};
 
 impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
     /// The smallest of the worlds that differ from this one by the order of their clients.
@@ -16,7 +16,9 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
     #[must_use]
     pub fn canonical(&self) -> Self {
         let mut order: [u8; C] = core::array::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
-        order.sort_by(|&left, &right| self.client(left).cmp(self.client(right)));
+        // Slots that the scenario does not use stay behind those it does: actions speak of the first ones.
+        let key = |client: u8| (self.client(client).mode == Mode::Absent, self.client(client));
+        order.sort_by(|&left, &right| key(left).cmp(&key(right)));
         let mut smallest = self.reordered(&order);
         if order.windows(2).any(|pair| self.client(pair[0]) == self.client(pair[1])) {
             self.try_orders_of_equals(&mut order, 0, &mut smallest);
