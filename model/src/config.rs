@@ -3,6 +3,8 @@
 //! A scenario file becomes one of these; a trace carries one. Every time is in ticks. What the model does not know
 //! yet (split network, several groups, …) has no field here: a field that no rule reads would be a promise.
 
+use core::hash::{Hash, Hasher};
+
 use serde::{Deserialize, Serialize};
 
 use crate::mutants::Mutant;
@@ -305,7 +307,7 @@ impl Profile {
 }
 
 /// What may go wrong, and how often. In a [`World`](crate::World): how often it still may.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Faults {
     /// A client dies for good.
@@ -322,6 +324,24 @@ pub struct Faults {
     pub foreign_release: u8,
     /// Somebody deletes the lock whoever holds it.
     pub force_release: u8,
+}
+
+impl Hash for Faults {
+    // In one word, for the reason that `world` gives.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { crash_client, crash_thread, pause_client, crash_node, lose_message, foreign_release, force_release } =
+            *self;
+        hasher.write_u64(u64::from_le_bytes([
+            crash_client,
+            crash_thread,
+            pause_client,
+            crash_node,
+            lose_message,
+            foreign_release,
+            force_release,
+            0,
+        ]));
+    }
 }
 
 /// What the lock guards.

@@ -175,63 +175,61 @@ pub fn step<R: Record, const C: usize, const N: usize>(
     world: &World<R, C, N>,
     action: Action,
 ) -> Option<Step<R, C, N>> {
-    let mut after = *world;
-    after.breaches = Breaches::NONE;
-    let mut seen = Happenings::NONE;
-    let next = &mut after;
+    let mut after = Step { world: *world, reply: Reply::Done, happenings: Happenings::NONE };
+    let Step { world: next, happenings: seen, .. } = &mut after;
+    next.breaches = Breaches::NONE;
 
     let reply = match action {
         // Clients.
-        Action::Acquire { client, thread } => client::acquire(config, next, &mut seen, Holder::new(client, thread)),
+        Action::Acquire { client, thread } => client::acquire(config, next, seen, Holder::new(client, thread)),
         Action::Subscribe { client, thread } => wakeup::subscribe(next, Holder::new(client, thread)),
-        Action::SecondAsk { client, thread } => {
-            client::second_ask(config, next, &mut seen, Holder::new(client, thread))
-        }
+        Action::SecondAsk { client, thread } => client::second_ask(config, next, seen, Holder::new(client, thread)),
         Action::WakeByMessage { client, thread } => {
-            client::wake_by_message(config, next, &mut seen, Holder::new(client, thread))
+            client::wake_by_message(config, next, seen, Holder::new(client, thread))
         }
         Action::WakeByTimer { client, thread } => {
-            client::wake_by_timer(config, next, &mut seen, Holder::new(client, thread))
+            client::wake_by_timer(config, next, seen, Holder::new(client, thread))
         }
-        Action::GiveUp { client, thread } => client::give_up(config, next, &mut seen, Holder::new(client, thread)),
-        Action::Work { client, thread } => resource::work(config, next, &mut seen, Holder::new(client, thread)),
-        Action::Release { client, thread } => client::release(config, next, &mut seen, Holder::new(client, thread)),
+        Action::GiveUp { client, thread } => client::give_up(config, next, seen, Holder::new(client, thread)),
+        Action::Work { client, thread } => resource::work(config, next, seen, Holder::new(client, thread)),
+        Action::Release { client, thread } => client::release(config, next, seen, Holder::new(client, thread)),
         Action::Discover { client } => failover::discover(next, client),
         Action::Resubscribe { client } => wakeup::resubscribe(next, client),
         Action::Resume { client } => client::resume(next, client),
 
         // Wire.
-        Action::Deliver { client } => wakeup::deliver(config, next, &mut seen, client),
+        Action::Deliver { client } => wakeup::deliver(config, next, seen, client),
 
         // Watchdog.
-        Action::Renew { client } => watchdog::renew(config, next, &mut seen, client),
+        Action::Renew { client } => watchdog::renew(config, next, seen, client),
 
         // Redis.
         Action::Replicate { node } => replication::replicate(config, next, node),
-        Action::Promote { node } => failover::promote(config, next, &mut seen, node),
+        Action::Promote { node } => failover::promote(config, next, seen, node),
         Action::Resync { node } => failover::resync(next, node),
 
         // Faults.
         Action::CrashClient { client } => client::crash(next, client),
         Action::CrashThread { client, thread } => client::crash_thread(next, Holder::new(client, thread)),
         Action::PauseClient { client } => client::pause(next, client),
-        Action::CrashNode { node } => failover::crash(config, next, &mut seen, node),
+        Action::CrashNode { node } => failover::crash(config, next, seen, node),
         Action::LoseMessage { client } => wakeup::lose_message(next, client),
         Action::ForeignRelease { client, thread } => {
-            client::foreign_release(config, next, &mut seen, Holder::new(client, thread))
+            client::foreign_release(config, next, seen, Holder::new(client, thread))
         }
-        Action::ForceRelease { client } => client::force_release(config, next, &mut seen, client),
+        Action::ForceRelease { client } => client::force_release(config, next, seen, client),
 
         // Time.
-        Action::Tick => expiry::tick(config, next, &mut seen),
+        Action::Tick => expiry::tick(config, next, seen),
     }?;
 
     failover::note_end(next);
-    note_vanished_grant(world, next, action, &mut seen);
+    note_vanished_grant(world, next, action, seen);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
     }
-    Some(Step { world: after, reply, happenings: seen })
+    after.reply = reply;
+    Some(after)
 }
 
 /// The actions that can happen here, in the order of [`Action::all`].

@@ -5,7 +5,7 @@
 //! are sized by its class ([`in_class`]).
 
 use core::fmt;
-use core::hash::Hash;
+use core::hash::{Hash, Hasher};
 use core::num::NonZeroU8;
 
 use serde::{Deserialize, Serialize};
@@ -40,6 +40,11 @@ impl Timer {
     /// The ticks left; `None` when off.
     pub const fn left(self) -> Option<u8> {
         if self.0 == Self::OFF.0 { None } else { Some(self.0) }
+    }
+
+    /// As a byte, for who packs.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
     }
 
     /// Whether it is due.
@@ -79,6 +84,14 @@ impl Holder {
         Self(NonZeroU8::MIN.saturating_add(client * MAX_THREADS + thread))
     }
 
+    /// One of them, or nobody, as a byte.
+    pub(crate) const fn byte(holder: Option<Self>) -> u8 {
+        match holder {
+            Some(Self(number)) => number.get(),
+            None => 0,
+        }
+    }
+
     /// Its client.
     pub const fn client(self) -> u8 {
         (self.0.get() - 1) / MAX_THREADS
@@ -112,7 +125,7 @@ pub struct World<R, const C: usize, const N: usize> {
 }
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
     /// Whether it runs.
     pub mode: Mode,
@@ -143,7 +156,7 @@ pub enum Mode {
 }
 
 /// One thread: where it is in `lock()`, and what it believes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Thread {
     /// Where it is.
     pub phase: Phase,
@@ -220,7 +233,7 @@ pub struct Group<R, const N: usize> {
 }
 
 /// One Redis process.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node<R> {
     /// What it is now.
     pub role: Role,
@@ -249,7 +262,7 @@ pub enum Role {
 }
 
 /// Effects under way to one replica, oldest first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Link<R> {
     /// How many.
     pub len: u8,
@@ -507,5 +520,55 @@ pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
         (LockKind::Reentrant, ..=2, _) => work.run::<Reentrant, 2, 3>(config),
         (LockKind::Reentrant, _, ..=1) => work.run::<Reentrant, 4, 1>(config),
         (LockKind::Reentrant, _, _) => work.run::<Reentrant, 4, 3>(config),
+    }
+}
+
+/// Small fields in one word: states are hashed more often than anything else is done to them.
+///
+/// Written by hand, and only here, because derived hashes go byte by byte; every field is named by a pattern without
+/// `..`, so that none can be forgotten.
+const fn word(bytes: [u8; 8]) -> u64 {
+    u64::from_le_bytes(bytes)
+}
+
+impl Hash for Thread {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { phase, holds, token, wait_left, wake_in, hold_left } = *self;
+        hasher.write_u64(word([phase as u8, holds, token, wait_left.0, wake_in.0, hold_left.0, 0, 0]));
+    }
+}
+
+impl Hash for Client {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { mode, master, acquires_left, threads, renewal, wakeup } = *self;
+        let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
+        let WakeupEntry { subscription, permits, messages } = wakeup;
+        let subscription = match subscription {
+            Subscription::None => 0,
+            Subscription::Lost => 1,
+            Subscription::On(node) => node + 2,
+        };
+        // Bounded budgets are far below the largest byte.
+        let acquires_left = acquires_left.unwrap_or(u8::MAX);
+        const { assert!(crate::config::MAX_MESSAGES < 4 && crate::config::MAX_REPLICAS < 14, "they share a byte") };
+        let waking = subscription << 4 | permits << 2 | messages;
+        let bytes = [mode as u8, master, acquires_left, first_count, second_count, first, due_in.0, waking];
+        hasher.write_u64(word(bytes));
+        let [one, other] = threads;
+        one.hash(hasher);
+        other.hash(hasher);
+    }
+}
+
+impl<R: Hash> Hash for Node<R> {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { role, record, link: Link { len, effects }, missed } = self;
+        record.hash(hasher);
+        hasher.write_u32(u32::from_le_bytes([*role as u8, *missed, *len, 0]));
+        // The slots behind are in their default.
+        for Effect { record, age } in &effects[..usize::from(*len)] {
+            record.hash(hasher);
+            hasher.write_u32(u32::from(*age));
+        }
     }
 }

@@ -109,6 +109,27 @@ impl Hasher for PackingHasher {
     }
 
     #[inline]
+    fn write_u32(&mut self, word: u32) {
+        if self.filled <= 32 {
+            self.word |= u64::from(word) << self.filled;
+            self.filled += 32;
+            if self.filled == 64 {
+                self.state = mix(self.state ^ self.word);
+                self.word = 0;
+                self.filled = 0;
+            }
+        } else {
+            self.write(&word.to_le_bytes());
+        }
+    }
+
+    #[inline]
+    fn write_u64(&mut self, word: u64) {
+        // Words need not wait for what is half filled: the state is made of the same fields in the same order always.
+        self.state = mix(self.state ^ word).rotate_left(1);
+    }
+
+    #[inline]
     fn write_isize(&mut self, discriminant: isize) {
         // Derived hashes write the discriminants of enums so, and none of ours has 256 variants.
         match u8::try_from(discriminant) {

@@ -16,6 +16,7 @@
 //! Kept for every state: its fingerprint, its parent, the action that led to it. The state itself is kept only while it
 //! waits in a layer, and made again from its parent, which is cheaper than to carry every successor to its shard.
 
+use std::collections::VecDeque;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
@@ -107,10 +108,14 @@ struct Searching<'a, R, F, const C: usize, const N: usize> {
     generated: u64,
     broken: Vec<Option<Broken>>,
     is_broken_at_once: Vec<bool>,
-    layer: Vec<World<R, C, N>>,
+    layer: Layer<R, C, N>,
     /// The number of the first state of the layer.
     first: usize,
 }
+
+/// States that wait to be expanded, in order, in pieces that are dropped as soon as they are: a layer is the largest
+/// thing there is in memory, and a single array would be copied, and twice there, whenever it grows.
+type Layer<R, const C: usize, const N: usize> = VecDeque<Vec<World<R, C, N>>>;
 
 /// Parents and actions by number, in pieces: one array would be copied, and twice there, whenever it grows.
 #[derive(Default)]
@@ -161,7 +166,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             generated: 1,
             broken: vec![None; rules.properties.len()],
             is_broken_at_once: rules.properties.iter().map(|property| !property.holds(&initial)).collect(),
-            layer: vec![initial],
+            layer: VecDeque::from([vec![initial]]),
             first: 0,
         };
         let fingerprint = F::of(&initial);
@@ -176,11 +181,13 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         let mut depth = 0;
         let mut peak_bytes = 0;
         'search: while !self.layer.is_empty() {
-            let layer = mem::take(&mut self.layer);
-            let mut next = Vec::new();
-            for (number, block) in layer.chunks(BLOCK).enumerate() {
+            let mut layer = mem::take(&mut self.layer);
+            let mut next = Layer::new();
+            let mut waiting: usize = layer.iter().map(Vec::len).sum();
+            let mut made = 0;
+            while !layer.is_empty() {
                 let states = self.origins.len() as u64;
-                let bytes = self.bytes() + (layer.capacity() + next.capacity()) * size_of::<World<R, C, N>>();
+                let bytes = self.bytes() + (waiting + made) * size_of::<World<R, C, N>>();
                 peak_bytes = peak_bytes.max(bytes);
                 limits.progress.store(states, Ordering::Relaxed);
                 stopped = limits.exceeded(states, bytes as u64, started);
@@ -191,9 +198,12 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
                 if stopped.is_some() {
                     break 'search;
                 }
-                self.expand(block, self.first + number * BLOCK, depth, &mut next);
+                let block: Vec<_> = layer.drain(..layer.len().min(BLOCK / CHUNK)).collect();
+                let expanded: usize = block.iter().map(Vec::len).sum();
+                made += self.expand(&block, depth, &mut next);
+                waiting -= expanded;
+                self.first += expanded;
             }
-            self.first += layer.len();
             depth += u32::from(!next.is_empty());
             self.layer = next;
         }
@@ -214,16 +224,14 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         self.shards.iter().map(|shard| lock(shard).bytes()).sum::<usize>() + self.origins.bytes()
     }
 
-    /// Finds the successors of a block and adds those that are new to the next layer.
-    fn expand(&mut self, block: &[World<R, C, N>], first: usize, layer: u32, next: &mut Vec<World<R, C, N>>) {
+    /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
+    fn expand(&mut self, block: &[Vec<World<R, C, N>>], layer: u32, next: &mut Layer<R, C, N>) -> usize {
         let rules = self.rules;
-        let threads = if block.len() < WORTH_SHARING { 1 } else { rules.options.threads };
-        let chunks: Vec<&[World<R, C, N>]> = block.chunks(CHUNK).collect();
-        let first = u32::try_from(first).unwrap_or(u32::MAX);
+        let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { rules.options.threads };
+        let first = u32::try_from(self.first).unwrap_or(u32::MAX);
 
         // Expand. Chunks come back in their order, whoever took them.
-        let expanded =
-            share(threads, chunks.len(), |number| rules.expand::<R, F, C, N>(chunks[number], number * CHUNK));
+        let expanded = share(threads, block.len(), |number| rules.expand::<R, F, C, N>(&block[number], number));
 
         // Sift. Each shard hears its candidates in the order of parent and action.
         let shards = &self.shards;
@@ -246,17 +254,19 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         }
         found.sort_unstable();
 
-        // Make.
+        // Make. Every piece but a block's last is full, and a place says which piece it is in.
         let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
-        let made = share(threads, pieces.len(), |number| rules.make(block, pieces[number], first, layer));
+        let starts = starts(block);
+        let made = share(threads, pieces.len(), |number| rules.make(block, pieces[number], first, &starts, layer));
         for (worlds, seen) in made {
-            next.extend(worlds);
             self.note(seen);
+            append(next, worlds);
         }
-        for order in found {
+        for &order in &found {
             let (place, action) = split(order);
-            self.origins.push(Origin { parent: numbered(first, place), action });
+            self.origins.push(Origin { parent: numbered(first, &starts, place), action });
         }
+        found.len()
     }
 
     fn note(&mut self, seen: Seen) {
@@ -298,16 +308,21 @@ impl Rules<'_> {
     fn expand<R: Record, F: Fingerprint, const C: usize, const N: usize>(
         &self,
         chunk: &[World<R, C, N>],
-        base: usize,
+        number: usize,
     ) -> (Vec<Vec<Candidate<F>>>, Coverage) {
-        let mut candidates: Vec<Vec<Candidate<F>>> = (0..SHARDS).map(|_| Vec::new()).collect();
+        // About as many as there will be: a few successors a state.
+        let expected = chunk.len() * 8 / SHARDS + 8;
+        let mut candidates: Vec<Vec<Candidate<F>>> = (0..SHARDS).map(|_| Vec::with_capacity(expected)).collect();
         let mut coverage = Coverage::none(self.config);
-        for (place, world) in (base..).zip(chunk) {
+        for (place, world) in (number * CHUNK..).zip(chunk) {
             for (number, &action) in (0u8..).zip(self.actions) {
                 let Some(next) = step(self.config, world, action) else { continue };
                 coverage.note(action.kind(), next.happenings);
-                let end = self.pass_idle(next.world, |_, _, _| ());
-                let fingerprint = F::of(&self.represent(end));
+                let fingerprint = if self.options.symmetry || self.options.skip_idle {
+                    F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
+                } else {
+                    F::of(&next.world)
+                };
                 candidates[shard_of(fingerprint)].push(Candidate { fingerprint, order: join(place, number) });
             }
         }
@@ -317,17 +332,19 @@ impl Rules<'_> {
     /// The worlds that new candidates stand for, looked at.
     fn make<R: Record, const C: usize, const N: usize>(
         &self,
-        block: &[World<R, C, N>],
+        block: &[Vec<World<R, C, N>>],
         orders: &[u32],
         first: u32,
+        starts: &[u32],
         layer: u32,
     ) -> (Vec<World<R, C, N>>, Seen) {
         let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
         let mut worlds = Vec::with_capacity(orders.len());
         for &order in orders {
             let (place, action) = split(order);
-            let mut at = Broken { layer, parent: numbered(first, place), action, ticks: 0 };
-            let next = self.successor(&block[place], self.actions[usize::from(action)]);
+            let mut at = Broken { layer, parent: numbered(first, starts, place), action, ticks: 0 };
+            let parent = &block[place / CHUNK][place % CHUNK];
+            let next = self.successor(parent, self.actions[usize::from(action)]);
             seen.look(self.properties, &next, at);
             let end = self.pass_idle(next, |world, ticks, happenings| {
                 at.ticks = ticks;
@@ -482,9 +499,34 @@ fn shard_of<F: Fingerprint>(fingerprint: F) -> usize {
     shard
 }
 
-/// The number of a state, by its place in a block.
-fn numbered(first: u32, place: usize) -> u32 {
-    first + u32::try_from(place).unwrap_or(u32::MAX)
+/// How many states of a block are before each piece.
+fn starts<T>(block: &[Vec<T>]) -> Vec<u32> {
+    block
+        .iter()
+        .scan(0, |before, piece| {
+            let start = *before;
+            *before += u32::try_from(piece.len()).unwrap_or(u32::MAX);
+            Some(start)
+        })
+        .collect()
+}
+
+/// The number of a state, by its place: piece and offset as one number, as if every piece were full.
+fn numbered(first: u32, starts: &[u32], place: usize) -> u32 {
+    first + starts[place / CHUNK] + u32::try_from(place % CHUNK).unwrap_or(u32::MAX)
+}
+
+/// Adds states at the end, in pieces of a chunk at most.
+fn append<R: Record, const C: usize, const N: usize>(layer: &mut Layer<R, C, N>, worlds: Vec<World<R, C, N>>) {
+    // A short piece is filled up first: many small ones would keep many threads busy with nothing.
+    let room = layer.back().map_or(0, |last| CHUNK - last.len());
+    if room >= worlds.len()
+        && let Some(last) = layer.back_mut()
+    {
+        last.extend(worlds);
+    } else {
+        layer.push_back(worlds);
+    }
 }
 
 /// A place in a block and an action, as one number that sorts like the pair.
