@@ -42,5 +42,5 @@ pub use action::{Action, ActionKind};
 pub use config::{Config, LockKind};
 pub use locks::Record;
 pub use properties::{Property, Verdict};
-pub use step::{Happenings, Reply, Step, step};
+pub use step::{Happenings, Reply, Step, is_ruled_out, step};
 pub use world::{Classified, World, in_class};

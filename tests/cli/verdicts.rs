@@ -16,6 +16,8 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
         generated: 67_890,
         depth: 14,
         complete: true,
+        fingerprint_bits: 64,
+        peak_bytes: None,
         seconds: 0.25,
         coverage: Coverage {
             taken: [0; ActionKind::ALL.len()],

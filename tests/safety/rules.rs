@@ -3,7 +3,7 @@
 use lockstep_model::action::Party;
 use lockstep_model::locks::plain::Plain;
 use lockstep_model::locks::reentrant::Reentrant;
-use lockstep_model::{Action, Classified, Config, Record, World, in_class, step};
+use lockstep_model::{Action, Classified, Config, Record, World, in_class, is_ruled_out, step};
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{Scenario, builtin};
 use proptest::prelude::*;
@@ -51,6 +51,9 @@ impl Classified for TimeWaits<'_> {
         let all = Action::all(config);
         let mut world = World::<R, C, N>::initial(config);
         for &action in self.0 {
+            for &ruled_out in all.iter().filter(|&&action| is_ruled_out(&world, action)) {
+                assert!(step(config, &world, ruled_out).is_none(), "{ruled_out:?} can happen in {world:?}");
+            }
             let can_tick = step(config, &world, Action::Tick).is_some();
             let urgent: Vec<_> = all
                 .iter()

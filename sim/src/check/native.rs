@@ -22,7 +22,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use std::{mem, thread};
 
-use lockstep_model::{Action, ActionKind, Config, Happenings, Property, Record, World, step};
+use lockstep_model::{Action, ActionKind, Config, Happenings, Property, Record, World, is_ruled_out, step};
 
 use super::fingerprint::{Fingerprint, Table};
 use super::{Coverage, Limits, Search, Stopped};
@@ -30,9 +30,11 @@ use super::{Coverage, Limits, Search, Stopped};
 /// Shards of the table; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
 /// States expanded between two looks at the limits. Bounds what is under way to the shards.
-const BLOCK: usize = 1 << 16;
+const BLOCK: usize = 1 << 17;
 /// States that a thread takes at once.
 const CHUNK: usize = 1 << 9;
+/// Candidates whose slots are fetched together.
+const WARMED: usize = 32;
 /// Below so many states a block is not worth waking other threads for.
 const WORTH_SHARING: usize = 1 << 11;
 
@@ -77,11 +79,22 @@ struct Rules<'a> {
     options: Options,
 }
 
-/// A successor on its way to its shard: `order` is its parent's place in the block and the action, as one number.
-#[derive(Clone, Copy)]
-struct Candidate<F> {
-    fingerprint: F,
-    order: u32,
+/// Successors on their way to a shard: their fingerprints, and beside them each one's parent's place in the block and the
+/// action, as one number.
+struct Candidates<F> {
+    fingerprints: Vec<F>,
+    orders: Vec<u32>,
+}
+
+impl<F> Candidates<F> {
+    fn with_capacity(expected: usize) -> Self {
+        Self { fingerprints: Vec::with_capacity(expected), orders: Vec::with_capacity(expected) }
+    }
+
+    fn push(&mut self, fingerprint: F, order: u32) {
+        self.fingerprints.push(fingerprint);
+        self.orders.push(order);
+    }
 }
 
 /// How a state was reached first.
@@ -239,8 +252,12 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             let mut table = lock(&shards[number]);
             let mut found = Vec::new();
             for (candidates, _) in &expanded {
-                let mine = &candidates[number];
-                found.extend(mine.iter().filter(|one| table.insert(one.fingerprint)).map(|one| one.order));
+                let Candidates { fingerprints, orders } = &candidates[number];
+                for (fingerprints, orders) in fingerprints.chunks(WARMED).zip(orders.chunks(WARMED)) {
+                    table.warm(fingerprints);
+                    let is_new = |(fingerprint, order): (&F, &u32)| table.insert(*fingerprint).then_some(*order);
+                    found.extend(fingerprints.iter().zip(orders).filter_map(is_new));
+                }
             }
             found
         });
@@ -309,13 +326,16 @@ impl Rules<'_> {
         &self,
         chunk: &[World<R, C, N>],
         number: usize,
-    ) -> (Vec<Vec<Candidate<F>>>, Coverage) {
+    ) -> (Vec<Candidates<F>>, Coverage) {
         // About as many as there will be: a few successors a state.
         let expected = chunk.len() * 8 / SHARDS + 8;
-        let mut candidates: Vec<Vec<Candidate<F>>> = (0..SHARDS).map(|_| Vec::with_capacity(expected)).collect();
+        let mut candidates: Vec<_> = (0..SHARDS).map(|_| Candidates::with_capacity(expected)).collect();
         let mut coverage = Coverage::none(self.config);
         for (place, world) in (number * CHUNK..).zip(chunk) {
             for (number, &action) in (0u8..).zip(self.actions) {
+                if is_ruled_out(world, action) {
+                    continue;
+                }
                 let Some(next) = step(self.config, world, action) else { continue };
                 coverage.note(action.kind(), next.happenings);
                 let fingerprint = if self.options.symmetry || self.options.skip_idle {
@@ -323,7 +343,7 @@ impl Rules<'_> {
                 } else {
                     F::of(&next.world)
                 };
-                candidates[shard_of(fingerprint)].push(Candidate { fingerprint, order: join(place, number) });
+                candidates[shard_of(fingerprint)].push(fingerprint, join(place, number));
             }
         }
         (candidates, coverage)
