@@ -1,8 +1,9 @@
 //! The model keeps its properties, or breaks them as declared, and each can fail.
 //!
-//! `verdicts` holds the built-in scenarios to what they declare, with both engines; `mutants` breaks one rule after
+//! `engine` looks in every way that the engine can; `verdicts` holds the built-in scenarios to what they declare, with both engines; `mutants` breaks one rule after
 //! the other and watches the property that notices; `rules` and `judge` look at the step function and at the judge.
 
+mod engine;
 mod judge;
 mod mutants;
 mod rules;

@@ -1,0 +1,93 @@
+//! The native engine finds the same however it looks: on any number of threads, with clients told apart or not, with idle
+//! time passed through or not, by wide fingerprints or narrow ones.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::Verdict;
+use lockstep_sim::check::native::Options;
+use lockstep_sim::check::{Engine, How, Limits, Outcome, Width, check_as};
+use lockstep_sim::scenario::{Scenario, builtin};
+
+use crate::scenario;
+
+const ONE_THREAD: Options = Options { threads: 1, symmetry: false, skip_idle: false };
+
+fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> Outcome {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let how = How { engine: Engine::Native, native, fingerprint };
+    check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
+    outcome.properties.iter().map(|found| found.verdict).collect()
+}
+
+/// All that is told of a run but its time and its memory.
+fn told(outcome: &Outcome) -> String {
+    let Outcome { states, generated, depth, coverage, properties, .. } = outcome;
+    format!("{states} {generated} {depth} {coverage:?} {properties:?}")
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_trace() {
+    for scenario in builtin() {
+        let one = told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits64));
+        for threads in [2, 3, 4] {
+            let many = told(&exhaust_as(&scenario, Options { threads, ..ONE_THREAD }, Width::Bits64));
+            assert_eq!(many, one, "{} on {threads} threads", scenario.name);
+        }
+    }
+}
+
+#[test]
+fn wide_fingerprints_find_the_same() {
+    for scenario in builtin() {
+        let narrow = told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits64));
+        assert_eq!(told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits128)), narrow, "{}", scenario.name);
+    }
+}
+
+/// The judge executes the traces, in which clients have got their own names again.
+#[test]
+fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
+    for scenario in builtin() {
+        let apart = exhaust_as(&scenario, ONE_THREAD, Width::Bits64);
+        let alike = exhaust_as(&scenario, Options { symmetry: true, ..ONE_THREAD }, Width::Bits64);
+        assert_eq!(verdicts(&alike), verdicts(&apart), "{}", scenario.name);
+        assert_eq!(alike.depth, apart.depth, "{}", scenario.name);
+        // At most one state stands for all the orders of its clients, and at least for itself.
+        let orders: u64 = (1..=u64::from(scenario.config.clients.count)).product();
+        assert!(alike.states <= apart.states && alike.states * orders >= apart.states, "{}", scenario.name);
+        let threads = Options { symmetry: true, threads: 3, ..ONE_THREAD };
+        assert_eq!(told(&exhaust_as(&scenario, threads, Width::Bits64)), told(&alike), "{}", scenario.name);
+    }
+}
+
+/// A state in which nothing can happen but time has one successor: whatever can be reached from it can be reached from
+/// where the passage ends, and it is looked at in passing.
+#[test]
+fn idle_time_is_passed_through_and_no_verdict_changes() {
+    let mut saved = 0;
+    for scenario in builtin() {
+        let kept = exhaust_as(&scenario, ONE_THREAD, Width::Bits64);
+        let passed = exhaust_as(&scenario, Options { skip_idle: true, ..ONE_THREAD }, Width::Bits64);
+        assert_eq!(verdicts(&passed), verdicts(&kept), "{}", scenario.name);
+        assert!(passed.states <= kept.states, "{}", scenario.name);
+        saved += kept.states - passed.states;
+    }
+    assert!(saved > 0, "some scenario has idle time");
+}
+
+#[test]
+fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits =
+        Limits { max_states: None, max_bytes: Some(1 << 20), time_limit: None, stop: &stop, progress: &progress };
+    let outcome = check_as(&scenario("third-client-is-woken"), How::by(Engine::Native), &limits).unwrap();
+    assert!(!outcome.complete);
+    assert!(outcome.is_inconclusive());
+    assert!(
+        outcome.properties.iter().any(|found| found.why.as_deref().is_some_and(|why| why.contains("--max-memory")))
+    );
+}
