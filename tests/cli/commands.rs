@@ -28,10 +28,12 @@ fn help_names_every_command_and_the_exit_codes() {
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_says_why() {
-    let wrong: [(&[&str], &str); 9] = [
+    let wrong: [(&[&str], &str); 11] = [
         (&[], "Usage"),
         (&["chekc"], "check"),
-        (&["check", "--threads", "2"], "1 thread for now"),
+        (&["check", "--threads", "0"], "1..=256"),
+        (&["check", "--max-memory", "0"], "no size"),
+        (&["check", "--symmetry", "--engine", "both"], "native engine's"),
         (&["check", "--timeout", "0"], "no time"),
         (&["check", "--max-states", "0"], "0"),
         (&["check", "--format", "mermaid"], "human"),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
 use super::words::{as_declared, count};
+use crate::check::fingerprint::collision_bound;
 use crate::check::{Outcome, PropertyOutcome};
 
 /// What was found of one scenario, and how the user calls it.
@@ -71,7 +72,18 @@ pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
         }
         undecided(found, &unknown, &mut page);
     }
+    doubt(all, &mut page);
     page
+}
+
+/// How sure the counts are: states are told apart by fingerprints. Of many scenarios the chances add up.
+fn doubt(all: &[Found], page: &mut String) {
+    let chance: f64 = all.iter().map(|found| hidden_state_chance(&found.outcome)).sum();
+    let _ = writeln!(page, "\nchance that a fingerprint hid a state: at most {chance:.0e}");
+}
+
+fn hidden_state_chance(outcome: &Outcome) -> f64 {
+    collision_bound(outcome.states, outcome.fingerprint_bits)
 }
 
 /// The object for programs, as the design page has it.
@@ -196,6 +208,8 @@ fn scenario_json(outcome: &Outcome) -> Value {
         "depth": outcome.depth,
         "complete": outcome.complete,
         "seconds": outcome.seconds,
+        "fingerprint_bits": outcome.fingerprint_bits,
+        "hidden_state_chance": hidden_state_chance(outcome),
         "engine": outcome.engine.to_possible_value().map(|value| value.get_name().to_owned()),
         "coverage": { "taken": taken, "happenings": happenings, "faults_left_at_least": outcome.coverage.least_left },
         "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
