@@ -11,7 +11,7 @@ use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, Wo
 pub const SMALL: Config = Config {
     lock: LockKind::Reentrant,
     time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
-    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None },
+    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {
         replicas: 0,
         lag: Bound::Any,

@@ -129,6 +129,10 @@ fn as_stateright<R: Record, const C: usize, const N: usize>(
         Property::WaitLimitKept => |_, world| Property::WaitLimitKept.holds(world),
         Property::NoSleepingWaiter => |_, world| Property::NoSleepingWaiter.holds(world),
         Property::RenewedWhileHeld => |_, world| Property::RenewedWhileHeld.holds(world),
+        // True of each state: stateright looks at no cycles (facts/stateright.md, 1 and 2).
+        Property::WaiterServed => |_, world| Property::WaiterServed.holds(world),
+        Property::FreedAfterCrash => |_, world| Property::FreedAfterCrash.holds(world),
+        Property::NoOrphan => |_, world| Property::NoOrphan.holds(world),
         Property::ActionsReached => |_, world| Property::ActionsReached.holds(world),
     };
     stateright::Property::always(property.id(), condition)

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
 use super::words::{as_declared, count};
-use crate::check::{Outcome, PropertyOutcome};
+use crate::check::{Engine, Outcome, PropertyOutcome};
 
 /// What was found of one scenario, and how the user calls it.
 #[derive(Clone, Debug)]
@@ -196,10 +196,15 @@ fn scenario_json(outcome: &Outcome) -> Value {
         "depth": outcome.depth,
         "complete": outcome.complete,
         "seconds": outcome.seconds,
-        "engine": outcome.engine.to_possible_value().map(|value| value.get_name().to_owned()),
+        "liveness_seconds": outcome.liveness_seconds,
+        "engine": engine_json(outcome.engine),
         "coverage": { "taken": taken, "happenings": happenings, "faults_left_at_least": outcome.coverage.least_left },
         "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
     })
+}
+
+fn engine_json(engine: Engine) -> Option<String> {
+    engine.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 fn property_json(found: &PropertyOutcome) -> Value {
@@ -210,6 +215,7 @@ fn property_json(found: &PropertyOutcome) -> Value {
         "as_declared": found.is_as_declared(),
         "steps": found.trace.as_ref().map(|trace| trace.steps.len()),
         "why": found.why,
+        "engine": engine_json(found.engine),
         "trace": found.trace,
     })
 }

@@ -181,6 +181,24 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
             format!("{holder} runs, reaches the master and has a watchdog, and yet its lease ran out")
         }
+        Property::WaiterServed => {
+            let waiting = always(trace, |state| {
+                let live = state.clients.iter().filter(|client| client.mode != "crashed");
+                let waiting = live.flat_map(|client| &client.threads).filter(|thread| is_in_lock(&thread.phase));
+                waiting.map(|thread| thread.name.clone()).collect()
+            });
+            let waits = if waiting.len() == 1 { "waits" } else { "wait" };
+            format!("{} {waits} in every state of the loop, and nothing that must happen ends it", list(&waiting))
+        }
+        Property::FreedAfterCrash | Property::NoOrphan => {
+            let stored = always(trace, |state| {
+                let believes = |name: &str| state.believers().any(|thread| thread.name == name);
+                let lock = acting_master_lock(state).filter(|lock| !believes(&lock.holder));
+                lock.map(|lock| lock.holder.clone()).into_iter().collect()
+            });
+            let holder = list(&stored);
+            format!("the lock stays {holder}'s in every state of the loop, and {holder} is not there to give it back")
+        }
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{told}."))
@@ -232,7 +250,10 @@ pub fn world(config: &Config) -> Vec<String> {
         Some(limit) => format!("who is refused waits at most {}", ticks(limit)),
     };
     let hold = config.time.hold_at_most.map_or_else(
-        || "a holder releases when it likes".to_owned(),
+        || {
+            let when = if config.clients.hold_for_ever { "when it likes, or never" } else { "when it likes" };
+            format!("a holder releases {when}")
+        },
         |most| format!("a holder releases after {} at the latest", ticks(most)),
     );
     lines.push(format!("a lease is {}; {renewal}; {wait}; {hold}", ticks(config.time.lease)));
@@ -287,6 +308,17 @@ pub fn as_declared(verdict: Verdict, declared: Option<Verdict>) -> String {
         None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
         None => format!("{verdict}, and not declared so"),
     }
+}
+
+/// The names that are there in every state of the loop.
+fn always(trace: &Trace, names: impl Fn(&State) -> Vec<String>) -> Vec<String> {
+    let start = trace.loop_start.unwrap_or(trace.steps.len());
+    let mut always = names(trace.state_after(start));
+    for after in start..=trace.steps.len() {
+        let here = names(trace.state_after(after));
+        always.retain(|name| here.contains(name));
+    }
+    always
 }
 
 fn counts_differ(state: &State) -> String {

@@ -200,9 +200,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
         "[faults]\nclock_jump = 1",
         "[faults]\nlose_request = 1",
         "[faults]\nlose_reply = 1",
-        "hold_for_ever = true",
         "roles = [\"reader\", \"writer\"]",
-        "[expect]\nwaiter-served = \"holds\"",
         "[expect]\nfirst-come-first-served = \"holds\"",
     ] {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
