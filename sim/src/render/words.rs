@@ -3,7 +3,7 @@
 use lockstep_model::action::{Action, Party};
 use lockstep_model::config::{Bound, Config, PromoteRule};
 use lockstep_model::step::Reply;
-use lockstep_model::trace::{About, State, StoredLock, Trace, lane};
+use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
 use lockstep_model::{Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
@@ -202,6 +202,38 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{told}."))
+}
+
+/// Of a lasso: where it goes on after its last step.
+pub fn goes_on(trace: &Trace) -> Option<String> {
+    let (start, last) = (trace.loop_start?, trace.steps.len());
+    Some(if start == last {
+        format!("after step {last} nothing happens any more that must")
+    } else {
+        format!("after step {last} it goes on with step {}, for ever", start + 1)
+    })
+}
+
+/// Of a lasso: for every fair action why nobody can object that it would have happened in the end. One line a reason.
+pub fn fairness(trace: &Trace) -> Vec<String> {
+    let mut reasons: Vec<(InLoop, Vec<String>)> = Vec::new();
+    for fair in trace.fairness.iter().flatten() {
+        let verb = fair.action.kind().name().replace('_', " ");
+        let does = if fair.action == Action::Tick { verb } else { format!("{} {verb}", fair.lane) };
+        match reasons.iter_mut().find(|(reason, _)| *reason == fair.in_loop) {
+            Some((_, actions)) => actions.push(does),
+            None => reasons.push((fair.in_loop, vec![does])),
+        }
+    }
+    reasons.sort_by_key(|(reason, _)| match *reason {
+        InLoop::TakenAt(step) => (0, step),
+        InLoop::DisabledAfter(step) => (1, step),
+    });
+    let lines = reasons.into_iter().map(|(reason, actions)| match reason {
+        InLoop::TakenAt(step) => format!("taken at step {step}: {}", actions.join(", ")),
+        InLoop::DisabledAfter(step) => format!("disabled after step {step}: {}", actions.join(", ")),
+    });
+    lines.collect()
 }
 
 /// A scenario's world in sentences, one a line.
