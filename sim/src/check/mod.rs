@@ -260,7 +260,7 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
         applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
     let looked = Instant::now();
     let liveness = match search.stopped {
-        None if !promises.is_empty() => Some(liveness::look(config, &promises, Whom::LastClient, limits, started)),
+        None if !promises.is_empty() => Some(liveness::look(config, &promises, Whom::OneClient, limits, started)),
         _ => None,
     };
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());

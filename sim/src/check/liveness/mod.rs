@@ -56,9 +56,9 @@ pub struct Run {
 /// To whom a property may be owed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
-    /// To the threads of the last client. All clients start alike and are treated alike, so what can happen to one can
-    /// happen to each.
-    LastClient,
+    /// To the threads of one client. All clients start alike and are treated alike, so what can happen to one can happen
+    /// to each.
+    OneClient,
     /// To every thread of every client: to see that it makes no difference.
     Everybody,
 }
@@ -116,15 +116,18 @@ impl Classified for Looking<'_> {
 
 /// What may be owed to whom, a mark each.
 fn debts(config: &Config, properties: &[Property], whom: Whom) -> Vec<(Property, Holder)> {
-    let clients = match whom {
-        Whom::LastClient => config.clients.count - 1..config.clients.count,
-        Whom::Everybody => 0..config.clients.count,
-    };
-    let holders = || {
+    let all = config.clients.count;
+    let holders = |property| {
+        // Who tells it as a person would: the first client holds, the last one waits.
+        let clients = match (whom, property) {
+            (Whom::Everybody, _) => 0..all,
+            (Whom::OneClient, Property::WaiterServed) => all - 1..all,
+            (Whom::OneClient, _) => 0..1,
+        };
         let threads = 0..config.clients.threads;
-        clients.clone().flat_map(move |client| threads.clone().map(move |thread| Holder::new(client, thread)))
+        clients.flat_map(move |client| threads.clone().map(move |thread| (property, Holder::new(client, thread))))
     };
-    properties.iter().flat_map(|&property| holders().map(move |holder| (property, holder))).collect()
+    properties.iter().flat_map(|&property| holders(property)).collect()
 }
 
 impl Lasso {
