@@ -60,7 +60,11 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 /// The record one tick later.
 fn later<R: Record>(config: &Config, record: R) -> R {
     let remaining = record.remaining();
-    if remaining.is_due() && !config.is_mutated(Mutant::LeaseNeverEnds) { R::default() } else { record.with_remaining(remaining.later()) }
+    if remaining.is_due() && !config.is_mutated(Mutant::LeaseNeverEnds) {
+        R::default()
+    } else {
+        record.with_remaining(remaining.later())
+    }
 }
 
 /// Notes that the acting master's key runs out in this tick, and whether its holder has a watchdog that should have

@@ -180,7 +180,9 @@ impl Property {
                 "Redis documentation, SET: the lock is released after the expire time is reached; Redisson RLock: the \
                  watchdog renews only while the holder's process is alive"
             }
-            Self::NoOrphan => "Redisson lockWatchdogTimeout: the watchdog serves the process, not the thread that holds",
+            Self::NoOrphan => {
+                "Redisson lockWatchdogTimeout: the watchdog serves the process, not the thread that holds"
+            }
             Self::ActionsReached => "a verdict about things that never happen says nothing",
         }
     }

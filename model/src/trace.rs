@@ -351,7 +351,9 @@ impl Trace {
         }
         match steps.iter().zip(&self.steps).position(|(mine, theirs)| mine != theirs) {
             Some(index) => Err(Untrue::Differs { step: index + 1 }),
-            None if Claims::of(&steps) != self.claims || fairness != self.fairness => Err(Untrue::Differs { step: steps.len() }),
+            None if Claims::of(&steps) != self.claims || fairness != self.fairness => {
+                Err(Untrue::Differs { step: steps.len() })
+            }
             None => Ok(()),
         }
     }

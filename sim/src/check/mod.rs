@@ -345,14 +345,8 @@ fn of_liveness(
     liveness: Option<&Result<Liveness, Stopped>>,
     search: &Search,
 ) -> Result<PropertyOutcome, judge::Rejection> {
-    let say = |verdict, why, trace| PropertyOutcome {
-        property,
-        declared: None,
-        verdict,
-        why,
-        engine: Engine::Native,
-        trace,
-    };
+    let say =
+        |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };
     let stopped = match liveness {
         Some(Ok(liveness)) => {
             return Ok(match &liveness.found[index] {

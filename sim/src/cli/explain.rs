@@ -117,7 +117,9 @@ fn of_exit(exit: Exit) -> String {
 
 fn of_verdict(verdict: Verdict) -> String {
     let meaning = match verdict {
-        Verdict::Holds => "every reachable state was looked at, and the property is true in each; of liveness: on every fair path",
+        Verdict::Holds => {
+            "every reachable state was looked at, and the property is true in each; of liveness: on every fair path"
+        }
         Verdict::Violated => "there is a trace that breaks the property; it was run again before it was shown",
         Verdict::Vacuous => {
             "the property was never put to the test: what it speaks of never happens in this scenario, so that it holds \

@@ -62,6 +62,9 @@ pub struct Graph {
     generated: u64,
     /// Which actions are fair.
     pub fairness: Fairness,
+    /// How many states, each with what is still missing there, are looked at for the shortest turn of a loop. Beyond, a
+    /// short one has to do.
+    pub turn_effort: usize,
 }
 
 impl Graph {
@@ -80,6 +83,7 @@ impl Graph {
             actions: Vec::new(),
             generated: 1,
             fairness: space.fairness(),
+            turn_effort: 1 << 20,
         };
         let mut numbers = Numbers::default();
         numbers.number(space.identity(&initial), 0);

@@ -22,9 +22,6 @@ pub struct Lasso {
     pub turn: Vec<Move>,
 }
 
-/// How many states, each with what is still missing, are looked at for the shortest turn. Beyond, a short one has to do.
-const MOST_FOR_SHORTEST: usize = 1 << 20;
-
 impl Graph {
     /// Looks for a fair run on which, from some state on, it is never so again: a counterexample to "again and again it
     /// is so". States where it is not so must have a mark.
@@ -177,7 +174,7 @@ impl Inside<'_> {
                     turn.reverse();
                     return Some(turn);
                 }
-                if reached.len() > MOST_FOR_SHORTEST {
+                if reached.len() > self.graph.turn_effort {
                     return None;
                 }
                 queue.push_back(next);

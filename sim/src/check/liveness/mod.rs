@@ -94,7 +94,8 @@ impl Classified for Looking<'_> {
         let graph = Graph::of(&space)?;
         let mut found = Vec::with_capacity(self.properties.len());
         for &property in self.properties {
-            let marks: Vec<Marks> = (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
+            let marks: Vec<Marks> =
+                (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
             let mut shortest: Option<Lasso> = None;
             for &mark in marks.iter().filter(|mark| graph.has_mark(**mark)) {
                 if let Some(stopped) = self.limits.exceeded(graph.states() as u64, self.started) {
