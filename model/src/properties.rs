@@ -215,11 +215,12 @@ impl Property {
                 Err("no client waits with a limit: wait_limit in [time] is left out or 0")
             }
             Self::NoSleepingWaiter if !config.lock.publishes() => Err("clients of this lock kind poll; none sleeps"),
-            Self::NoSleepingWaiter if !config.waits() => Err("no client waits: wait_limit in [time] is 0"),
+            Self::NoSleepingWaiter | Self::WaiterServed if !config.waits() => {
+                Err("no client waits: wait_limit in [time] is 0")
+            }
             Self::RenewedWhileHeld if config.time.renew_every.is_none() => {
                 Err("there is no watchdog: renew_every in [time] is left out")
             }
-            Self::WaiterServed if !config.waits() => Err("no client waits: wait_limit in [time] is 0"),
             Self::FreedAfterCrash if config.faults.crash_client == 0 => {
                 Err("no client crashes: crash_client in [faults] is 0")
             }

@@ -264,12 +264,11 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
         _ => None,
     };
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
-    let mut promised = promises.iter().zip(0..).peekable();
 
     let mut properties = Vec::new();
     for property in applying {
         let declared = scenario.expect.get(&property).copied();
-        if let Some((_, index)) = promised.next_if(|(promise, _)| **promise == property) {
+        if let Some(index) = promises.iter().position(|promise| *promise == property) {
             let found = of_liveness(scenario, property, index, liveness.as_ref(), &search).map_err(reject)?;
             properties.push(PropertyOutcome { declared, ..found });
             continue;

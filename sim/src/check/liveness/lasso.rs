@@ -126,6 +126,9 @@ impl Graph {
     }
 }
 
+/// A state, and a bit for each action that is still owed there.
+type Place = (u32, u64);
+
 /// One component, to go round in.
 struct Inside<'a> {
     graph: &'a Graph,
@@ -153,8 +156,8 @@ impl Inside<'_> {
         let pack = |set: ActionSet| -> u64 {
             owed.iter().enumerate().filter(|(_, action)| set.has(**action)).map(|(bit, _)| 1 << bit).sum()
         };
-        let first = (start, 1u64.checked_shl(u32::try_from(owed.len()).ok()?)? - 1);
-        let mut reached: HashMap<(u32, u64), Option<((u32, u64), u8)>> = HashMap::from([(first, None)]);
+        let first: Place = (start, 1u64.checked_shl(u32::try_from(owed.len()).ok()?)? - 1);
+        let mut reached: HashMap<Place, Option<(Place, u8)>> = HashMap::from([(first, None)]);
         let mut queue = VecDeque::from([first]);
         while let Some(at) = queue.pop_front() {
             let missing: ActionSet = set(at.1).map(|(_, action)| *action).collect();
