@@ -125,6 +125,24 @@ pub fn stale_effect() -> Trace {
         .expect("it can happen")
 }
 
+/// A thread dies holding, and its process renews for ever.
+pub fn orphan() -> Trace {
+    let config = Config {
+        time: Time { renew_every: Some(1), ..SMALL.time },
+        faults: Faults { crash_thread: 1, ..SMALL.faults },
+        ..SMALL
+    };
+    let actions = [
+        Action::Acquire { client: A, thread: 0 },
+        Action::CrashThread { client: A, thread: 0 },
+        Action::Tick,
+        Action::Renew { client: A },
+    ];
+    let About::Counterexample { property, verdict, engine, .. } = broken(Property::NoOrphan) else { unreachable!() };
+    let about = About::Counterexample { property, verdict, engine, shortest: false };
+    Trace::record_lasso("orphan", "", &config, about, (&actions, 2), "lockstep check orphan").expect("it goes round")
+}
+
 /// A walk through a world. The same seed is the same walk; it prefers what it has done least.
 pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
     let actions = in_class(config, Walk { steps, seed });
