@@ -15,7 +15,7 @@
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
-//! 7. [`properties`]: what must always be so, and [`mutants`], the proof that each can fail;
+//! 7. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
 //! 8. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.

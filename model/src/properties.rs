@@ -1,8 +1,9 @@
-//! What must always be so: every property with its name, its sentence, its source and its predicate.
+//! What must always be so, or come true in the end: every property with its name, its sentence, its source and its
+//! predicate.
 //!
-//! A predicate looks at one state. A rule about a step marks the state that the step leads to
-//! ([`Breach`]), so that any checker of states can see it. A property that was never put to the test is vacuous:
-//! each names the happening that puts it there ([`Property::antecedent`]).
+//! A predicate looks at one state; that of a liveness property says what is still owed there. A rule about a step marks
+//! the state that the step leads to ([`Breach`]), so that any checker of states can see it. A property that was never
+//! put to the test is vacuous: each names the happening that puts it there ([`Property::antecedent`]).
 
 use core::fmt;
 

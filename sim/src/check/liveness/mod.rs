@@ -92,13 +92,15 @@ impl Classified for Looking<'_> {
         let debts = debts(config, self.properties, self.whom);
         let space = Worlds::<R, C, N> { config, actions: &actions, debts: &debts, looking: &self, class: PhantomData };
         let graph = Graph::of(&space)?;
+        // The graph is complete: its size is no reason any more to stop.
+        let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(self.properties.len());
         for &property in self.properties {
             let marks: Vec<Marks> =
                 (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
             let mut shortest: Option<Lasso> = None;
             for &mark in marks.iter().filter(|mark| graph.has_mark(**mark)) {
-                if let Some(stopped) = self.limits.exceeded(graph.states() as u64, self.started) {
+                if let Some(stopped) = limits.exceeded(graph.states() as u64, self.started) {
                     return Err(stopped);
                 }
                 let lasso = graph.always_eventually(|marks| marks & mark == 0);
