@@ -192,6 +192,17 @@ impl ActionKind {
         }
     }
 
+    /// Whether it must happen where nothing prevents it. Faults need not; nor need a client ask, nor, where the scenario
+    /// says so, release. All others are weakly fair: none is possible for ever and never taken. [`Tick`](Self::Tick) is
+    /// more: time passes, whatever else happens, for nobody can do endlessly much at one moment.
+    pub const fn is_fair(self, config: &Config) -> bool {
+        match self {
+            Self::Acquire => false,
+            Self::Release => !config.clients.hold_for_ever,
+            _ => !self.is_fault(),
+        }
+    }
+
     /// Whether the scenario speaks of it at all. One that it allows and that never happens makes a verdict vacuous.
     pub fn is_allowed(self, config: &Config) -> bool {
         let faults = &config.faults;

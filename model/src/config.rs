@@ -115,6 +115,9 @@ pub struct Clients {
     pub max_holds: u8,
     /// How often each client may ask; `None`: for ever.
     pub acquires: Option<u8>,
+    /// Whether a holder need never release. It changes nothing that can happen, only what must (liveness).
+    #[serde(default)]
+    pub hold_for_ever: bool,
 }
 
 /// One master and its replicas.

@@ -6,6 +6,7 @@
 use crate::client;
 use crate::config::{Bound, Config, Ttls};
 use crate::locks::Record;
+use crate::mutants::Mutant;
 use crate::replication;
 use crate::step::{Happening, Happenings, Reply};
 use crate::wakeup;
@@ -29,10 +30,10 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     note_lost_lease(config, world, seen);
     world.group.failover_left = world.group.failover_left.later();
     for node in &mut world.group.nodes {
-        node.record = later(node.record);
+        node.record = later(config, node.record);
         for effect in &mut node.link.effects[..usize::from(node.link.len)] {
             if config.cluster.ttls == Ttls::Absolute {
-                effect.record = later(effect.record);
+                effect.record = later(config, effect.record);
             }
             if !matches!(config.cluster.lag, Bound::Any) {
                 effect.age += 1;
@@ -57,9 +58,13 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 }
 
 /// The record one tick later.
-fn later<R: Record>(record: R) -> R {
+fn later<R: Record>(config: &Config, record: R) -> R {
     let remaining = record.remaining();
-    if remaining.is_due() { R::default() } else { record.with_remaining(remaining.later()) }
+    if remaining.is_due() && !config.is_mutated(Mutant::LeaseNeverEnds) {
+        R::default()
+    } else {
+        record.with_remaining(remaining.later())
+    }
 }
 
 /// Notes that the acting master's key runs out in this tick, and whether its holder has a watchdog that should have

@@ -31,11 +31,15 @@ pub enum Mutant {
     WatchdogTooSlow,
     /// Messages are never delivered.
     MessagesNeverArrive,
+    /// A waiter has no timer: only a message wakes it.
+    NoWakeTimer,
     // Redis.
     /// A replica drops an effect instead of applying it.
     ReplicaDropsEffect,
     /// A replica is promoted while the master runs.
     PromoteBesideMaster,
+    /// A key never runs out.
+    LeaseNeverEnds,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,
@@ -45,7 +49,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -56,8 +60,10 @@ impl Mutant {
         Self::WaitLimitIgnored,
         Self::WatchdogTooSlow,
         Self::MessagesNeverArrive,
+        Self::NoWakeTimer,
         Self::ReplicaDropsEffect,
         Self::PromoteBesideMaster,
+        Self::LeaseNeverEnds,
         Self::TokenReused,
         Self::FenceIgnored,
     ];

@@ -1,8 +1,9 @@
-//! What must always be so: every property with its name, its sentence, its source and its predicate.
+//! What must always be so, or come true in the end: every property with its name, its sentence, its source and its
+//! predicate.
 //!
-//! A predicate looks at one state. A rule about a step marks the state that the step leads to
-//! ([`Breach`]), so that any checker of states can see it. A property that was never put to the test is vacuous:
-//! each names the happening that puts it there ([`Property::antecedent`]).
+//! A predicate looks at one state; that of a liveness property says what is still owed there. A rule about a step marks
+//! the state that the step leads to ([`Breach`]), so that any checker of states can see it. A property that was never
+//! put to the test is vacuous: each names the happening that puts it there ([`Property::antecedent`]).
 
 use core::fmt;
 
@@ -11,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use crate::config::Config;
 use crate::locks::Record;
 use crate::step::Happening;
-use crate::world::{Breach, Node, Phase, Timer, World};
+use crate::world::{Breach, Holder, Mode, Node, Phase, Timer, World};
 
 /// A property: a name that is stable across versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -37,6 +38,12 @@ pub enum Property {
     NoSleepingWaiter,
     /// The watchdog keeps the lease.
     RenewedWhileHeld,
+    /// Nobody waits for ever.
+    WaiterServed,
+    /// A crashed holder does not keep the lock.
+    FreedAfterCrash,
+    /// A lock nobody believes in does not stay.
+    NoOrphan,
     /// Everything the scenario allows happens.
     ActionsReached,
 }
@@ -47,6 +54,8 @@ pub enum Property {
 pub enum PropertyKind {
     /// In every state.
     Safety,
+    /// On every fair path.
+    Liveness,
     /// At least once.
     Reachable,
 }
@@ -67,7 +76,7 @@ pub enum Verdict {
 
 impl Property {
     /// Every property, in the order of the design page.
-    pub const ALL: [Self; 11] = [
+    pub const ALL: [Self; 14] = [
         Self::OneBeliever,
         Self::OneServerHolder,
         Self::GrantSurvives,
@@ -78,6 +87,9 @@ impl Property {
         Self::WaitLimitKept,
         Self::NoSleepingWaiter,
         Self::RenewedWhileHeld,
+        Self::WaiterServed,
+        Self::FreedAfterCrash,
+        Self::NoOrphan,
         Self::ActionsReached,
     ];
 
@@ -95,6 +107,9 @@ impl Property {
         Self::RenewedWhileHeld,
     ];
 
+    /// Those that say something about every fair path: what is pending does not stay so for ever.
+    pub const LIVENESS: [Self; 3] = [Self::WaiterServed, Self::FreedAfterCrash, Self::NoOrphan];
+
     /// The word scenarios and reports use.
     pub const fn id(self) -> &'static str {
         match self {
@@ -108,6 +123,9 @@ impl Property {
             Self::WaitLimitKept => "wait-limit-kept",
             Self::NoSleepingWaiter => "no-sleeping-waiter",
             Self::RenewedWhileHeld => "renewed-while-held",
+            Self::WaiterServed => "waiter-served",
+            Self::FreedAfterCrash => "freed-after-crash",
+            Self::NoOrphan => "no-orphan",
             Self::ActionsReached => "actions-reached",
         }
     }
@@ -129,6 +147,9 @@ impl Property {
                 "no waiter sleeps with the lock free and nothing under way that will wake it but the TTL timer"
             }
             Self::RenewedWhileHeld => "a running, connected believer with a watchdog never loses its lease to expiry",
+            Self::WaiterServed => "who waits is at some time granted, gives up by its own limit, or crashes",
+            Self::FreedAfterCrash => "after its holder crashed the lock becomes free",
+            Self::NoOrphan => "a lock that nobody believes in becomes free",
             Self::ActionsReached => {
                 "every action that the scenario allows is taken on some path, every budget can be spent"
             }
@@ -153,6 +174,16 @@ impl Property {
             Self::RenewedWhileHeld => {
                 "Redisson lockWatchdogTimeout, LockRenewalScheduler: renewal at a third of the lease"
             }
+            Self::WaiterServed => {
+                "Redisson RLock.lock: waits until the lock is there; RLock is not fair, so newcomers may always be faster"
+            }
+            Self::FreedAfterCrash => {
+                "Redis documentation, SET: the lock is released after the expire time is reached; Redisson RLock: the \
+                 watchdog renews only while the holder's process is alive"
+            }
+            Self::NoOrphan => {
+                "Redisson lockWatchdogTimeout: the watchdog serves the process, not the thread that holds"
+            }
             Self::ActionsReached => "a verdict about things that never happen says nothing",
         }
     }
@@ -166,6 +197,7 @@ impl Property {
     pub const fn kind(self) -> PropertyKind {
         match self {
             Self::ActionsReached => PropertyKind::Reachable,
+            Self::WaiterServed | Self::FreedAfterCrash | Self::NoOrphan => PropertyKind::Liveness,
             _ => PropertyKind::Safety,
         }
     }
@@ -184,15 +216,27 @@ impl Property {
                 Err("no client waits with a limit: wait_limit in [time] is left out or 0")
             }
             Self::NoSleepingWaiter if !config.lock.publishes() => Err("clients of this lock kind poll; none sleeps"),
-            Self::NoSleepingWaiter if !config.waits() => Err("no client waits: wait_limit in [time] is 0"),
+            Self::NoSleepingWaiter | Self::WaiterServed if !config.waits() => {
+                Err("no client waits: wait_limit in [time] is 0")
+            }
             Self::RenewedWhileHeld if config.time.renew_every.is_none() => {
                 Err("there is no watchdog: renew_every in [time] is left out")
+            }
+            Self::FreedAfterCrash if config.faults.crash_client == 0 => {
+                Err("no client crashes: crash_client in [faults] is 0")
+            }
+            // A failover can forget a release; nothing else leaves a lock behind whose holder does not believe.
+            Self::NoOrphan
+                if config.faults.crash_client == 0 && config.faults.crash_thread == 0 && !config.can_fail_over() =>
+            {
+                Err("no holder dies and no failover forgets a release: the stored holder always believes")
             }
             _ => Ok(()),
         }
     }
 
-    /// What must happen for a "holds" to say anything: the property's reachable twin.
+    /// What must happen for a "holds" to say anything: the property's reachable twin. That of a liveness property is
+    /// that something is [`pending`](Self::pending) at all.
     pub const fn antecedent(self) -> Option<Happening> {
         match self {
             Self::OneBeliever | Self::OneServerHolder | Self::GrantSurvives | Self::CountsAgree => {
@@ -204,7 +248,7 @@ impl Property {
             Self::WaitLimitKept => Some(Happening::LimitReached),
             Self::NoSleepingWaiter => Some(Happening::FellAsleep),
             Self::RenewedWhileHeld => Some(Happening::LeaseRenewed),
-            Self::ActionsReached => None,
+            Self::WaiterServed | Self::FreedAfterCrash | Self::NoOrphan | Self::ActionsReached => None,
         }
     }
 
@@ -220,11 +264,14 @@ impl Property {
             Self::WaitLimitKept => "no wait ever reaches its limit",
             Self::NoSleepingWaiter => "no waiter ever sleeps",
             Self::RenewedWhileHeld => "the watchdog never renews",
+            Self::WaiterServed => "nobody ever waits",
+            Self::FreedAfterCrash => "no client ever crashes while it holds",
+            Self::NoOrphan => "the stored holder always believes",
             Self::ActionsReached => "something that the scenario allows never happens",
         }
     }
 
-    /// Whether it is so in this state. `ActionsReached` is about the whole run and true of each state.
+    /// Whether it is so in this state. Liveness and `ActionsReached` are about whole runs and true of each state.
     pub fn holds<R: Record, const C: usize, const N: usize>(self, world: &World<R, C, N>) -> bool {
         match self {
             Self::OneBeliever => world.believers().count() <= 1,
@@ -237,7 +284,30 @@ impl Property {
             Self::WaitLimitKept => !world.breaches.has(Breach::WaitLimitOverrun),
             Self::NoSleepingWaiter => no_sleeping_waiter(world),
             Self::RenewedWhileHeld => !world.breaches.has(Breach::LeaseLost),
-            Self::ActionsReached => true,
+            Self::WaiterServed | Self::FreedAfterCrash | Self::NoOrphan | Self::ActionsReached => true,
+        }
+    }
+
+    /// Whether, in this state, what a liveness property promises to this thread is still owed. The property is broken by
+    /// a fair path on which, from some state on, it is owed to the same thread for ever.
+    pub fn pending<R: Record, const C: usize, const N: usize>(self, world: &World<R, C, N>, holder: Holder) -> bool {
+        let is_stored = || world.acting_master().is_some_and(|master| master.record.holder() == Some(holder));
+        match self {
+            Self::WaiterServed => world.thread(holder).is_waiting(),
+            // What a dead master stored is not there, whoever held it.
+            Self::FreedAfterCrash => world.client(holder.client()).mode == Mode::Crashed && is_stored(),
+            Self::NoOrphan => !world.thread(holder).believes() && is_stored(),
+            Self::OneBeliever
+            | Self::OneServerHolder
+            | Self::GrantSurvives
+            | Self::EffectsInOrder
+            | Self::TokensIncrease
+            | Self::OnlyHolderReleases
+            | Self::CountsAgree
+            | Self::WaitLimitKept
+            | Self::NoSleepingWaiter
+            | Self::RenewedWhileHeld
+            | Self::ActionsReached => false,
         }
     }
 }

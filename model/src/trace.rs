@@ -35,9 +35,12 @@ pub struct Trace {
     pub steps: Vec<TraceStep>,
     /// Who believed and who was stored, from which step to which.
     pub claims: Claims,
-    /// Of a lasso: the number of steps before the loop.
+    /// Of a lasso: the number of steps before the loop. All of them: nothing happens any more.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub loop_start: Option<usize>,
+    /// Of a lasso: why nobody can object that something else would have happened in the end.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fairness: Option<Vec<FairAction>>,
     /// The command that finds it again.
     pub reproduce: String,
 }
@@ -46,7 +49,7 @@ pub struct Trace {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
 pub enum About {
-    /// It breaks a property in its last state.
+    /// It breaks a property: in its last state, or, of a lasso, by going round for ever.
     Counterexample {
         /// Which.
         property: Property,
@@ -61,6 +64,28 @@ pub enum About {
     Covering,
     /// It was drawn at random.
     Drawn,
+}
+
+/// An action that must happen where nothing prevents it, and what becomes of it in the loop.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FairAction {
+    /// Who would act.
+    pub lane: String,
+    /// What it would do.
+    pub action: Action,
+    /// Why the loop is fair to it.
+    pub in_loop: InLoop,
+}
+
+/// Why a loop is fair to an action.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum InLoop {
+    /// It is taken in every turn, at this step.
+    TakenAt(usize),
+    /// In every turn there is a state, the one after this step, in which it cannot happen.
+    DisabledAfter(usize),
 }
 
 /// One step.
@@ -216,6 +241,13 @@ pub enum Untrue {
         /// 1 for the first.
         step: usize,
     },
+    /// What is said to be a loop does not end where it starts.
+    DoesNotClose,
+    /// The loop is not fair: this action could happen in each of its states and never does.
+    Unfair {
+        /// What should have happened.
+        action: Action,
+    },
 }
 
 /// `A` for client 0.
@@ -257,7 +289,34 @@ impl Trace {
         actions: &[Action],
         reproduce: &str,
     ) -> Result<Self, Untrue> {
-        let (initial, steps) = in_class(config, Recorder { actions })?;
+        Self::recorded(scenario, story, config, about, actions, None, reproduce)
+    }
+
+    /// The same of a lasso: the actions of the stem and of one turn of the loop, which starts after so many of them.
+    ///
+    /// # Errors
+    /// [`Untrue`] as well if the loop does not close or is not fair.
+    pub fn record_lasso(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        (actions, loop_start): (&[Action], usize),
+        reproduce: &str,
+    ) -> Result<Self, Untrue> {
+        Self::recorded(scenario, story, config, about, actions, Some(loop_start), reproduce)
+    }
+
+    fn recorded(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        actions: &[Action],
+        loop_start: Option<usize>,
+        reproduce: &str,
+    ) -> Result<Self, Untrue> {
+        let Recorded { initial, steps, fairness } = in_class(config, Recorder { actions, loop_start })?;
         let claims = Claims::of(&steps);
         Ok(Self {
             schema: SCHEMA,
@@ -268,7 +327,8 @@ impl Trace {
             initial,
             steps,
             claims,
-            loop_start: None,
+            loop_start,
+            fairness,
             reproduce: reproduce.to_owned(),
         })
     }
@@ -283,13 +343,17 @@ impl Trace {
     /// # Errors
     /// [`Untrue`], with the first step that is not so.
     pub fn retrace(&self) -> Result<(), Untrue> {
-        let (initial, steps) = in_class(&self.config, Recorder { actions: &self.actions() })?;
+        let actions = self.actions();
+        let recorder = Recorder { actions: &actions, loop_start: self.loop_start };
+        let Recorded { initial, steps, fairness } = in_class(&self.config, recorder)?;
         if initial != self.initial {
             return Err(Untrue::Differs { step: 0 });
         }
         match steps.iter().zip(&self.steps).position(|(mine, theirs)| mine != theirs) {
             Some(index) => Err(Untrue::Differs { step: index + 1 }),
-            None if Claims::of(&steps) != self.claims => Err(Untrue::Differs { step: steps.len() }),
+            None if Claims::of(&steps) != self.claims || fairness != self.fairness => {
+                Err(Untrue::Differs { step: steps.len() })
+            }
             None => Ok(()),
         }
     }
@@ -302,20 +366,29 @@ impl Trace {
 
 struct Recorder<'a> {
     actions: &'a [Action],
+    loop_start: Option<usize>,
+}
+
+struct Recorded {
+    initial: State,
+    steps: Vec<TraceStep>,
+    fairness: Option<Vec<FairAction>>,
 }
 
 impl Classified for Recorder<'_> {
-    type Output = Result<(State, Vec<TraceStep>), Untrue>;
+    type Output = Result<Recorded, Untrue>;
 
     fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
         let mut world = World::<R, C, N>::initial(config);
         let initial = State::of(config, &world);
+        let mut worlds = vec![world];
         let mut at_tick = 0;
         let mut steps = Vec::with_capacity(self.actions.len());
         for (index, &action) in self.actions.iter().enumerate() {
             let number = index + 1;
             let next = step(config, &world, action).ok_or(Untrue::NotEnabled { step: number, action })?;
             world = next.world;
+            worlds.push(world);
             steps.push(TraceStep {
                 number,
                 at_tick,
@@ -327,8 +400,32 @@ impl Classified for Recorder<'_> {
             });
             at_tick += u32::from(action == Action::Tick);
         }
-        Ok((initial, steps))
+        let fairness = self.loop_start.map(|start| fairness(config, &worlds, self.actions, start)).transpose()?;
+        Ok(Recorded { initial, steps, fairness })
     }
+}
+
+/// What becomes of every fair action in the loop that starts after so many steps and ends with the last.
+fn fairness<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    worlds: &[World<R, C, N>],
+    actions: &[Action],
+    start: usize,
+) -> Result<Vec<FairAction>, Untrue> {
+    if worlds.get(start) != worlds.last() {
+        return Err(Untrue::DoesNotClose);
+    }
+    let fair = Action::all(config).into_iter().filter(|action| action.kind().is_fair(config));
+    fair.map(|action| {
+        let taken = (start..actions.len()).find(|&at| actions[at] == action).map(|at| InLoop::TakenAt(at + 1));
+        // That a moment comes in which time cannot pass is no reason for it to stand still: unless nothing happens at all.
+        let may_be_disabled = action != Action::Tick || start == actions.len();
+        let is_disabled = |&after: &usize| may_be_disabled && step(config, &worlds[after], action).is_none();
+        let disabled = || (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter);
+        let in_loop = taken.or_else(disabled).ok_or(Untrue::Unfair { action })?;
+        Ok(FairAction { lane: lane(config, action.party()), action, in_loop })
+    })
+    .collect()
 }
 
 impl State {

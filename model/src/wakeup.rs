@@ -115,6 +115,7 @@ pub(crate) fn refuse<R: Record, const C: usize, const N: usize>(
     seen.note(Happening::FellAsleep);
     thread.phase = Phase::Waiting;
     thread.wake_in = match remaining.left() {
+        _ if config.is_mutated(Mutant::NoWakeTimer) => Timer::OFF,
         _ if !config.lock.publishes() => POLL,
         // A key whose remaining time is 0 is still there now and gone at the next tick: that is when to ask.
         Some(0) => Timer::ticks(1),

@@ -9,7 +9,7 @@ use lockstep_model::{ActionKind, LockKind, Property};
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
 
-use crate::traces::{EVERYTHING, FAILOVER, failover, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, failover, orphan, stale_effect, wakeup, walk};
 
 fn validator() -> jsonschema::Validator {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
@@ -20,7 +20,7 @@ fn validator() -> jsonschema::Validator {
 #[test]
 fn every_trace_is_as_the_schema_says() {
     let validator = validator();
-    let mut traces = vec![failover(), wakeup(), stale_effect()];
+    let mut traces = vec![failover(), wakeup(), stale_effect(), orphan()];
     let synchronous =
         Config { cluster: lockstep_model::config::Cluster { lag: Bound::Ticks(0), ..FAILOVER.cluster }, ..FAILOVER };
     let plain = Config { lock: LockKind::Plain, ..EVERYTHING };

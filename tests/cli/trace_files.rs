@@ -8,7 +8,7 @@ use serde_json::{Value, json as value};
 use tempfile::TempDir;
 
 use crate::command::{Ran, run};
-use crate::traces::failover;
+use crate::traces::{failover, orphan};
 
 /// A file with this text, shown.
 fn show(text: &str) -> Ran {
@@ -84,6 +84,26 @@ fn a_trace_that_did_not_happen_is_refused_with_its_step() {
     assert_refused(&show(&another_reply), &["step 5 says something else"]);
     let another_start = altered("/initial/clients/0/permits", value!(1));
     assert_refused(&show(&another_start), &["the first state"]);
+}
+
+#[test]
+fn a_lasso_comes_back_byte_for_byte_and_one_that_is_none_is_refused() {
+    let text = json::document(&orphan());
+    let ran = show(&text);
+    assert_eq!((ran.code, ran.stdout), (0, text), "{}", ran.stderr);
+    let altered = |place: &str, new: Value| {
+        let mut trace = serde_json::to_value(orphan()).expect("a trace is JSON");
+        *trace.pointer_mut(place).expect("the place is there") = new;
+        trace.to_string()
+    };
+    assert_refused(&show(&altered("/loop_start", value!(1))), &["does not end where it starts"]);
+    assert_refused(&show(&altered("/loop_start", value!(4))), &["not fair", "one tick passes"]);
+    assert_refused(&show(&altered("/loop_start", value!(5))), &["/loop_start lies behind"]);
+    let never = value!({ "disabled_after": 0 });
+    assert_refused(&show(&altered("/fairness/0/in_loop", never)), &["says something else"]);
+    let both =
+        altered("/config/clients/hold_for_ever", value!(true)).replace("\"hold_at_most\":null", "\"hold_at_most\":2");
+    assert_refused(&show(&both), &["exclude each other"]);
 }
 
 /// The model trusts its caller to keep the bounds: a file must not be able to crash it.

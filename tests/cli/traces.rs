@@ -11,7 +11,7 @@ use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, Wo
 pub const SMALL: Config = Config {
     lock: LockKind::Reentrant,
     time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
-    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None },
+    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {
         replicas: 0,
         lag: Bound::Any,
@@ -123,6 +123,24 @@ pub fn stale_effect() -> Trace {
     let reproduce = "lockstep check pause-outlives-the-lease";
     Trace::record("pause-outlives-the-lease", "", &config, broken(Property::EffectsInOrder), &actions, reproduce)
         .expect("it can happen")
+}
+
+/// A thread dies holding, and its process renews for ever.
+pub fn orphan() -> Trace {
+    let config = Config {
+        time: Time { renew_every: Some(1), ..SMALL.time },
+        faults: Faults { crash_thread: 1, ..SMALL.faults },
+        ..SMALL
+    };
+    let actions = [
+        Action::Acquire { client: A, thread: 0 },
+        Action::CrashThread { client: A, thread: 0 },
+        Action::Tick,
+        Action::Renew { client: A },
+    ];
+    let About::Counterexample { property, verdict, engine, .. } = broken(Property::NoOrphan) else { unreachable!() };
+    let about = About::Counterexample { property, verdict, engine, shortest: false };
+    Trace::record_lasso("orphan", "", &config, about, (&actions, 2), "lockstep check orphan").expect("it goes round")
 }
 
 /// A walk through a world. The same seed is the same walk; it prefers what it has done least.

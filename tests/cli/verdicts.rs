@@ -19,6 +19,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
         fingerprint_bits: 64,
         peak_bytes: None,
         seconds: 0.25,
+        liveness_seconds: None,
         coverage: Coverage {
             taken: [0; ActionKind::ALL.len()],
             happenings: Happenings::NONE,
@@ -36,7 +37,7 @@ fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> Prop
         Verdict::Inconclusive => Some("the limit of 12345 states was reached".to_owned()),
         Verdict::Holds | Verdict::Violated => None,
     };
-    PropertyOutcome { property, declared, verdict, why, trace }
+    PropertyOutcome { property, declared, verdict, why, engine: Engine::Native, trace }
 }
 
 fn as_declared() -> Found {

@@ -75,7 +75,9 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
             let (who, does) = (words::actor(&scenario.config, action), words::does(action));
             Some(format!("step {number} cannot happen: {who} {does}"))
         }
-        Err(Untrue::Differs { .. }) => unreachable!("nothing was claimed that could differ"),
+        Err(Untrue::Differs { .. } | Untrue::DoesNotClose | Untrue::Unfair { .. }) => {
+            unreachable!("nothing was claimed that could differ, and no loop")
+        }
         Ok(trace) => {
             let last = trace.steps.last().expect("a step is left");
             let believers: Vec<_> = last.state.believers().map(|thread| thread.name.as_str()).collect();

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that notices, and what that says then.
-const NOTICED: [(Mutant, &str, Property, Verdict); 14] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 18] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -19,10 +19,15 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 14] = [
     (Mutant::ReleaseWithoutMessage, "two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::NoSecondAsk, "two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::WaitLimitIgnored, "wait-limit-ends", Property::WaitLimitKept, Verdict::Violated),
+    (Mutant::WaitLimitIgnored, "wait-limit-ends", Property::WaiterServed, Verdict::Violated),
+    // One lost message, and the waiter sleeps for ever: what its timer is for.
+    (Mutant::NoWakeTimer, "lost-unlock-message-costs-time", Property::WaiterServed, Verdict::Violated),
     (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
     (Mutant::ReplicaDropsEffect, "failover-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::PromoteBesideMaster, "failover-keeps-the-grant", Property::OneServerHolder, Verdict::Violated),
+    (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
+    (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::TokenReused, "lease-ends-fenced", Property::TokensIncrease, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];
@@ -56,6 +61,10 @@ fn the_rules_of_the_plain_lock_are_noticed_too() {
         (Mutant::AcquireIgnoresHolder, "plain-two-clients-one-node", Property::OneBeliever),
         (Mutant::ReleaseWithoutHolderCheck, "plain-foreign-release", Property::OnlyHolderReleases),
         (Mutant::WatchdogTooSlow, "plain-two-clients-one-node", Property::RenewedWhileHeld),
+        (Mutant::NoWakeTimer, "plain-newcomers-stop-asking", Property::WaiterServed),
+        (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::WaiterServed),
+        (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::FreedAfterCrash),
+        (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::NoOrphan),
     ];
     for (mutant, name, property) in cases {
         let right = scenario(name);

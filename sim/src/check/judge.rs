@@ -4,7 +4,8 @@
 
 use std::collections::HashSet;
 
-use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, step};
+use lockstep_model::world::Holder;
+use lockstep_model::{Action, ActionKind, Classified, Config, Property, Record, World, in_class, step};
 
 /// How many states the judge will hold to confirm that no witness is shorter; beyond that it does not say so.
 pub const MOST_STATES: usize = 1_500_000;
@@ -16,6 +17,17 @@ pub struct Witness<'a> {
     pub property: Property,
     /// How.
     pub actions: &'a [Action],
+}
+
+/// A list of actions that is said to break a liveness property by going round for ever.
+#[derive(Clone, Debug)]
+pub struct LassoWitness<'a> {
+    /// Which property.
+    pub property: Property,
+    /// How: the stem, and one turn of the loop.
+    pub actions: &'a [Action],
+    /// How many of the actions are the stem.
+    pub loop_start: usize,
 }
 
 /// What the judge makes of a witness that it accepts.
@@ -54,6 +66,26 @@ pub enum Rejection {
         /// The length of a shorter one.
         found: usize,
     },
+    /// What is said to be a loop is none.
+    #[error("the lasso of {property} does not close: its last state is not the one the loop starts in")]
+    NotClosed {
+        /// Of which property.
+        property: Property,
+    },
+    /// The loop lets it come true.
+    #[error("the lasso of {property} does not break it: nobody is owed it in every state of the loop")]
+    NotOwed {
+        /// Of which property.
+        property: Property,
+    },
+    /// The loop is not fair.
+    #[error("the lasso of {property} is not fair: {action:?} could always happen and never does")]
+    NotFair {
+        /// Of which property.
+        property: Property,
+        /// What should have happened.
+        action: Action,
+    },
 }
 
 /// Executes the witnesses, which an engine claims to be shortest.
@@ -87,6 +119,73 @@ impl Classified for Executing<'_> {
     }
 }
 
+/// Executes lassos. That no stem is shorter is not confirmed, and nobody says so.
+///
+/// # Errors
+/// [`Rejection`] of the first that is not what it claims to be.
+pub fn judge_lassos(config: &Config, witnesses: &[LassoWitness<'_>]) -> Result<(), Rejection> {
+    witnesses.iter().try_for_each(|witness| in_class(config, witness))
+}
+
+impl Classified for &LassoWitness<'_> {
+    type Output = Result<(), Rejection>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let property = self.property;
+        let worlds = worlds::<R, C, N>(config, property, self.actions)?;
+        let (Some(turn), Some(last)) = (worlds.get(self.loop_start..), worlds.last()) else {
+            return Err(Rejection::NotClosed { property });
+        };
+        if turn.first() != Some(last) {
+            return Err(Rejection::NotClosed { property });
+        }
+        let mut threads = (0..config.clients.count)
+            .flat_map(|client| (0..config.clients.threads).map(move |thread| Holder::new(client, thread)));
+        if !threads.any(|thread| turn.iter().all(|world| property.pending(world, thread))) {
+            return Err(Rejection::NotOwed { property });
+        }
+        let taken = &self.actions[self.loop_start..];
+        let unfair = Action::all(config).into_iter().find(|action| {
+            let could_always = turn.iter().all(|world| step(config, world, *action).is_some());
+            // A loop in which something happens takes time: otherwise it would all happen at one moment.
+            let takes_time = *action == Action::Tick && !taken.is_empty();
+            must_happen(config, *action) && !taken.contains(action) && (could_always || takes_time)
+        });
+        unfair.map_or(Ok(()), |action| Err(Rejection::NotFair { property, action }))
+    }
+}
+
+/// What no fair run leaves out: all but faults and what a client is free to do. Said here once more, and not asked of
+/// the model's own list, which the engine uses.
+fn must_happen(config: &Config, action: Action) -> bool {
+    match action.kind() {
+        ActionKind::Acquire
+        | ActionKind::CrashClient
+        | ActionKind::CrashThread
+        | ActionKind::PauseClient
+        | ActionKind::CrashNode
+        | ActionKind::LoseMessage
+        | ActionKind::ForeignRelease
+        | ActionKind::ForceRelease => false,
+        ActionKind::Release => !config.clients.hold_for_ever,
+        ActionKind::Subscribe
+        | ActionKind::SecondAsk
+        | ActionKind::WakeByMessage
+        | ActionKind::WakeByTimer
+        | ActionKind::GiveUp
+        | ActionKind::Work
+        | ActionKind::Discover
+        | ActionKind::Resubscribe
+        | ActionKind::Resume
+        | ActionKind::Deliver
+        | ActionKind::Renew
+        | ActionKind::Replicate
+        | ActionKind::Promote
+        | ActionKind::Resync
+        | ActionKind::Tick => true,
+    }
+}
+
 struct Bench<'a> {
     witnesses: &'a [Witness<'a>],
 }
@@ -104,12 +203,25 @@ impl Classified for Bench<'_> {
 
 fn execute<R: Record, const C: usize, const N: usize>(config: &Config, witness: &Witness<'_>) -> Result<(), Rejection> {
     let property = witness.property;
-    let mut world = World::<R, C, N>::initial(config);
-    for (number, &action) in (1..).zip(witness.actions) {
+    let worlds = worlds::<R, C, N>(config, property, witness.actions)?;
+    let is_broken = worlds.last().is_some_and(|world| !property.holds(world));
+    if is_broken { Ok(()) } else { Err(Rejection::NotBroken { property }) }
+}
+
+/// The first state, and the one after each action.
+fn worlds<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    property: Property,
+    actions: &[Action],
+) -> Result<Vec<World<R, C, N>>, Rejection> {
+    let mut world = World::initial(config);
+    let mut worlds = vec![world];
+    for (number, &action) in (1..).zip(actions) {
         let next = step(config, &world, action).ok_or(Rejection::NotEnabled { property, step: number, action })?;
         world = next.world;
+        worlds.push(world);
     }
-    if property.holds(&world) { Err(Rejection::NotBroken { property }) } else { Ok(()) }
+    Ok(worlds)
 }
 
 /// Every state within fewer steps than the longest witness has, to see that none of them breaks a property too early.

@@ -1,12 +1,13 @@
 //! Looks at every state of a scenario and says what is so.
 //!
-//! Two engines that share nothing but the model give the verdicts; the judge re-executes every witness before anybody
-//! sees it.
+//! Two engines that share nothing but the model give the verdicts on safety; [`liveness`] looks at fair paths, whichever
+//! engine is asked for, for stateright can't. The judge re-executes every witness before anybody sees it.
 
 pub(crate) mod adapter;
 pub mod covering;
 pub mod fingerprint;
 pub mod judge;
+pub mod liveness;
 pub mod native;
 pub mod second_opinion;
 
@@ -20,7 +21,8 @@ use lockstep_model::{Action, ActionKind, Classified, Config, Happenings, Propert
 pub use covering::covering;
 
 use crate::scenario::Scenario;
-use judge::Witness;
+use judge::{LassoWitness, Witness};
+use liveness::{Found, Liveness, Run, Whom};
 
 /// Who looks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
@@ -28,9 +30,9 @@ pub enum Engine {
     /// Our own breadth-first search.
     #[default]
     Native,
-    /// stateright, the second opinion.
+    /// stateright, the second opinion on safety; liveness stays with the native engine.
     Stateright,
-    /// Both; that they differ is an internal error.
+    /// Both on safety; that they differ is an internal error.
     Both,
 }
 
@@ -168,6 +170,8 @@ pub struct Outcome {
     pub fingerprint_bits: u32,
     /// The most memory that tables and layers took; `None` where the engine does not say.
     pub peak_bytes: Option<u64>,
+    /// The part of it that was spent on liveness; `None`: no such property applies, or the search had to stop before.
+    pub liveness_seconds: Option<f64>,
     /// What was taken and what happened.
     pub coverage: Coverage,
     /// One per property that applies, in the order of [`Property::ALL`].
@@ -196,7 +200,9 @@ pub struct PropertyOutcome {
     pub verdict: Verdict,
     /// Of a vacuous or inconclusive verdict: why, in words.
     pub why: Option<String>,
-    /// The shortest trace that breaks it, judged.
+    /// Who says so.
+    pub engine: Engine,
+    /// The shortest trace that breaks it, of liveness one with the shortest stem, judged.
     pub trace: Option<Trace>,
 }
 
@@ -352,16 +358,30 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         if how.native.skip_idle { judge::execute_all(config, &witnesses) } else { judge::judge(config, &witnesses) };
     let judgement = judgement.map_err(reject)?;
 
+    let promises: Vec<Property> =
+        applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
+    let looked = Instant::now();
+    let liveness = match search.stopped {
+        None if !promises.is_empty() => Some(liveness::look(config, &promises, Whom::OneClient, limits, started)),
+        _ => None,
+    };
+    let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
+
     let mut properties = Vec::new();
     for property in applying {
+        let declared = scenario.expect.get(&property).copied();
+        if let Some(index) = promises.iter().position(|promise| *promise == property) {
+            let found = of_liveness(scenario, property, index, liveness.as_ref(), &search).map_err(reject)?;
+            properties.push(PropertyOutcome { declared, ..found });
+            continue;
+        }
         let witness = witnesses.iter().find(|witness| witness.property == property);
         let (verdict, why) = verdict(config, property, witness.is_some(), &search);
         let trace = witness
             .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
             .transpose()
             .map_err(reject)?;
-        let declared = scenario.expect.get(&property).copied();
-        properties.push(PropertyOutcome { property, declared, verdict, why, trace });
+        properties.push(PropertyOutcome { property, declared, verdict, why, engine, trace });
     }
     Ok(Outcome {
         scenario: scenario.name.clone(),
@@ -373,6 +393,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
         peak_bytes: search.peak_bytes,
+        liveness_seconds,
         coverage: search.coverage,
         properties,
     })
@@ -419,6 +440,46 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
         }
         _ => (Verdict::Holds, None),
     }
+}
+
+/// What the liveness pass says of a property; a lasso is judged.
+fn of_liveness(
+    scenario: &Scenario,
+    property: Property,
+    index: usize,
+    liveness: Option<&Result<Liveness, Stopped>>,
+    search: &Search,
+) -> Result<PropertyOutcome, judge::Rejection> {
+    let say =
+        |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };
+    let stopped = match liveness {
+        Some(Ok(liveness)) => {
+            return Ok(match &liveness.found[index] {
+                Found::Holds => say(Verdict::Holds, None, None),
+                Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
+                Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),
+            });
+        }
+        Some(Err(stopped)) => Some(*stopped),
+        None => search.stopped,
+    };
+    let why = stopped.map(|stopped| stopped.words(search.states));
+    Ok(say(Verdict::Inconclusive, why, None))
+}
+
+fn lasso(scenario: &Scenario, property: Property, run: &Run) -> Result<Trace, judge::Rejection> {
+    let Scenario { name, story, config, .. } = scenario;
+    judge::judge_lassos(config, &[LassoWitness { property, actions: &run.actions, loop_start: run.loop_start }])?;
+    let about = About::Counterexample {
+        property,
+        verdict: Verdict::Violated,
+        engine: "native".to_owned(),
+        // Nobody but the engine has looked for a shorter stem, and no one for a shorter loop elsewhere.
+        shortest: false,
+    };
+    let reproduce = format!("lockstep check {name}");
+    Trace::record_lasso(name, story, config, about, (&run.actions, run.loop_start), &reproduce)
+        .map_err(|_| judge::Rejection::NotClosed { property })
 }
 
 fn counterexample(

@@ -72,6 +72,7 @@ const VERDICTS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacu
 fn of_property(property: Property) -> String {
     let kind = match property.kind() {
         PropertyKind::Safety => "safety: it must be so in every state",
+        PropertyKind::Liveness => "liveness: it must come true on every fair path, again and again",
         PropertyKind::Reachable => "reachable: it must happen at least once",
     };
     let mut text = format!("{property}: {}\n\n", property.sentence());
@@ -116,7 +117,9 @@ fn of_exit(exit: Exit) -> String {
 
 fn of_verdict(verdict: Verdict) -> String {
     let meaning = match verdict {
-        Verdict::Holds => "every reachable state was looked at, and the property is true in each",
+        Verdict::Holds => {
+            "every reachable state was looked at, and the property is true in each; of liveness: on every fair path"
+        }
         Verdict::Violated => "there is a trace that breaks the property; it was run again before it was shown",
         Verdict::Vacuous => {
             "the property was never put to the test: what it speaks of never happens in this scenario, so that it holds \

@@ -183,7 +183,10 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     if let Some(step) = stranger {
         return Err(format!("step {} is of somebody whom the scenario does not have", step.number));
     }
-    if trace.loop_start.is_some_and(|start| start >= trace.steps.len()) {
+    if clients.hold_for_ever && time.hold_at_most.is_some() {
+        return Err("/config/clients/hold_for_ever and /config/time/hold_at_most exclude each other".to_owned());
+    }
+    if trace.loop_start.is_some_and(|start| start > trace.steps.len()) {
         return Err("/loop_start lies behind the last step".to_owned());
     }
     Ok(())
@@ -217,6 +220,11 @@ fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
         Untrue::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
             format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
+        }
+        Untrue::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
+        Untrue::Unfair { action } => {
+            let actor = words::actor(&trace.config, action);
+            format!("its loop is not fair: \"{actor} {}\" could always happen and never does", words::does(action))
         }
         Untrue::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
         Untrue::Differs { step } => format!("step {step} says something else than the model does"),

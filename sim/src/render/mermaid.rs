@@ -25,8 +25,13 @@ pub fn diagram(trace: &Trace) -> String {
         [first, .., last] => format!("{},{}", id(*first), id(*last)),
         [] => String::new(),
     };
+    let mut is_in_loop = false;
     for beat in beats(trace) {
         let what = escaped(&beat.what);
+        if !is_in_loop && trace.loop_start.is_some_and(|start| beat.first > start) {
+            let _ = writeln!(text, "    loop for ever");
+            is_in_loop = true;
+        }
         if let Some(arrow) = &beat.arrow {
             let line = match (arrow.arrives, arrow.is_answer) {
                 (false, _) => "-x",
@@ -44,6 +49,9 @@ pub fn diagram(trace: &Trace) -> String {
             };
             let _ = writeln!(text, "    Note over {over}: {what}");
         }
+    }
+    if is_in_loop {
+        let _ = writeln!(text, "    end");
     }
     if let Some(why) = words::why(trace) {
         let _ = writeln!(text, "    Note over {everybody}: {}", escaped(&why));

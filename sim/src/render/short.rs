@@ -22,5 +22,8 @@ pub fn list(trace: &Trace) -> String {
         let row = format!("{number:>digits$}  {who:<lane$}  {what:<does$}  {reply}");
         let _ = writeln!(text, "{}", row.trim_end());
     }
+    if let Some(goes_on) = words::goes_on(trace) {
+        let _ = writeln!(text, "{goes_on}");
+    }
     text
 }

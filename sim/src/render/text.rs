@@ -92,8 +92,9 @@ fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, S
     if let Some(why) = words::why(trace) {
         lines.push(("why", why));
     }
-    if let Some(start) = trace.loop_start {
-        lines.push(("loop", format!("after step {} it goes on with step {}, for ever", trace.steps.len(), start + 1)));
+    lines.extend(words::goes_on(trace).map(|goes_on| ("loop", goes_on)));
+    for (index, line) in words::fairness(trace).into_iter().enumerate() {
+        lines.push((if index == 0 { "fair" } else { "" }, line));
     }
     lines.push(("next", options.next.clone().unwrap_or_else(|| trace.reproduce.clone())));
     lines
@@ -101,12 +102,22 @@ fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, S
 
 /// A line of the picture, cells in the order of the lanes.
 struct Row {
-    is_marked: bool,
+    mark: Mark,
     time: String,
     number: String,
     cells: Vec<Cell>,
     arrow: Option<Shaft>,
     what: String,
+}
+
+/// What stands before a line.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Mark {
+    None,
+    /// Here the property breaks.
+    Breaks,
+    /// It is part of the loop.
+    Repeats,
 }
 
 #[derive(Clone, Default)]
@@ -145,13 +156,17 @@ impl Grid {
             .iter()
             .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
             .collect();
-        let is_counterexample = matches!(trace.about, About::Counterexample { .. });
+        let breaks_at_end = matches!(trace.about, About::Counterexample { .. }) && trace.loop_start.is_none();
         let rows = beats(trace)
             .into_iter()
             .map(|beat| {
                 let state = trace.state_after(if beat.closes { beat.last } else { beat.last - 1 });
-                let breaks = is_counterexample && beat.closes && beat.last == trace.steps.len();
-                Row::of(trace, &lanes, state, beat, breaks)
+                let mark = match trace.loop_start {
+                    Some(start) if beat.first > start => Mark::Repeats,
+                    None if breaks_at_end && beat.closes && beat.last == trace.steps.len() => Mark::Breaks,
+                    _ => Mark::None,
+                };
+                Row::of(trace, &lanes, state, beat, mark)
             })
             .collect();
         Self { titles, rows }
@@ -162,8 +177,11 @@ impl Grid {
         let signs = [("#", "believes it holds"), ("?", "waits for the lock"), ("=", "paused")];
         let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
         let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
-        let used: Vec<_> =
+        let mut used: Vec<_> =
             signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
+        if self.rows.iter().any(|row| row.mark == Mark::Repeats) {
+            used.push("| again and again".to_owned());
+        }
         (!used.is_empty()).then(|| used.join("   "))
     }
 
@@ -179,7 +197,11 @@ impl Grid {
         let head = canvas(&self.titles, None, &lanes).paint(options.paint);
         let _ = writeln!(text, "   {:<time$}{:gap$}{:>number$}  {head}what happens", "  t", "", "#", gap = GAP);
         for row in &self.rows {
-            let mark = if row.is_marked { options.paint.paint(Tone::Bad, "!") } else { " ".to_owned() };
+            let mark = match row.mark {
+                Mark::None => " ".to_owned(),
+                Mark::Breaks => options.paint.paint(Tone::Bad, "!"),
+                Mark::Repeats => options.paint.paint(Tone::Bad, "|"),
+            };
             let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
             let mut says = wrapped(&row.what, room).into_iter();
             let line = format!(
@@ -192,7 +214,8 @@ impl Grid {
             );
             let _ = writeln!(text, "{}", line.trim_end());
             for more in says {
-                let _ = writeln!(text, "{:beside$}{more}", "");
+                let mark = if row.mark == Mark::Repeats { mark.as_str() } else { " " };
+                let _ = writeln!(text, "{mark}{:rest$}{more}", "", rest = beside - 1);
             }
         }
     }
@@ -216,7 +239,7 @@ impl Grid {
 }
 
 impl Row {
-    fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, breaks: bool) -> Self {
+    fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, mark: Mark) -> Self {
         let cell = |lane: &Lane| match beat.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
             Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
             None => at_rest(*lane, state),
@@ -231,7 +254,7 @@ impl Row {
             (true, false) => format!("{}-{}", beat.first, beat.last),
         };
         Self {
-            is_marked: breaks,
+            mark,
             time: words::time(&trace.config, beat.at_tick),
             number,
             cells: lanes.iter().map(cell).collect(),

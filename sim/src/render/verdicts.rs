@@ -12,7 +12,7 @@ use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
 use super::words::{as_declared, count};
 use crate::check::fingerprint::collision_bound;
-use crate::check::{Outcome, PropertyOutcome};
+use crate::check::{Engine, Outcome, PropertyOutcome};
 
 /// What was found of one scenario, and how the user calls it.
 #[derive(Clone, Debug)]
@@ -210,10 +210,15 @@ fn scenario_json(outcome: &Outcome) -> Value {
         "seconds": outcome.seconds,
         "fingerprint_bits": outcome.fingerprint_bits,
         "hidden_state_chance": hidden_state_chance(outcome),
-        "engine": outcome.engine.to_possible_value().map(|value| value.get_name().to_owned()),
+        "liveness_seconds": outcome.liveness_seconds,
+        "engine": engine_json(outcome.engine),
         "coverage": { "taken": taken, "happenings": happenings, "faults_left_at_least": outcome.coverage.least_left },
         "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
     })
+}
+
+fn engine_json(engine: Engine) -> Option<String> {
+    engine.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
 fn property_json(found: &PropertyOutcome) -> Value {
@@ -224,6 +229,7 @@ fn property_json(found: &PropertyOutcome) -> Value {
         "as_declared": found.is_as_declared(),
         "steps": found.trace.as_ref().map(|trace| trace.steps.len()),
         "why": found.why,
+        "engine": engine_json(found.engine),
         "trace": found.trace,
     })
 }

@@ -3,7 +3,7 @@
 use lockstep_model::action::{Action, Party};
 use lockstep_model::config::{Bound, Config, Faults, PromoteRule};
 use lockstep_model::step::Reply;
-use lockstep_model::trace::{About, State, StoredLock, Trace, lane};
+use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
 use lockstep_model::{Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
@@ -189,9 +189,59 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
             format!("{holder} runs, reaches the master and has a watchdog, and yet its lease ran out")
         }
+        Property::WaiterServed => {
+            let waiting = always(trace, |state| {
+                let live = state.clients.iter().filter(|client| client.mode != "crashed");
+                let waiting = live.flat_map(|client| &client.threads).filter(|thread| is_in_lock(&thread.phase));
+                waiting.map(|thread| thread.name.clone()).collect()
+            });
+            let waits = if waiting.len() == 1 { "waits" } else { "wait" };
+            format!("{} {waits} in every state of the loop, and nothing that must happen ends it", list(&waiting))
+        }
+        Property::FreedAfterCrash | Property::NoOrphan => {
+            let stored = always(trace, |state| {
+                let believes = |name: &str| state.believers().any(|thread| thread.name == name);
+                let lock = acting_master_lock(state).filter(|lock| !believes(&lock.holder));
+                lock.map(|lock| lock.holder.clone()).into_iter().collect()
+            });
+            let holder = list(&stored);
+            format!("the lock stays {holder}'s in every state of the loop, and {holder} is not there to give it back")
+        }
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{told}."))
+}
+
+/// Of a lasso: where it goes on after its last step.
+pub fn goes_on(trace: &Trace) -> Option<String> {
+    let (start, last) = (trace.loop_start?, trace.steps.len());
+    Some(if start == last {
+        format!("after step {last} nothing happens any more that must")
+    } else {
+        format!("after step {last} it goes on with step {}, for ever", start + 1)
+    })
+}
+
+/// Of a lasso: for every fair action why nobody can object that it would have happened in the end. One line a reason.
+pub fn fairness(trace: &Trace) -> Vec<String> {
+    let mut reasons: Vec<(InLoop, Vec<String>)> = Vec::new();
+    for fair in trace.fairness.iter().flatten() {
+        let verb = fair.action.kind().name().replace('_', " ");
+        let does = if fair.action == Action::Tick { verb } else { format!("{} {verb}", fair.lane) };
+        match reasons.iter_mut().find(|(reason, _)| *reason == fair.in_loop) {
+            Some((_, actions)) => actions.push(does),
+            None => reasons.push((fair.in_loop, vec![does])),
+        }
+    }
+    reasons.sort_by_key(|(reason, _)| match *reason {
+        InLoop::TakenAt(step) => (0, step),
+        InLoop::DisabledAfter(step) => (1, step),
+    });
+    let lines = reasons.into_iter().map(|(reason, actions)| match reason {
+        InLoop::TakenAt(step) => format!("taken at step {step}: {}", actions.join(", ")),
+        InLoop::DisabledAfter(step) => format!("disabled after step {step}: {}", actions.join(", ")),
+    });
+    lines.collect()
 }
 
 /// A scenario's world in sentences, one a line.
@@ -240,7 +290,10 @@ pub fn world(config: &Config) -> Vec<String> {
         Some(limit) => format!("who is refused waits at most {}", ticks(limit)),
     };
     let hold = config.time.hold_at_most.map_or_else(
-        || "a holder releases when it likes".to_owned(),
+        || {
+            let when = if config.clients.hold_for_ever { "when it likes, or never" } else { "when it likes" };
+            format!("a holder releases {when}")
+        },
         |most| format!("a holder releases after {} at the latest", ticks(most)),
     );
     lines.push(format!("a lease is {}; {renewal}; {wait}; {hold}", ticks(config.time.lease)));
@@ -298,6 +351,17 @@ pub fn as_declared(verdict: Verdict, declared: Option<Verdict>) -> String {
         None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
         None => format!("{verdict}, and not declared so"),
     }
+}
+
+/// The names that are there in every state of the loop.
+fn always(trace: &Trace, names: impl Fn(&State) -> Vec<String>) -> Vec<String> {
+    let start = trace.loop_start.unwrap_or(trace.steps.len());
+    let mut always = names(trace.state_after(start));
+    for after in start..=trace.steps.len() {
+        let here = names(trace.state_after(after));
+        always.retain(|name| here.contains(name));
+    }
+    always
 }
 
 fn counts_differ(state: &State) -> String {

@@ -18,6 +18,14 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(sections.time.span_of("lease"), "the lease")
             .note("renew at a third of the lease, or leave `renew_every` out: then there is no watchdog");
     }
+    if let (Some(time), Some(clients)) = (parts.time, parts.clients)
+        && clients.hold_for_ever
+        && time.hold_at_most.is_some()
+    {
+        Pair::of(&sections.clients, "hold_for_ever", "a holder can't both release in time and hold for ever")
+            .with(sections.time.span_of("hold_at_most"), "the latest release")
+            .note("leave one of the two out");
+    }
     if let (Some(LockKind::Plain), Some(clients)) = (parts.lock, parts.clients)
         && clients.max_holds > 1
     {

@@ -32,8 +32,7 @@ const MAX_GROUPS: u8 = 5;
 /// Every lock kind of the design page, modelled or not.
 const LOCK_KINDS: [&str; 8] = ["plain", "reentrant", "fair", "read-write", "fenced", "spin", "multi", "red"];
 /// Properties of the design page that nothing checks so far.
-const PROPERTIES_FOR_LATER: [&str; 6] =
-    ["first-come-first-served", "all-or-none", "valid-at-grant", "waiter-served", "freed-after-crash", "no-orphan"];
+const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
 /// What a scenario may claim.
 const CLAIMS: [Verdict; 3] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous];
 
@@ -163,16 +162,14 @@ impl<'a> Sections<'a> {
         let threads = clients.number("threads", 1..=MAX_THREADS);
         let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
         let acquires = clients.number("acquires", 1..=MAX_ACQUIRES);
-        if let Some((true, span)) = clients.flag("hold_for_ever").given() {
-            let problem = Problem::at(Code::NotModelled, span, "a holder that never releases is not modelled yet");
-            clients.note::<()>(problem.label("use false, or leave `hold_for_ever` out"));
-        }
+        let hold_for_ever = clients.flag("hold_for_ever");
         clients.for_later("roles", "a client's role (of a read-write lock)");
         Some(Clients {
             count: count.given()?.0,
             threads: threads.or(1)?,
             max_holds: max_holds.or(1)?,
             acquires: acquires.optional().or(None)?,
+            hold_for_ever: hold_for_ever.or(false)?,
         })
     }
 

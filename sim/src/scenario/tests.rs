@@ -200,9 +200,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
         "[faults]\nclock_jump = 1",
         "[faults]\nlose_request = 1",
         "[faults]\nlose_reply = 1",
-        "hold_for_ever = true",
         "roles = [\"reader\", \"writer\"]",
-        "[expect]\nwaiter-served = \"holds\"",
         "[expect]\nfirst-come-first-served = \"holds\"",
     ] {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
@@ -220,12 +218,20 @@ fn what_does_not_go_together_is_refused() {
         plain.clone() + "[faults]\nforce_release = 1",
         plain.clone() + "[faults]\nlose_message = 1",
         SMALLEST.replace("lease = 3", "lease = 3\nwait_limit = 0") + "[faults]\nlose_message = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\nhold_at_most = 2") + "hold_for_ever = true",
         smallest_and("[cluster]\nlag = 0"),
         smallest_and("[cluster]\nreplicas = 0\npromote = \"any\""),
     ] {
         assert_eq!(codes(&text), [Code::Impossible], "{text}");
     }
     assert_eq!(codes(&(plain + "max_holds = 1\nthreads = 2\n[faults]\ncrash_thread = 1\nlose_message = 0")), []);
+}
+
+#[test]
+fn a_holder_that_need_not_release_is_a_claim_about_liveness() {
+    let text = SMALLEST.to_owned() + "hold_for_ever = true\n[expect]\nwaiter-served = \"violated\"";
+    assert!(read(&text).config.clients.hold_for_ever);
+    assert!(!read(SMALLEST).config.clients.hold_for_ever);
 }
 
 #[test]
@@ -324,7 +330,7 @@ fn picture_of_what_is_missing() {
 fn picture_of_several_mistakes() {
     insta::assert_snapshot!(picture(
         "story = \"s\"\nlock = \"reentrent\"\n[time]\nlease = 3\nrenew_every = 9\n[clients]\ncount = 2\n[expect]\n\
-         one_believer = \"broken\"\nno-orphan = \"holds\"\n"
+         one_believer = \"broken\"\nall-or-none = \"holds\"\n"
     ));
 }
 

@@ -1,0 +1,77 @@
+//! Sets of actions by their numbers, and which of them are fair.
+
+/// Actions by their numbers.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActionSet([u64; 4]);
+
+impl ActionSet {
+    /// None.
+    pub const NONE: Self = Self([0; 4]);
+    /// Every one there can be.
+    pub const ALL: Self = Self([u64::MAX; 4]);
+
+    /// Puts one in.
+    pub fn insert(&mut self, action: u8) {
+        self.0[usize::from(action / 64)] |= 1 << (action % 64);
+    }
+
+    /// Whether it is in.
+    pub fn has(self, action: u8) -> bool {
+        self.0[usize::from(action / 64)] >> (action % 64) & 1 != 0
+    }
+
+    /// Whether none is in.
+    pub fn is_empty(self) -> bool {
+        self == Self::NONE
+    }
+
+    /// Those of either.
+    #[must_use]
+    pub fn or(self, other: Self) -> Self {
+        Self(core::array::from_fn(|word| self.0[word] | other.0[word]))
+    }
+
+    /// Those of both.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        Self(core::array::from_fn(|word| self.0[word] & other.0[word]))
+    }
+
+    /// Those that are not in the other.
+    #[must_use]
+    pub fn without(self, other: Self) -> Self {
+        Self(core::array::from_fn(|word| self.0[word] & !other.0[word]))
+    }
+
+    /// Their numbers, in order.
+    pub fn iter(self) -> impl Iterator<Item = u8> {
+        (0..=u8::MAX).filter(move |action| self.has(*action))
+    }
+}
+
+impl FromIterator<u8> for ActionSet {
+    fn from_iter<I: IntoIterator<Item = u8>>(actions: I) -> Self {
+        let mut set = Self::NONE;
+        for action in actions {
+            set.insert(action);
+        }
+        set
+    }
+}
+
+/// What must happen, in a run that is fair. All other actions may happen or not.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Fairness {
+    /// Weakly fair: each is taken again and again, or cannot happen again and again.
+    pub weak: ActionSet,
+    /// Time: taken again and again, whatever else happens in between, unless nothing fair can ever happen again. Weak
+    /// fairness would not do: a run in which clients are endlessly busy at one moment would be fair to it.
+    pub time: ActionSet,
+}
+
+impl Fairness {
+    /// Everything that is fair in some way.
+    pub fn all(self) -> ActionSet {
+        self.weak.or(self.time)
+    }
+}

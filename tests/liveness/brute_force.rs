@@ -1,0 +1,156 @@
+//! A second checker, for graphs so small that everything can be tried: every set of edges is a guess at what a run takes
+//! again and again. It knows no components, no numbers and no marks, and it must agree.
+
+use proptest::prelude::*;
+use proptest::strategy::ValueTree as _;
+
+use crate::drawn::{Drawn, Path};
+
+const MOST_STATES: u32 = 5;
+const MOST_EDGES: usize = 10;
+
+fn any_world() -> impl Strategy<Value = Drawn> {
+    // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither.
+    let edge = (0..MOST_STATES, 0..5u8, 0..MOST_STATES);
+    let edges = prop::collection::btree_set(edge, 3..=MOST_EDGES);
+    let cause = prop::collection::vec(0..MOST_STATES, 1..4);
+    let effect = prop::collection::vec(0..MOST_STATES, 0..3);
+    (edges, 0..=3u8, any::<bool>(), cause, effect, any::<bool>()).prop_map(
+        |(edges, weak, has_time, cause, effect, patient)| Drawn {
+            edges: edges.into_iter().collect(),
+            weak: (0..weak).collect(),
+            time: has_time.then_some(3).into_iter().collect(),
+            cause,
+            effect,
+            patient,
+        },
+    )
+}
+
+/// What is never given, at the end of how short a stem.
+fn tried(world: &Drawn, begins: impl Fn(u32) -> bool) -> Option<usize> {
+    let is_owed = |state: u32| !world.effect.contains(&state);
+    let anywhere = distances(world, |_| true);
+    let while_owed = distances(world, is_owed);
+    // The shortest way to a state on which, since it began to be owed, it was not given.
+    let stem = |state: u32| {
+        let starts = (0..MOST_STATES).filter(|start| begins(*start) && is_owed(*start));
+        starts
+            .filter_map(|start| Some(anywhere[0][start as usize]? + while_owed[start as usize][state as usize]?))
+            .min()
+    };
+    let mut shortest: Option<usize> = None;
+    for guess in 0..1u32 << world.edges.len() {
+        let taken: Vec<_> =
+            (0..).zip(&world.edges).filter(|(number, _)| guess >> number & 1 != 0).map(|(_, edge)| *edge).collect();
+        let states: Vec<u32> =
+            (0..MOST_STATES).filter(|state| taken.iter().any(|edge| touches(*edge, *state))).collect();
+        if states.iter().all(|state| is_owed(*state))
+            && is_one_round(&taken, &states)
+            && is_fair(world, &taken, &states)
+        {
+            shortest = shortest.into_iter().chain(states.iter().filter_map(|state| stem(*state)).min()).min();
+        }
+    }
+    // And the runs that end in doing nothing.
+    let idle =
+        (0..MOST_STATES).filter(|state| is_owed(*state) && is_fair(world, &[], &[*state])).filter_map(stem).min();
+    shortest.into_iter().chain(idle).min()
+}
+
+fn touches((from, _, to): (u32, u8, u32), state: u32) -> bool {
+    from == state || to == state
+}
+
+/// Whether some run takes exactly these edges again and again: from each state of theirs they lead to each other.
+fn is_one_round(taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
+    let among =
+        Drawn { edges: taken.to_vec(), weak: vec![], time: vec![], cause: vec![], effect: vec![], patient: true };
+    let ways = distances(&among, |_| true);
+    !taken.is_empty()
+        && states.iter().all(|one| states.iter().all(|other| ways[*one as usize][*other as usize].is_some()))
+}
+
+/// Whether a run that takes these edges and comes to these states again and again, and no others, is fair.
+fn is_fair(world: &Drawn, taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
+    let is_taken = |action: u8| taken.iter().any(|(_, other, _)| *other == action);
+    let can = |state: u32, action: u8| world.edges.iter().any(|edge| edge.0 == state && edge.1 == action);
+    let cannot = |action: u8| states.iter().any(|state| !can(*state, action));
+    let time_passes = world.time.iter().all(|tick| is_taken(*tick) || (taken.is_empty() && cannot(*tick)));
+    world.weak.iter().all(|action| is_taken(*action) || cannot(*action)) && time_passes
+}
+
+/// From where to where in how many steps, all of whose states are in.
+fn distances(world: &Drawn, is_in: impl Fn(u32) -> bool) -> Vec<Vec<Option<usize>>> {
+    let all = 0..MOST_STATES;
+    let near = |from: u32, to: u32| {
+        let is_edge = world.edges.iter().any(|edge| (edge.0, edge.2) == (from, to));
+        let is_possible = is_in(from) && is_in(to);
+        if from == to { Some(0) } else { (is_possible && is_edge).then_some(1) }
+    };
+    let mut ways: Vec<Vec<_>> = all.clone().map(|from| all.clone().map(|to| near(from, to)).collect()).collect();
+    for over in 0..MOST_STATES as usize {
+        for from in 0..MOST_STATES as usize {
+            for to in 0..MOST_STATES as usize {
+                let detour = ways[from][over].zip(ways[over][to]).map(|(one, other)| one + other);
+                ways[from][to] = ways[from][to].into_iter().chain(detour).min();
+            }
+        }
+    }
+    ways
+}
+
+/// The engine's run is one, is fair, and its stem is as short as can be.
+fn assert_agrees(world: &Drawn, found: Option<&Path>, begins: impl Fn(u32) -> bool) {
+    let expected = tried(world, &begins);
+    assert_eq!(found.map(|path| path.stem.len()), expected, "{found:?}");
+    let Some(path) = found else { return };
+    let is_owed = |state: u32| !world.effect.contains(&state);
+    let mut at = 0;
+    let mut has_begun = begins(0) && is_owed(0);
+    for &(action, to) in &path.stem {
+        assert!(world.edges.contains(&(at, action, to)), "{path:?}");
+        at = to;
+        has_begun = is_owed(at) && (has_begun || begins(at));
+    }
+    assert!(has_begun, "{path:?}");
+    let start = at;
+    let (mut taken, mut states) = (Vec::new(), vec![start]);
+    for &(action, to) in &path.turn {
+        assert!(world.edges.contains(&(at, action, to)), "{path:?}");
+        taken.push((at, action, to));
+        at = to;
+        states.push(at);
+    }
+    assert_eq!(at, start, "{path:?}");
+    assert!(states.iter().all(|state| is_owed(*state)), "{path:?}");
+    assert!(is_fair(world, &taken, &states), "{path:?}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12_000))]
+
+    #[test]
+    fn the_engine_agrees_with_a_checker_that_tries_everything(world in any_world()) {
+        assert_agrees(&world, world.always_eventually().as_ref(), |_| true);
+        assert_agrees(&world, world.leads_to().as_ref(), |state| world.cause.contains(&state));
+    }
+}
+
+/// Random graphs are no proof if they are all alike.
+#[test]
+fn random_graphs_are_of_both_sorts() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut with_turn, mut idle, mut none) = (0, 0, 0);
+    for _ in 0..2_000 {
+        let world = any_world().new_tree(&mut runner).expect("a world").current();
+        match world.leads_to() {
+            Some(path) if path.turn.len() > 1 => with_turn += 1,
+            Some(_) => idle += 1,
+            None => none += 1,
+        }
+    }
+    assert!(with_turn >= 50, "{with_turn} {idle} {none}");
+    assert!(idle >= 200, "{with_turn} {idle} {none}");
+    assert!(none >= 200, "{with_turn} {idle} {none}");
+}

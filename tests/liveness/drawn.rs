@@ -1,0 +1,102 @@
+//! Graphs drawn by hand or at random: states are numbers, 0 is the first.
+
+use lockstep_sim::check::Stopped;
+use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Marks, Space};
+
+/// Everything that can happen in a drawn world.
+#[derive(Clone, Debug)]
+pub struct Drawn {
+    /// From where, by which action, to where.
+    pub edges: Vec<(u32, u8, u32)>,
+    pub weak: Vec<u8>,
+    pub time: Vec<u8>,
+    /// Where something begins to be owed.
+    pub cause: Vec<u32>,
+    /// Where it is given.
+    pub effect: Vec<u32>,
+    /// Whether the shortest turn is looked for, or a short one will do.
+    pub patient: bool,
+}
+
+const CAUSE: Marks = 1;
+const OWED: Marks = 2;
+
+impl Space for Drawn {
+    type State = u32;
+
+    fn initial(&self) -> u32 {
+        0
+    }
+
+    fn identity(&self, state: &u32) -> u64 {
+        u64::from(*state) + 1
+    }
+
+    fn marks(&self, state: &u32) -> Marks {
+        let cause = if self.cause.contains(state) { CAUSE } else { 0 };
+        let owed = if self.effect.contains(state) { 0 } else { OWED };
+        cause | owed
+    }
+
+    fn each_successor(&self, state: &u32, mut found: impl FnMut(u8, u32)) {
+        for &(_, action, to) in self.edges.iter().filter(|(from, _, _)| from == state) {
+            found(action, to);
+        }
+    }
+
+    fn fairness(&self) -> Fairness {
+        let set = |actions: &[u8]| actions.iter().copied().collect::<ActionSet>();
+        Fairness { weak: set(&self.weak), time: set(&self.time) }
+    }
+
+    fn stops(&self, _: usize) -> Option<Stopped> {
+        None
+    }
+}
+
+/// A lasso in the drawn numbers: what happens, and the state after it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Path {
+    pub stem: Vec<(u8, u32)>,
+    pub turn: Vec<(u8, u32)>,
+}
+
+impl Drawn {
+    /// A run on which, from some state on, it is never given again.
+    pub fn always_eventually(&self) -> Option<Path> {
+        let graph = self.graph();
+        graph.always_eventually(|marks| marks & OWED == 0).map(|lasso| self.path(&lasso))
+    }
+
+    /// A run on which it begins to be owed and is never given.
+    pub fn leads_to(&self) -> Option<Path> {
+        let graph = self.graph();
+        graph.leads_to(|marks| marks & CAUSE != 0, |marks| marks & OWED == 0).map(|lasso| self.path(&lasso))
+    }
+
+    fn graph(&self) -> Graph {
+        let mut graph = Graph::of(self).unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        if !self.patient {
+            graph.turn_effort = 0;
+        }
+        graph
+    }
+
+    /// The graph numbers states as it meets them.
+    fn path(&self, lasso: &Lasso) -> Path {
+        let mut order = vec![0];
+        let mut at = 0;
+        while let Some(&state) = order.get(at) {
+            for &(_, _, to) in self.edges.iter().filter(|(from, _, _)| *from == state) {
+                if !order.contains(&to) {
+                    order.push(to);
+                }
+            }
+            at += 1;
+        }
+        let moves = |moves: &[lockstep_sim::check::liveness::Move]| {
+            moves.iter().map(|edge| (edge.action, order[edge.to as usize])).collect()
+        };
+        Path { stem: moves(&lasso.stem), turn: moves(&lasso.turn) }
+    }
+}

@@ -1,0 +1,215 @@
+//! Graphs small enough to be judged by looking at them. `A` and `B` are weakly fair, `T` is time, `U` may happen or not.
+
+use crate::drawn::{Drawn, Path};
+
+const A: u8 = 0;
+const B: u8 = 1;
+const T: u8 = 2;
+const U: u8 = 3;
+
+/// A world without time. It is owed everywhere but in these states.
+fn drawn(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+    Drawn {
+        edges: edges.to_vec(),
+        weak: vec![A, B],
+        time: vec![],
+        cause: vec![],
+        effect: effect.to_vec(),
+        patient: true,
+    }
+}
+
+fn timed(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+    Drawn { time: vec![T], ..drawn(edges, effect) }
+}
+
+fn path(stem: &[(u8, u32)], turn: &[(u8, u32)]) -> Path {
+    Path { stem: stem.to_vec(), turn: turn.to_vec() }
+}
+
+#[test]
+fn a_cycle_of_fair_actions_goes_round_for_ever() {
+    let world = drawn(&[(0, A, 1), (1, A, 2), (2, A, 1)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(A, 1)], &[(A, 2), (A, 1)])));
+}
+
+#[test]
+fn a_cycle_that_passes_what_is_owed_breaks_nothing() {
+    let world = drawn(&[(0, A, 1), (1, A, 2), (2, A, 1)], &[2]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// Where paths meet again a search that remembers only states takes the meeting for an end (stateright does).
+#[test]
+fn a_join_is_no_end() {
+    let world = drawn(&[(0, A, 1), (0, B, 2), (1, A, 3), (2, A, 3), (3, A, 4), (4, A, 4)], &[4]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// `A` could happen everywhere in the loop, and always leads out of it.
+#[test]
+fn what_is_enabled_for_ever_is_taken_in_the_end() {
+    let world = drawn(&[(0, U, 1), (1, U, 0), (0, A, 2), (1, A, 2), (2, A, 2)], &[2]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// The same, but in state 1 `A` cannot happen: weak fairness asks for no more.
+#[test]
+fn what_is_disabled_again_and_again_need_not_be_taken() {
+    let world = drawn(&[(0, U, 1), (1, U, 0), (0, A, 2), (2, A, 2)], &[2]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(U, 1), (U, 0)])));
+}
+
+/// Here nobody may stay in state 1 either: `B` must go on.
+#[test]
+fn a_loop_is_fair_to_what_is_disabled_in_one_of_its_states() {
+    let world = drawn(&[(0, U, 1), (1, B, 0), (0, A, 2), (2, A, 2)], &[2]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(U, 1), (B, 0)])));
+}
+
+/// Going round the inner loop is not fair to `A`, going round the outer one as well is.
+#[test]
+fn an_unfair_loop_inside_a_fair_component_is_left_now_and_then() {
+    let world = drawn(&[(0, B, 1), (1, B, 0), (0, A, 2), (1, A, 2), (2, B, 0), (2, A, 2)], &[]);
+    let found = world.always_eventually().expect("the component has both");
+    assert_eq!(found.stem, []);
+    assert_eq!(found.turn.len(), 2);
+    assert!([A, B].iter().all(|wanted| found.turn.iter().any(|(action, _)| action == wanted)), "{found:?}");
+}
+
+/// The same inner loop, but the outer one passes what is owed.
+#[test]
+fn an_unfair_loop_stays_unfair_when_its_component_is_cut() {
+    let world = drawn(&[(0, B, 1), (1, B, 0), (0, A, 2), (1, A, 2), (2, B, 0)], &[2]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// Both edges join the same two states: a set of states cannot tell whether both are taken.
+#[test]
+fn two_actions_between_two_states_take_two_rounds() {
+    let world = drawn(&[(0, A, 1), (0, B, 1), (1, A, 0), (1, B, 0)], &[]);
+    assert_eq!(world.always_eventually().map(|path| path.turn.len()), Some(2));
+    let one_way = Drawn { edges: vec![(0, A, 1), (0, B, 1), (1, 9, 0)], weak: vec![A, B, 9], ..world };
+    // A and B are each disabled in state 1; so once round is fair already.
+    assert_eq!(one_way.always_eventually().map(|path| path.turn.len()), Some(2));
+    let never_disabled =
+        Drawn { edges: vec![(0, A, 1), (0, B, 1), (1, 9, 0), (1, A, 2), (1, B, 2)], effect: vec![2], ..one_way };
+    assert_eq!(never_disabled.always_eventually().map(|path| path.turn.len()), Some(4));
+}
+
+/// The same action leads out of one state and round in the other: it is taken in the loop, so the loop is fair to it.
+#[test]
+fn an_action_taken_in_one_state_is_taken() {
+    let world = drawn(&[(0, A, 1), (1, U, 0), (1, A, 2), (2, A, 2)], &[2]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(A, 1), (U, 0)])));
+}
+
+#[test]
+fn a_self_loop_is_a_loop() {
+    let world = drawn(&[(0, A, 1), (1, B, 1)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(A, 1)], &[(B, 1)])));
+}
+
+#[test]
+fn a_self_loop_is_unfair_to_what_leads_out() {
+    let world = drawn(&[(0, A, 0), (0, B, 1), (1, B, 1)], &[1]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+#[test]
+fn a_deadlock_owes_for_ever() {
+    let world = drawn(&[(0, A, 1), (1, B, 2)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(A, 1), (B, 2)], &[])));
+}
+
+#[test]
+fn a_deadlock_where_nothing_is_owed_is_harmless() {
+    let world = drawn(&[(0, A, 1), (1, B, 2)], &[2]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// What need not happen does not happen: nobody is obliged to ask.
+#[test]
+fn a_state_that_only_unfair_actions_leave_is_a_standstill() {
+    let world = drawn(&[(0, A, 1), (1, U, 2), (2, A, 2)], &[2]);
+    assert_eq!(world.always_eventually(), Some(path(&[(A, 1)], &[])));
+}
+
+/// `A` is enabled in every state of the component, by other edges each time, and never stays inside.
+#[test]
+fn an_action_enabled_everywhere_and_never_inside_ends_the_component() {
+    let world =
+        drawn(&[(0, B, 1), (1, B, 2), (2, B, 0), (0, A, 3), (1, A, 4), (2, A, 3), (3, B, 3), (4, B, 4)], &[3, 4]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// The first component is unfair; behind it lies a fair one.
+#[test]
+fn the_stem_passes_through_components_that_are_not_fair() {
+    let world = drawn(&[(0, B, 1), (1, B, 0), (0, A, 2), (1, A, 2), (2, A, 3), (3, A, 2)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(A, 2)], &[(A, 3), (A, 2)])));
+}
+
+#[test]
+fn what_cannot_be_reached_is_not_there() {
+    let world = drawn(&[(0, A, 0), (1, A, 1)], &[0]);
+    assert_eq!(world.always_eventually(), None);
+}
+
+/// The shortest way leads to the far loop, the first edge to the near deadlock behind a detour.
+#[test]
+fn the_stem_is_the_shortest_to_any_fair_loop() {
+    let world = drawn(&[(0, A, 1), (1, A, 2), (2, A, 3), (0, B, 4), (4, B, 5), (5, B, 4)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(B, 4)], &[(B, 5), (B, 4)])));
+}
+
+/// Time cannot pass in state 1, so a loop without it would be fair to it in the weak sense. But no time would pass.
+#[test]
+fn a_loop_that_takes_no_time_is_no_run() {
+    let edges = [(0, U, 1), (1, A, 0), (0, T, 2), (2, T, 2)];
+    assert_eq!(timed(&edges, &[2]).always_eventually(), None);
+    let weakly = Drawn { weak: vec![A, B, T], ..drawn(&edges, &[2]) };
+    assert_eq!(weakly.always_eventually(), Some(path(&[], &[(U, 1), (A, 0)])));
+}
+
+#[test]
+fn a_loop_that_takes_time_is_one() {
+    let world = timed(&[(0, U, 1), (1, A, 0), (0, T, 0)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(T, 0)])));
+    let longer = timed(&[(0, A, 1), (1, U, 0), (1, T, 0)], &[]);
+    assert_eq!(longer.always_eventually(), Some(path(&[], &[(A, 1), (T, 0)])));
+}
+
+#[test]
+fn time_may_stand_still_where_nothing_happens_any_more() {
+    let world = timed(&[(0, T, 1), (1, U, 1)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[(T, 1)], &[])));
+}
+
+/// It begins to be owed in state 1 only, and the loop behind state 2 is reached past where it is given.
+#[test]
+fn what_was_given_is_not_owed_any_more() {
+    let world = Drawn {
+        edges: vec![(0, A, 1), (1, A, 2), (2, A, 3), (3, A, 3)],
+        weak: vec![A],
+        time: vec![],
+        cause: vec![1],
+        effect: vec![2],
+        patient: true,
+    };
+    assert_eq!(world.leads_to(), None);
+    assert!(world.always_eventually().is_some(), "it is never given again");
+}
+
+#[test]
+fn what_is_owed_in_passing_is_owed_for_ever_if_it_is_never_given() {
+    let world = Drawn {
+        edges: vec![(0, A, 1), (1, A, 2), (2, A, 3), (3, A, 3)],
+        weak: vec![A],
+        time: vec![],
+        cause: vec![1],
+        effect: vec![0],
+        patient: true,
+    };
+    assert_eq!(world.leads_to(), Some(path(&[(A, 1), (A, 2), (A, 3)], &[(A, 3)])));
+}

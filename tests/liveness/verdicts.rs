@@ -1,0 +1,207 @@
+//! The scenarios, held to what fairness means.
+
+use std::collections::{HashMap, HashSet};
+
+use lockstep_model::trace::{About, InLoop};
+use lockstep_model::{Action, Classified, Config, Property, Record, Verdict, World, in_class, step};
+use lockstep_sim::check::Engine;
+use lockstep_sim::check::liveness::{Found, Whom};
+use lockstep_sim::scenario::{Scenario, builtin};
+
+use crate::{exhaust, lasso, limited, pass, scenario};
+
+/// Scenarios beyond this are looked at by other tests; these look at all threads, or at every state by slow means.
+const SMALL_ENOUGH: u64 = 20_000;
+
+fn small() -> impl Iterator<Item = Scenario> {
+    builtin().into_iter().filter(|scenario| pass(scenario, Whom::OneClient, Some(SMALL_ENOUGH)).is_ok())
+}
+
+/// All clients are alike, so one is enough: that it is so is not taken for granted.
+#[test]
+fn what_is_true_of_one_client_is_true_of_each() {
+    for scenario in small() {
+        let sorts = |whom| {
+            let found = pass(&scenario, whom, None).expect("no limit").found;
+            found.into_iter().map(|found| match found {
+                Found::Holds => Verdict::Holds,
+                Found::Vacuous => Verdict::Vacuous,
+                Found::Violated(run) => {
+                    assert!(run.loop_start > 0, "in the first state nothing is owed");
+                    Verdict::Violated
+                }
+            })
+        };
+        let (one, all): (Vec<_>, Vec<_>) = (sorts(Whom::OneClient).collect(), sorts(Whom::Everybody).collect());
+        assert_eq!(one, all, "{}", scenario.name);
+    }
+}
+
+/// The complete graph is the world that the safety engine looks at.
+#[test]
+fn the_graph_has_the_states_that_the_search_finds() {
+    for scenario in small() {
+        let (outcome, graph) = (exhaust(&scenario, Engine::Native), pass(&scenario, Whom::OneClient, None));
+        let graph = graph.expect("no limit");
+        assert_eq!((graph.states, graph.generated), (outcome.states, outcome.generated), "{}", scenario.name);
+    }
+}
+
+/// A property that says nothing about a scenario would be vacuous in it.
+#[test]
+fn where_a_property_does_not_apply_nothing_is_owed() {
+    for scenario in small() {
+        let found = pass(&scenario, Whom::Everybody, None).expect("no limit").found;
+        for (property, found) in Property::LIVENESS.into_iter().zip(found) {
+            if property.applies(&scenario.config).is_err() {
+                assert_eq!(found, Found::Vacuous, "{property} in {}", scenario.name);
+            }
+        }
+    }
+}
+
+/// Each is seen to hold and to be violated, for both kinds of lock. A crashed holder's key always ends: only a mutant,
+/// whose keys have no lease, breaks that.
+#[test]
+fn each_property_is_seen_from_both_sides() {
+    for kind in ["plain", "reentrant"] {
+        let declared = |property, verdict| {
+            let of_kind = builtin().into_iter().filter(|scenario| scenario.config.lock.name() == kind);
+            of_kind.filter(|scenario| scenario.expect.get(&property) == Some(&verdict)).count()
+        };
+        for property in Property::LIVENESS {
+            assert!(declared(property, Verdict::Holds) > 0, "{property} holds nowhere for {kind}");
+            let is_violated = declared(property, Verdict::Violated) > 0;
+            assert_eq!(is_violated, property != Property::FreedAfterCrash, "{property} for {kind}");
+        }
+    }
+}
+
+#[test]
+fn newcomers_starve_a_waiter() {
+    let trace = lasso("newcomers-starve-a-waiter", Property::WaiterServed);
+    let start = trace.loop_start.expect("a lasso");
+    let turn: Vec<_> = trace.actions().split_off(start);
+    for happens in [
+        Action::Release { client: 0, thread: 0 },
+        Action::Acquire { client: 0, thread: 0 },
+        Action::Deliver { client: 1 },
+        Action::WakeByMessage { client: 1, thread: 0 },
+        Action::Tick,
+    ] {
+        assert!(turn.contains(&happens), "{happens:?} is not in {turn:?}");
+    }
+    assert_eq!(start, 4, "both ask, and B subscribes and asks again: there is no shorter stem");
+}
+
+/// The watchdog serves the process: nobody believes, and time and the renewals go on for ever.
+#[test]
+fn an_orphan_is_renewed_for_ever() {
+    let trace = lasso("thread-dies-and-its-process-renews", Property::NoOrphan);
+    let expected = [
+        Action::Acquire { client: 0, thread: 0 },
+        Action::CrashThread { client: 0, thread: 0 },
+        Action::Tick,
+        Action::Renew { client: 0 },
+    ];
+    assert_eq!(trace.actions(), expected);
+    assert_eq!(trace.loop_start, Some(2));
+}
+
+/// A holder that need not release, and one that must: the same world but for that.
+#[test]
+fn a_holder_must_release_unless_the_scenario_says_otherwise() {
+    let mut scenario = scenario("holder-never-releases");
+    let verdict = |scenario: &Scenario| {
+        let outcome = exhaust(scenario, Engine::Native);
+        outcome.properties.iter().find(|found| found.property == Property::WaiterServed).expect("it applies").verdict
+    };
+    assert_eq!(verdict(&scenario), Verdict::Violated);
+    scenario.config.clients.hold_for_ever = false;
+    assert_eq!(verdict(&scenario), Verdict::Holds);
+}
+
+/// Every action that must happen has its line, and no other.
+#[test]
+fn a_lasso_says_of_every_fair_action_what_becomes_of_it() {
+    for (name, property) in
+        [("newcomers-starve-a-waiter", Property::WaiterServed), ("orphan-starves-a-waiter", Property::NoOrphan)]
+    {
+        let trace = lasso(name, property);
+        let config = &trace.config;
+        let fairness = trace.fairness.as_ref().expect("a lasso");
+        let said: Vec<_> = fairness.iter().map(|fair| fair.action).collect();
+        let all = Action::all(config)
+            .into_iter()
+            .filter(|action| !action.kind().is_fault() && !matches!(action, Action::Acquire { .. }));
+        assert_eq!(said, all.collect::<Vec<_>>(), "{name}");
+        let tick = fairness.last().expect("time is last");
+        assert!(matches!(tick.in_loop, InLoop::TakenAt(_)), "{tick:?}");
+        assert!(matches!(trace.about, About::Counterexample { shortest: false, .. }));
+    }
+}
+
+/// stateright looks at no cycles, so liveness stays with our own engine, which says so.
+#[test]
+fn liveness_is_checked_natively_whoever_checks_safety() {
+    let scenario = scenario("two-clients-one-node");
+    for engine in [Engine::Native, Engine::Stateright, Engine::Both] {
+        for found in exhaust(&scenario, engine).properties {
+            let is_liveness = Property::LIVENESS.contains(&found.property);
+            assert_eq!(found.engine, if is_liveness { Engine::Native } else { engine }, "{}", found.property);
+            assert_eq!(Some(found.verdict), found.declared, "{}", found.property);
+        }
+    }
+}
+
+/// A part of the graph says nothing: what looks like a standstill may only not have been looked at.
+#[test]
+fn a_limit_makes_liveness_inconclusive() {
+    let outcome = limited(&scenario("two-clients-one-node"), Engine::Native, Some(1_000));
+    let found = outcome.properties.iter().find(|found| found.property == Property::WaiterServed).expect("it applies");
+    assert_eq!(found.verdict, Verdict::Inconclusive);
+    assert!(found.why.as_ref().is_some_and(|why| why.contains("--max-states")), "{:?}", found.why);
+}
+
+/// A world in which time is blocked for good would pass for one in which everything holds: no fair run leads there.
+#[test]
+fn from_every_state_time_can_go_on_by_what_must_happen() {
+    for scenario in small() {
+        in_class(&scenario.config, TimeGoesOn(&scenario.name));
+    }
+}
+
+struct TimeGoesOn<'a>(&'a str);
+
+impl Classified for TimeGoesOn<'_> {
+    type Output = ();
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
+        let all = Action::all(config);
+        let initial = World::<R, C, N>::initial(config);
+        let mut met = HashSet::from([initial]);
+        let mut queue = vec![initial];
+        // From where a fair action leads to a state, and the states in which time can pass.
+        let mut before: HashMap<World<R, C, N>, Vec<World<R, C, N>>> = HashMap::new();
+        let mut goes_on = Vec::new();
+        while let Some(world) = queue.pop() {
+            for &action in &all {
+                let Some(next) = step(config, &world, action).map(|next| next.world) else { continue };
+                if action == Action::Tick {
+                    goes_on.push(world);
+                } else if action.kind().is_fair(config) {
+                    before.entry(next).or_default().push(world);
+                }
+                if met.insert(next) {
+                    queue.push(next);
+                }
+            }
+        }
+        let mut reach: HashSet<_> = goes_on.iter().copied().collect();
+        while let Some(world) = goes_on.pop() {
+            let new = before.get(&world).into_iter().flatten().filter(|world| reach.insert(**world));
+            goes_on.extend(new);
+        }
+        assert_eq!(reach.len(), met.len(), "in {} time stands still for good in some state", self.0);
+    }
+}
