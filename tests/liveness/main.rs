@@ -32,14 +32,14 @@ fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
 /// Looks at so many states.
 fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The liveness pass alone.
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     look(&scenario.config, &Property::LIVENESS, whom, &limits, Instant::now())
 }
 

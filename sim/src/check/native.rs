@@ -508,8 +508,8 @@ fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Syn
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The high bits: the low ones choose the slot.
