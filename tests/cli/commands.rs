@@ -208,3 +208,13 @@ fn a_reader_who_leaves_early_is_no_error() {
         assert!(!stderr.contains("panicked"), "{stderr}");
     }
 }
+
+/// Stopped after it has found a violation, stateright must still be able to say by which steps.
+#[test]
+fn a_limit_after_a_violation_keeps_what_was_found_whoever_looks() {
+    for engine in ["native", "stateright", "both"] {
+        let ran = run(&["check", NAME, "--engine", engine, "--max-states", "500"]);
+        assert!([1, 3].contains(&ran.code), "{engine}: {} {}", ran.code, ran.stderr);
+        assert!(ran.stdout.contains("one-believer"), "{engine}: {}", ran.stdout);
+    }
+}

@@ -138,3 +138,12 @@ fn what_is_no_file_is_refused() {
 fn nesting_without_end_is_refused() {
     assert_refused(&show(&format!("{{\"schema\": 1, \"x\": {}", "[".repeat(100_000))), &["given.json:1:"]);
 }
+
+/// Steps and states may all be true and the claim about them false: the judge decides, as for every witness.
+#[test]
+fn a_trace_that_does_not_break_what_it_says_is_refused() {
+    assert_refused(
+        &show(&altered("/about/property", value!("wait-limit-kept"))),
+        &["wait-limit-kept", "does not break"],
+    );
+}

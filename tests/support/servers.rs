@@ -102,7 +102,8 @@ impl Listener {
         // Messages keep their order: what was not heard before our own last word was not said.
         let said: i64 =
             redis::cmd("PUBLISH").arg(&self.channel).arg("that is all").query(&mut self.sender).expect("a message");
-        assert_eq!(said, 1, "somebody listens");
+        // One that has just hung up may still be counted.
+        assert!(said >= 1, "somebody listens");
         let mut messages = Vec::new();
         loop {
             let pushed = self.connection.recv_response().expect("a message");

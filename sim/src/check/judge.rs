@@ -90,10 +90,12 @@ pub enum Rejection {
 
 /// Executes the witnesses, which an engine claims to be shortest.
 ///
+/// Told to stop, it does not go on looking for a shorter one, and says so.
+///
 /// # Errors
 /// [`Rejection`] of the first that is not what it claims to be.
-pub fn judge(config: &Config, witnesses: &[Witness<'_>]) -> Result<Judgement, Rejection> {
-    in_class(config, Bench { witnesses })
+pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
+    in_class(config, Bench { witnesses, must_stop })
 }
 
 /// Executes the witnesses, which nobody claims to be shortest.
@@ -188,6 +190,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
 
 struct Bench<'a> {
     witnesses: &'a [Witness<'a>],
+    must_stop: &'a dyn Fn() -> bool,
 }
 
 impl Classified for Bench<'_> {
@@ -197,7 +200,7 @@ impl Classified for Bench<'_> {
         for witness in self.witnesses {
             execute::<R, C, N>(config, witness)?;
         }
-        seek_shorter::<R, C, N>(config, self.witnesses)
+        seek_shorter::<R, C, N>(config, self.witnesses, self.must_stop)
     }
 }
 
@@ -228,6 +231,7 @@ fn worlds<R: Record, const C: usize, const N: usize>(
 fn seek_shorter<R: Record, const C: usize, const N: usize>(
     config: &Config,
     witnesses: &[Witness<'_>],
+    must_stop: &dyn Fn() -> bool,
 ) -> Result<Judgement, Rejection> {
     let actions = Action::all(config);
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
@@ -240,13 +244,15 @@ fn seek_shorter<R: Record, const C: usize, const N: usize>(
                 return Err(Rejection::NotShortest { property, claimed: witness.actions.len(), found: steps });
             }
         }
-        let successors = layer
-            .iter()
-            .flat_map(|world| actions.iter().filter_map(|&action| Some(step(config, world, action)?.world)));
-        layer = successors.filter(|world| met.insert(*world)).collect();
-        if met.len() > MOST_STATES {
-            return Ok(Judgement { is_shortest: false });
+        let mut next = Vec::new();
+        for (number, world) in layer.iter().enumerate() {
+            if met.len() > MOST_STATES || (number % 1024 == 0 && must_stop()) {
+                return Ok(Judgement { is_shortest: false });
+            }
+            let successors = actions.iter().filter_map(|&action| Some(step(config, world, action)?.world));
+            next.extend(successors.filter(|world| met.insert(*world)));
         }
+        layer = next;
     }
     Ok(Judgement { is_shortest: true })
 }

@@ -353,9 +353,13 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
         .collect();
     let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
+    let must_stop = || limits.exceeded(0, 0, started).is_some();
     // A passage counts as one step of the search: what it finds need not be shortest.
-    let judgement =
-        if how.native.skip_idle { judge::execute_all(config, &witnesses) } else { judge::judge(config, &witnesses) };
+    let judgement = if how.native.skip_idle {
+        judge::execute_all(config, &witnesses)
+    } else {
+        judge::judge(config, &witnesses, &must_stop)
+    };
     let judgement = judgement.map_err(reject)?;
 
     let promises: Vec<Property> =

@@ -76,6 +76,8 @@ fn run<R: Record, const C: usize, const N: usize>(
         thread::sleep(GLANCE);
     }
     let coverage = watch.coverage().clone();
+    // It walks the paths of its discoveries again, and must find what it found.
+    watch.must_stop.store(false, Ordering::Relaxed);
     let broken = checker.discoveries().into_iter().filter_map(|(name, path)| {
         let property = Property::from_id(name)?;
         Some((property, path.into_actions()))

@@ -19,6 +19,8 @@ use crate::fuzz::{self, Fuzzed};
 use crate::render::json as trace_json;
 use crate::render::text::{self, Declared};
 use crate::render::words::count;
+use crate::replay::{Server, suited};
+use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -55,15 +57,33 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::Options { cases: args.cases, seed };
     let mut all: Vec<Drawn> = Vec::new();
+    let mut failed = None;
     for one in &chosen {
         if interrupt::is_asked() {
             break;
         }
         let cases = AtomicU64::new(0);
         let fuzzed = watched(screen, &one.scenario.name, "histories", &cases, || {
-            fuzz::fuzz(&one.scenario, &server, Scripts::built_in(), options, &interrupt::STOP, &cases)
+            fuzz::fuzz(
+                &in_the_world_of(&server, one, screen),
+                &server,
+                Scripts::built_in(),
+                options,
+                &interrupt::STOP,
+                &cases,
+            )
         });
-        let fuzzed = fuzzed.map_err(|error| server_failed(&error, screen))?;
+        let fuzzed = match fuzzed {
+            Ok(fuzzed) => fuzzed,
+            // The system call that a signal interrupts is no server's fault.
+            Err(_) if interrupt::is_asked() => break,
+            Err(error) => {
+                // What is known of the others is told all the same.
+                Screen::report(&format!("{}:", one.scenario.name));
+                failed = Some(server_failed(&error, screen));
+                break;
+            }
+        };
         let saved = save(&one.scenario.name, &fuzzed, args, screen)?;
         all.push(Drawn { chosen: one, fuzzed, saved });
     }
@@ -73,7 +93,18 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
     }
     let diverged = all.iter().any(Drawn::is_diverged);
-    Ok(if diverged { Exit::Diverged } else { Exit::AsDeclared })
+    let exit = if diverged { Exit::Diverged } else { Exit::AsDeclared };
+    Ok(failed.map_or(exit, |failed| exit.worst(failed)))
+}
+
+/// The scenario as this server makes it: before Redis 7.0 TTLs travel to replicas in another way.
+fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen) -> Scenario {
+    let config = suited(&one.scenario.config, server);
+    if config != one.scenario.config && one.scenario.config.cluster.replicas > 0 && !screen.is_quiet {
+        let name = &one.scenario.name;
+        Screen::report(&format!("{name}: {server} tells its replicas TTLs in another way; drawn in that world"));
+    }
+    Scenario { config, ..one.scenario.clone() }
 }
 
 impl Drawn<'_> {

@@ -59,8 +59,12 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             };
             player.replay(trace, true)
         };
-        let replayed = watched(screen, &trace.scenario, "histories", &done, replay)
-            .map_err(|error| server_failed(&error, screen))?;
+        let replayed = match watched(screen, &trace.scenario, "histories", &done, replay) {
+            Ok(replayed) => replayed,
+            // The system call that a signal interrupts is no server's fault.
+            Err(_) if interrupt::is_asked() => break,
+            Err(error) => return Err(server_failed(&error, screen)),
+        };
         done.fetch_add(1, Ordering::Relaxed);
         if replayed.difference.is_some() {
             exit = exit.worst(Exit::Diverged);

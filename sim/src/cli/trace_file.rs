@@ -4,15 +4,16 @@ use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
-use lockstep_model::Action;
 use lockstep_model::action::Party;
 use lockstep_model::config::{
     Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS,
 };
-use lockstep_model::trace::{SCHEMA, Trace, Untrue};
+use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
+use lockstep_model::{Action, Property};
 use serde::Deserialize;
 use serde_json::Value;
 
+use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::render::words;
 
 /// The largest file that is read.
@@ -98,7 +99,19 @@ fn parse(text: &str) -> Result<Trace, Fault> {
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
+    if let About::Counterexample { property, .. } = trace.about {
+        proves(&trace, property).map_err(|rejection| Fault::of(rejection.to_string(), SAME_VERSION))?;
+    }
     Ok(trace)
+}
+
+/// Whether it breaks the property that it says it breaks: the judge decides, as for every witness.
+fn proves(trace: &Trace, property: Property) -> Result<(), Rejection> {
+    let actions = &trace.actions();
+    match trace.loop_start {
+        Some(loop_start) => judge::judge_lassos(&trace.config, &[LassoWitness { property, actions, loop_start }]),
+        None => judge::execute_all(&trace.config, &[Witness { property, actions }]).map(drop),
+    }
 }
 
 fn in_json(error: &serde_json::Error) -> Fault {
