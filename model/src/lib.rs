@@ -16,7 +16,7 @@
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
 //! 7. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
-//! 8. `symmetry`: which worlds are the same but for names;
+//! 8. `symmetry`: which worlds are the same but for names; [`glance`]: what can happen, before any rule looks;
 //! 9. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
@@ -26,6 +26,7 @@ mod client;
 pub mod config;
 mod expiry;
 mod failover;
+pub mod glance;
 pub mod locks;
 pub mod mutants;
 pub mod properties;
@@ -40,7 +41,8 @@ pub mod world;
 
 pub use action::{Action, ActionKind};
 pub use config::{Config, LockKind};
+pub use glance::Glance;
 pub use locks::Record;
 pub use properties::{Property, Verdict};
-pub use step::{Happenings, Reply, Step, is_ruled_out, step};
+pub use step::{Happenings, Reply, Step, step, step_into};
 pub use world::{Classified, World, in_class};
