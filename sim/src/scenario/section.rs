@@ -17,7 +17,20 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
         "cluster",
-        &["groups", "replicas", "wait_for", "min_replicas", "lag", "ttls", "promote", "failover_within", "returns"],
+        &[
+            "groups",
+            "replicas",
+            "wait_for",
+            "min_replicas",
+            "min_replicas_max_lag_ticks",
+            "lag",
+            "ttls",
+            "promote",
+            "failover_within",
+            "fsync",
+            "restart_after",
+            "lock_delay",
+        ],
     ),
     ("network", &["mode", "delay"]),
     ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
@@ -36,11 +49,16 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
             "lose_message",
             "foreign_release",
             "force_release",
+            "vanish_key",
         ],
     ),
     ("resource", &["fenced"]),
     ("expect", &[]),
 ];
+
+/// Keys that other keys have made needless, and which.
+const GIVEN_UP: [(&str, &str); 1] =
+    [("returns", "say restart_node in [faults] and fsync in [cluster]: a node comes back with what it finds")];
 
 /// The name of what stands before the first table.
 const TOP: &str = "";
@@ -321,7 +339,9 @@ impl<'a> Section<'a> {
             let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
             let title = format!("there is no key `{}` {place}", short(word));
             let mut problem = Problem::at(Code::UnknownKey, key.span(), title);
-            if let Some((home, key)) = home_of(word) {
+            if let Some((_, instead)) = GIVEN_UP.iter().find(|(key, _)| *key == word.as_ref()) {
+                problem = problem.label(*instead);
+            } else if let Some((home, key)) = home_of(word) {
                 self.notes.misplaced.borrow_mut().push(key);
                 let home = if home == TOP { "before the first table".into() } else { format!("in [{home}]") };
                 problem = problem.label(format!("`{word}` belongs {home}"));
