@@ -4,6 +4,8 @@
 //! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
 //! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found).
 //!
+//! Who decides on a failover is the history, or real sentinels if they are asked for (`sentinel`).
+//!
 //! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
 //! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
 
@@ -13,6 +15,7 @@ mod error;
 mod gate;
 mod node;
 mod player;
+pub mod sentinel;
 mod server;
 mod stream;
 mod subscriber;

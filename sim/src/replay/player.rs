@@ -15,11 +15,15 @@ use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 
 use super::compare::{self, DUMP, Difference};
+use super::sentinel::Failover;
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
 
 mod nodes;
+mod watch;
+
+use watch::Watch;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
 const START_MS: i64 = 1_704_067_200_000;
@@ -37,6 +41,8 @@ pub struct Played {
     pub answers: Vec<Vec<String>>,
     /// The first place where model and Redis say different things.
     pub difference: Option<Difference>,
+    /// What real sentinels did, if they were asked for.
+    pub failovers: Vec<Failover>,
 }
 
 /// The servers of one scenario, and everything that its clients have to do with them.
@@ -45,6 +51,8 @@ pub struct Player {
     interpreter: Interpreter,
     dump_sha1: String,
     server: Server,
+    /// Who decides on failovers, if not the history. Before the members: who watches goes first.
+    watch: Option<Watch>,
     members: Vec<Member>,
     /// The acting master, or the last one.
     master: usize,
@@ -134,6 +142,10 @@ impl Player {
     /// # Errors
     /// Whatever keeps a server from running under our clock and our gates.
     pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
+        Self::start_watched(server, config, scripts, None)
+    }
+
+    fn start_watched(server: &Server, config: &Config, scripts: Scripts, watch: Option<Watch>) -> Result<Self, Error> {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
         refuse_other_ttls(server, config)?;
         nodes::refuse_deaf_scripts(server, config)?;
@@ -142,6 +154,7 @@ impl Player {
             interpreter,
             dump_sha1: redis::Script::new(DUMP).get_hash().to_owned(),
             server: server.clone(),
+            watch,
             members: Vec::new(),
             master: 0,
             phantoms: Vec::new(),
@@ -167,6 +180,22 @@ impl Player {
         self.reset()?;
         self.is_fresh = false;
         self.told = Told::default();
+        self.begin_watch(trace)?;
+        let played = self.play_all(trace, keeps_answers);
+        let (played, failovers) = self.end_watch(played)?;
+        let told = std::mem::take(&mut self.told);
+        Ok(Played {
+            server: self.server(),
+            steps: told.difference.as_ref().map_or(played, |difference| difference.step),
+            compared: told.compared,
+            answers: told.answers,
+            difference: told.difference,
+            failovers,
+        })
+    }
+
+    /// Plays steps until the first difference; answers how many.
+    fn play_all(&mut self, trace: &Trace, keeps_answers: bool) -> Result<usize, Error> {
         let mut played = 0;
         for step in &trace.steps {
             if keeps_answers {
@@ -179,14 +208,7 @@ impl Player {
             }
         }
         self.flush()?;
-        let told = std::mem::take(&mut self.told);
-        Ok(Played {
-            server: self.server(),
-            steps: told.difference.as_ref().map_or(played, |difference| difference.step),
-            compared: told.compared,
-            answers: told.answers,
-            difference: told.difference,
-        })
+        Ok(played)
     }
 
     /// Servers as at the start of every history.
@@ -222,6 +244,7 @@ impl Player {
             self.members.push(Member { node, connection, gate: None, pending: Vec::new(), role });
         }
         self.master = 0;
+        self.open_addresses()?;
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }
@@ -249,7 +272,7 @@ impl Player {
         self.leave_master(replica, self.master);
         let master = &self.members[self.master].node;
         let gate = Gate::open(master.socket())?;
-        self.members[replica].node.follow(&gate)?;
+        self.lead(replica, &gate)?;
         // After a partial resync the gate holds what the replica has missed: the model's resync ends with all of it.
         gate.mark(master.offset()?);
         gate.release_all()?;
@@ -278,7 +301,7 @@ impl Player {
             Action::CrashNode { node } => self.crash(usize::from(node))?,
             Action::Promote { node } => {
                 self.flush()?;
-                self.promote(usize::from(node))?;
+                self.promote(usize::from(node), step.number)?;
             }
             Action::Resync { node } => {
                 self.flush()?;
@@ -291,6 +314,7 @@ impl Player {
             Action::CutLink { node } => self.cut(usize::from(node))?,
             Action::Heal { node } => self.heal(usize::from(node))?,
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
+            Action::Discover { client } => self.discover(at, client, &step.state)?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);
