@@ -93,6 +93,25 @@ fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
     });
 }
 
+/// The second failover finds sentinels that have just been through the first, whether or not the last replica had followed
+/// the second master by then.
+#[test]
+fn sentinel_fails_over_twice_in_one_history() {
+    for_every_version(|server| {
+        let mut config = suited(&world("failover-to-the-wrong-replica"), server);
+        config.faults.crash_node = 2;
+        let first = [ACQUIRE[0], Action::Replicate { node: 2 }, MASTER_DIES, Action::Promote { node: 1 }];
+        let second =
+            [Action::CrashNode { node: 1 }, Action::Promote { node: 2 }, Action::Discover { client: 1 }, ACQUIRE[1]];
+        for follows in [&[Action::Resync { node: 2 }][..], &[]] {
+            let played = replay(server, &trace(&config, &[&first, follows, &second].concat()));
+            assert_eq!(played.difference, None, "{server}");
+            let failovers = played.failovers.iter().map(|one| (one.died.as_str(), one.promoted.as_str()));
+            assert_eq!(failovers.collect::<Vec<_>>(), [("n1", "n2"), ("n2", "n3")], "{server}");
+        }
+    });
+}
+
 /// A comparison that cannot fail would prove nothing.
 #[test]
 fn a_history_in_which_a_client_finds_another_master_than_sentinel_names_differs() {
