@@ -15,13 +15,15 @@
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
-//! 7. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
-//! 8. `symmetry`: which worlds are the same but for names;
-//! 9. [`trace`]: the only thing other tools read.
+//! 7. [`branches`]: what each action can be answered, so that what nobody ever came to has a name;
+//! 8. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
+//! 9. `symmetry`: which worlds are the same but for names;
+//! 10. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
 
 pub mod action;
+pub mod branches;
 mod client;
 pub mod config;
 mod expiry;
@@ -39,6 +41,7 @@ mod watchdog;
 pub mod world;
 
 pub use action::{Action, ActionKind};
+pub use branches::ReplyKind;
 pub use config::{Config, LockKind};
 pub use locks::Record;
 pub use properties::{Property, Verdict};

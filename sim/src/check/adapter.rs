@@ -11,6 +11,7 @@ use lockstep_model::{Action, Config, Property, Record, World, step};
 use stateright::Model;
 
 use super::Coverage;
+use super::coverage::Kinds;
 
 /// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
 pub(crate) const GO_ON: &str = "every state is looked at";
@@ -68,12 +69,17 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
         }
         let possible = self.actions.iter().filter(|&&action| step(&self.config, world, action).is_some());
         actions.extend(possible);
+        let mut kinds = Kinds::default();
+        for action in &*actions {
+            kinds.insert(action.kind());
+        }
+        self.watch.coverage().note_enabled(kinds);
     }
 
     fn next_state(&self, world: &Self::State, action: Self::Action) -> Option<Self::State> {
         let next = step(&self.config, world, action)?;
         let mut coverage = self.watch.coverage();
-        coverage.note(action.kind(), next.happenings);
+        coverage.note(action.kind(), next.reply, next.happenings);
         coverage.note_left(next.world.faults);
         Some(next.world)
     }

@@ -22,8 +22,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use std::{mem, thread};
 
-use lockstep_model::{Action, ActionKind, Config, Happenings, Property, Record, World, is_ruled_out, step};
+use lockstep_model::{Action, Config, Happenings, Property, Record, World, is_ruled_out, step};
 
+use super::coverage::Kinds;
 use super::fingerprint::{Fingerprint, Table};
 use super::{Coverage, Limits, Search, Stopped};
 
@@ -262,7 +263,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             found
         });
         for (_, coverage) in expanded {
-            self.generated += coverage.taken.iter().sum::<u64>();
+            self.generated += coverage.steps();
             self.coverage.add(&coverage);
         }
         let mut found: Vec<u32> = Vec::with_capacity(sifted.iter().map(Vec::len).sum());
@@ -332,12 +333,14 @@ impl Rules<'_> {
         let mut candidates: Vec<_> = (0..SHARDS).map(|_| Candidates::with_capacity(expected)).collect();
         let mut coverage = Coverage::none(self.config);
         for (place, world) in (number * CHUNK..).zip(chunk) {
+            let mut kinds = Kinds::default();
             for (number, &action) in (0u8..).zip(self.actions) {
                 if is_ruled_out(world, action) {
                     continue;
                 }
                 let Some(next) = step(self.config, world, action) else { continue };
-                coverage.note(action.kind(), next.happenings);
+                kinds.insert(action.kind());
+                coverage.note(action.kind(), next.reply, next.happenings);
                 let fingerprint = if self.options.symmetry || self.options.skip_idle {
                     F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
                 } else {
@@ -345,6 +348,7 @@ impl Rules<'_> {
                 };
                 candidates[shard_of(fingerprint)].push(fingerprint, join(place, number));
             }
+            coverage.note_enabled(kinds);
         }
         (candidates, coverage)
     }
@@ -368,7 +372,7 @@ impl Rules<'_> {
             seen.look(self.properties, &next, at);
             let end = self.pass_idle(next, |world, ticks, happenings| {
                 at.ticks = ticks;
-                seen.coverage.note(ActionKind::Tick, happenings);
+                seen.coverage.note_tick_in_passing(happenings);
                 seen.look(self.properties, world, at);
             });
             worlds.push(self.represent(end));
