@@ -382,7 +382,10 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
     let looked = Instant::now();
     let liveness = match search.stopped {
-        None if !promises.is_empty() => Some(liveness::look(config, &promises, Whom::OneClient, limits, started)),
+        None if !promises.is_empty() => {
+            let threads = how.native.threads;
+            Some(liveness::look(config, &promises, Whom::OneClient, threads, limits, started))
+        }
         _ => None,
     };
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());

@@ -481,7 +481,7 @@ impl Seen {
 }
 
 /// Does numbered pieces of work on so many threads; the results come in the order of the numbers.
-fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+pub(super) fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
     if threads <= 1 || pieces <= 1 {
         return (0..pieces).map(work).collect();
     }
@@ -512,7 +512,7 @@ fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Syn
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

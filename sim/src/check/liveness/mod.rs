@@ -5,6 +5,7 @@
 //! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair); what that means, [`Fairness`].
 
 pub mod actions;
+mod building;
 pub mod components;
 pub mod graph;
 pub mod lasso;
@@ -63,7 +64,7 @@ pub enum Whom {
     Everybody,
 }
 
-/// Looks at every fair path.
+/// Looks at every fair path, on so many threads.
 ///
 /// # Errors
 /// Why it could not look at every state.
@@ -71,15 +72,17 @@ pub fn look(
     config: &Config,
     properties: &[Property],
     whom: Whom,
+    threads: usize,
     limits: &Limits<'_>,
     started: Instant,
 ) -> Result<Liveness, Stopped> {
-    in_class(config, Looking { properties, whom, limits, started })
+    in_class(config, Looking { properties, whom, threads, limits, started })
 }
 
 struct Looking<'a> {
     properties: &'a [Property],
     whom: Whom,
+    threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
 }
@@ -91,7 +94,7 @@ impl Classified for Looking<'_> {
         let actions = Action::all(config);
         let debts = debts(config, self.properties, self.whom);
         let space = Worlds::<R, C, N> { config, actions: &actions, debts: &debts, looking: &self, class: PhantomData };
-        let graph = Graph::of(&space)?;
+        let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no reason any more to stop.
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(self.properties.len());
@@ -177,6 +180,11 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         }
     }
 
+    fn nth_successor(&self, world: &Self::State, action: u8, _: usize) -> Self::State {
+        // An action leads to one world only.
+        step(self.config, world, self.actions[usize::from(action)]).map_or(*world, |next| next.world)
+    }
+
     fn fairness(&self) -> Fairness {
         let fair = || (0..).zip(self.actions).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
@@ -184,8 +192,8 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         Fairness { weak: all.without(time), time }
     }
 
-    fn stops(&self, states: usize) -> Option<Stopped> {
+    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
         self.looking.limits.progress.store(states as u64, Ordering::Relaxed);
-        self.looking.limits.exceeded(states as u64, 0, self.looking.started)
+        self.looking.limits.exceeded(states as u64, bytes as u64, self.looking.started)
     }
 }
