@@ -4,12 +4,13 @@ use lockstep_sim::check::Stopped;
 use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Marks, Space};
 
 /// Everything that can happen in a drawn world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// From where, by which action, to where.
     pub edges: Vec<(u32, u8, u32)>,
     pub weak: Vec<u8>,
     pub time: Vec<u8>,
+    pub strong: Vec<u8>,
     /// Where something begins to be owed.
     pub cause: Vec<u32>,
     /// Where it is given.
@@ -54,7 +55,7 @@ impl Space for Drawn {
 
     fn fairness(&self) -> Fairness {
         let set = |actions: &[u8]| actions.iter().copied().collect::<ActionSet>();
-        Fairness { weak: set(&self.weak), time: set(&self.time) }
+        Fairness { weak: set(&self.weak), time: set(&self.time), strong: set(&self.strong) }
     }
 
     fn stops(&self, _: usize, _: usize) -> Option<Stopped> {

@@ -9,6 +9,7 @@ mod building;
 pub mod components;
 pub mod graph;
 pub mod lasso;
+mod rounds;
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
@@ -189,7 +190,7 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         let fair = || (0..).zip(self.actions).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        Fairness { weak: all.without(time), time }
+        Fairness { weak: all.without(time), time, strong: ActionSet::NONE }
     }
 
     fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
