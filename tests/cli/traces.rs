@@ -31,6 +31,7 @@ pub const SMALL: Config = Config {
         force_release: 0,
     },
     resource: None,
+    strong_fairness: false,
     mutant: None,
 };
 

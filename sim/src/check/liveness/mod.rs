@@ -190,7 +190,8 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         let fair = || (0..).zip(self.actions).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        Fairness { weak: all.without(time), time, strong: ActionSet::NONE }
+        let strong = (0..).zip(self.actions).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 
     fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
