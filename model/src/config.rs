@@ -335,6 +335,7 @@ pub struct Faults {
 
 impl Hash for Faults {
     // In one word, for the reason that `world` gives.
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { crash_client, crash_thread, pause_client, crash_node, lose_message, foreign_release, force_release } =
             *self;

@@ -17,7 +17,7 @@
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
 //! 7. [`branches`]: what each action can be answered, so that what nobody ever came to has a name;
 //! 8. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
-//! 9. `symmetry`: which worlds are the same but for names;
+//! 9. `symmetry`: which worlds are the same but for names; [`glance`]: what can happen, before any rule looks;
 //! 10. [`trace`]: the only thing other tools read.
 //!
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
@@ -28,6 +28,7 @@ mod client;
 pub mod config;
 mod expiry;
 mod failover;
+pub mod glance;
 pub mod locks;
 pub mod mutants;
 pub mod properties;
@@ -43,7 +44,8 @@ pub mod world;
 pub use action::{Action, ActionKind};
 pub use branches::ReplyKind;
 pub use config::{Config, LockKind};
+pub use glance::Glance;
 pub use locks::Record;
 pub use properties::{Property, Verdict};
-pub use step::{Happenings, Reply, Step, is_ruled_out, step};
+pub use step::{Happenings, Reply, Step, step, step_into};
 pub use world::{Classified, World, in_class};

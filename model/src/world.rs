@@ -110,7 +110,7 @@ impl fmt::Debug for Holder {
 }
 
 /// Everything, at one moment: `C` client slots, `N` node slots, and the record `R` of the lock's kind.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct World<R, const C: usize, const N: usize> {
     /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
     pub clients: [Client; C],
@@ -157,6 +157,8 @@ pub enum Mode {
 
 /// One thread: where it is in `lock()`, and what it believes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed: six bytes are then one word to read.
+#[repr(C)]
 pub struct Thread {
     /// Where it is.
     pub phase: Phase,
@@ -222,7 +224,7 @@ pub enum Subscription {
 }
 
 /// One master and its replicas.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group<R, const N: usize> {
     /// The acting master, or the last one if that is down.
     pub master: u8,
@@ -337,6 +339,11 @@ impl Breaches {
     pub const fn has(self, breach: Breach) -> bool {
         self.0 & breach as u8 != 0
     }
+}
+
+impl Phase {
+    /// Every one, in order.
+    pub const ALL: [Self; 5] = [Self::Idle, Self::Refused, Self::Subscribed, Self::Waiting, Self::Dead];
 }
 
 impl Thread {
@@ -531,7 +538,25 @@ const fn word(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
+impl<R: Hash, const C: usize, const N: usize> Hash for World<R, C, N> {
+    // Loops, because a derived hash of an array is a call and not inlined.
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { clients, group, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Group { master, failover_left, nodes } = group;
+        for client in clients {
+            client.hash(hasher);
+        }
+        for node in nodes {
+            node.hash(hasher);
+        }
+        faults.hash(hasher);
+        hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, *newest, breaches.0]));
+    }
+}
+
 impl Hash for Thread {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { phase, holds, token, wait_left, wake_in, hold_left } = *self;
         hasher.write_u64(word([phase as u8, holds, token, wait_left.0, wake_in.0, hold_left.0, 0, 0]));
@@ -539,6 +564,7 @@ impl Hash for Thread {
 }
 
 impl Hash for Client {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { mode, master, acquires_left, threads, renewal, wakeup } = *self;
         let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
@@ -561,6 +587,7 @@ impl Hash for Client {
 }
 
 impl<R: Hash> Hash for Node<R> {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { role, record, link: Link { len, effects }, missed } = self;
         record.hash(hasher);

@@ -353,7 +353,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
     let safety: Vec<Property> =
         applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
 
-    let run = |kind| in_class(config, Searching { how: How { engine: kind, ..how }, properties: &safety, limits });
+    let run = |kind| search(config, &safety, How { engine: kind, ..how }, limits);
     let search = match engine {
         Engine::Native | Engine::Stateright => run(engine),
         Engine::Both => {
@@ -421,6 +421,15 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         coverage: search.coverage,
         properties,
     })
+}
+
+/// Looks at every state for these safety properties and says what was found, judged by nobody.
+///
+/// # Panics
+/// Asked for both engines at once: there is one search.
+pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limits<'_>) -> Search {
+    assert!(how.engine != Engine::Both, "one engine a search");
+    in_class(config, Searching { how, properties, limits })
 }
 
 struct Searching<'a> {

@@ -123,10 +123,10 @@ impl<'a, S: Space> Building<'a, S> {
         let space = self.space;
         let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { self.threads };
 
-        let expanded = share(threads, block.len(), |piece| Expanded::of(space, &block[piece]));
+        let expanded = share(threads, block.len(), |_, piece| Expanded::of(space, &block[piece]));
 
         let shards = &self.shards;
-        let sifted = share(threads, SHARDS, |shard| {
+        let sifted = share(threads, SHARDS, |_, shard| {
             let mut table = lock(&shards[shard]);
             expanded.iter().map(|piece| table.places(&piece.identities[shard])).collect::<Vec<_>>()
         });
@@ -145,14 +145,14 @@ impl<'a, S: Space> Building<'a, S> {
             let parent = &block[new.piece as usize][usize::from(new.offset)];
             space.nth_successor(parent, new.action, usize::from(new.nth))
         };
-        let made = share(threads, pieces.len(), |piece| {
+        let made = share(threads, pieces.len(), |_, piece| {
             let states: Vec<_> = pieces[piece].iter().map(state).collect();
             let marks: Vec<_> = states.iter().map(|state| space.marks(state)).collect();
             (states, marks)
         });
 
         let (graph, numbers) = (&self.graph, &self.numbers);
-        let joined = share(threads, expanded.len(), |piece| {
+        let joined = share(threads, expanded.len(), |_, piece| {
             let marks = &graph.marks[firsts[piece] as usize..];
             expanded[piece].edges(&places(piece), numbers, marks)
         });
