@@ -39,6 +39,7 @@ pub const SMALL: Config = Config {
         vanish_key: 0,
     },
     resource: None,
+    strong_fairness: false,
     mutant: None,
 };
 
