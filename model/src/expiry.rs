@@ -9,8 +9,8 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::replication;
 use crate::step::{Happening, Happenings, Reply};
-use crate::wakeup;
 use crate::world::{Breach, Mode, Timer, World};
+use crate::{call, wakeup};
 
 pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -19,10 +19,9 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 ) -> Option<Reply> {
     let must_wait = replication::has_due_effect(config, world)
         || world.group.failover_left.is_due()
-        || world
-            .clients
-            .iter()
-            .any(|client| client::has_due_act(config, world, client) || wakeup::has_due_message(config, client));
+        || (0u8..).zip(&world.clients).any(|(index, client)| {
+            client::has_due_act(config, world, index, client) || wakeup::has_due_message(config, world, index, client)
+        });
     if must_wait {
         return None;
     }
@@ -51,6 +50,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
         }
         client.renewal.due_in = client.renewal.due_in.later();
     }
+    call::tick(config, world);
     if is_overrun {
         world.breaches.note(Breach::WaitLimitOverrun);
     }
@@ -59,9 +59,10 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 
 /// The record one tick later.
 fn later<R: Record>(config: &Config, record: R) -> R {
+    let record = record.with_older_receipts();
     let remaining = record.remaining();
     if remaining.is_due() && !config.is_mutated(Mutant::LeaseNeverEnds) {
-        R::default()
+        record.without_lock()
     } else {
         record.with_remaining(remaining.later())
     }

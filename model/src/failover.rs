@@ -6,8 +6,8 @@ use crate::config::{Bound, Config, PromoteRule};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
-use crate::wakeup;
 use crate::world::{Link, Role, Subscription, Timer, World};
+use crate::{call, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -43,6 +43,7 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
         world.node_mut(node).record = R::default();
     }
     wakeup::lose_subscriptions(world, seen, node);
+    call::lose_with_node(world, node);
     Some(Reply::Done)
 }
 

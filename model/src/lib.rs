@@ -15,6 +15,7 @@
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `expiry`, `resource`: the rules all kinds share;
+//!    [`wire`], `call` and [`receipts`]: those of a request that is three steps; `interrupt`: what ends the wait for it;
 //! 7. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
 //! 8. `symmetry`: which worlds are the same but for names;
 //! 9. [`trace`]: the only thing other tools read.
@@ -22,13 +23,16 @@
 //! No clock, no randomness, no hash-map iteration: the same input gives the same output on every machine.
 
 pub mod action;
+mod call;
 mod client;
 pub mod config;
 mod expiry;
 mod failover;
+mod interrupt;
 pub mod locks;
 pub mod mutants;
 pub mod properties;
+pub mod receipts;
 mod replication;
 mod resource;
 pub mod step;
@@ -36,6 +40,7 @@ mod symmetry;
 pub mod trace;
 mod wakeup;
 mod watchdog;
+pub mod wire;
 pub mod world;
 
 pub use action::{Action, ActionKind};

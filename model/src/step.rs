@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
+use crate::wire::{Slot, Stage, Verb};
 use crate::world::{Breach, Breaches, Holder, Mode, Phase, Role, Subscription, World};
-use crate::{client, expiry, failover, replication, resource, wakeup, watchdog};
+use crate::{call, client, expiry, failover, interrupt, replication, resource, wakeup, watchdog};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<R, const C: usize, const N: usize> {
+pub struct Step<R: Record, const C: usize, const N: usize> {
     /// The world after it.
     pub world: World<R, C, N>,
     /// What the party that acted observes.
@@ -57,6 +58,10 @@ pub enum Reply {
     Accepted,
     /// The resource refused the effect: it has seen a newer token.
     Rejected,
+    /// No answer came in time: it may have happened or not.
+    Unknown,
+    /// The thread was interrupted, and knows no more than that.
+    Interrupted,
 }
 
 /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
@@ -106,11 +111,17 @@ pub enum Happening {
     SubscriptionLost = 1 << 17,
     /// A believer was told that its lock is gone.
     HolderTold = 1 << 18,
+    /// A release was sent again, and its receipt says what was answered.
+    ReceiptFound = 1 << 19,
+    /// A request was executed that its caller had given up.
+    ExecutedLate = 1 << 20,
+    /// A caller was told that the outcome is unknown.
+    OutcomeUnknown = 1 << 21,
 }
 
 impl Happening {
     /// Every one, in the order of their bits.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 22] = [
         Self::Granted,
         Self::Reentered,
         Self::Refused,
@@ -130,6 +141,9 @@ impl Happening {
         Self::MessageUnheard,
         Self::SubscriptionLost,
         Self::HolderTold,
+        Self::ReceiptFound,
+        Self::ExecutedLate,
+        Self::OutcomeUnknown,
     ];
 }
 
@@ -199,6 +213,12 @@ pub fn step<R: Record, const C: usize, const N: usize>(
 
         // Wire.
         Action::Deliver { client } => wakeup::deliver(config, next, seen, client),
+        Action::Execute { client, slot } => call::execute(config, next, seen, client, slot),
+        Action::Register { client, thread } => call::register(config, next, Holder::new(client, thread)),
+        Action::Unregister { client, thread } => call::unregister(config, next, Holder::new(client, thread)),
+        Action::Answer { client, slot } => call::answer(config, next, seen, client, slot),
+        Action::Resend { client, slot } => call::resend(config, next, client, slot),
+        Action::Abandon { client, slot } => call::abandon(config, next, seen, client, slot),
 
         // Watchdog.
         Action::Renew { client } => watchdog::renew(config, next, seen, client),
@@ -214,6 +234,9 @@ pub fn step<R: Record, const C: usize, const N: usize>(
         Action::PauseClient { client } => client::pause(next, client),
         Action::CrashNode { node } => failover::crash(config, next, seen, node),
         Action::LoseMessage { client } => wakeup::lose_message(next, client),
+        Action::LoseRequest { client, slot } => call::lose_request(next, client, slot),
+        Action::LoseReply { client, slot } => call::lose_reply(next, client, slot),
+        Action::Interrupt { client, thread } => interrupt::interrupt(config, next, seen, Holder::new(client, thread)),
         Action::ForeignRelease { client, thread } => {
             client::foreign_release(config, next, seen, Holder::new(client, thread))
         }
@@ -238,6 +261,12 @@ pub fn step<R: Record, const C: usize, const N: usize>(
 pub fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, action: Action) -> bool {
     let phase = |client, thread| world.thread(Holder::new(client, thread)).phase;
     let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
+    let has_sent = |client, slot| world.requests(client).get(slot).is_some_and(|sent| sent.stage == Stage::Sent);
+    let is_executed = |client, slot| {
+        world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
+    };
+    let is_overdue =
+        |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
     match action {
         Action::Acquire { client, thread } => phase(client, thread) != Phase::Idle,
         Action::Subscribe { client, thread } => phase(client, thread) != Phase::Refused,
@@ -251,7 +280,23 @@ pub fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, 
         Action::GiveUp { client, thread } => !world.thread(Holder::new(client, thread)).wait_left.is_due(),
         Action::Work { client, thread } | Action::Release { client, thread } => !believes(client, thread),
         Action::ForeignRelease { client, thread } => world.faults.foreign_release == 0 || believes(client, thread),
-        Action::CrashThread { client, thread } => world.faults.crash_thread == 0 || !believes(client, thread),
+        Action::CrashThread { client, thread } => {
+            let is_calling = || world.thread(Holder::new(client, thread)).is_calling();
+            world.faults.crash_thread == 0 || !(believes(client, thread) || is_calling())
+        }
+        Action::Execute { client, slot } => !has_sent(client, slot),
+        Action::Answer { client, slot } => !is_executed(client, slot),
+        Action::Register { client, thread } => {
+            !is_executed(client, Slot::of_thread(thread)) && !world.requests(client).owed[usize::from(thread)]
+        }
+        Action::Unregister { client, thread } => !is_executed(client, Slot::of_thread(thread)),
+        Action::Resend { client, slot } | Action::Abandon { client, slot } => !is_overdue(client, slot),
+        Action::LoseRequest { client, slot } => world.faults.lose_request == 0 || !has_sent(client, slot),
+        Action::LoseReply { client, slot } => world.faults.lose_reply == 0 || !is_executed(client, slot),
+        Action::Interrupt { client, thread } => {
+            let thread = world.thread(Holder::new(client, thread));
+            world.faults.interrupt == 0 || !(thread.is_waiting() || thread.is_calling())
+        }
         Action::Discover { client } => world.client(client).master == world.group.master,
         Action::Resubscribe { client } => world.client(client).wakeup.subscription != Subscription::Lost,
         Action::Resume { client } => world.client(client).mode != Mode::Paused,
@@ -292,6 +337,10 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
             Holder::new(client, thread) == holder
         }
         Action::ForceRelease { .. } | Action::Tick => true,
+        Action::Execute { client, slot } => before
+            .requests(client)
+            .get(slot)
+            .is_some_and(|request| request.verb == Verb::Release && Holder::new(client, request.thread) == holder),
         _ => false,
     };
     if is_gone && !is_rightful {

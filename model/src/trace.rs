@@ -3,6 +3,8 @@
 //! It holds the whole configuration, so that anybody can run it again ([`Trace::record`]) and find the same states
 //! ([`Trace::retrace`]). No machine paths and no wall-clock times: two runs compare byte for byte.
 
+mod in_flight;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Party};
@@ -11,6 +13,8 @@ use crate::locks::Record;
 use crate::properties::{Property, Verdict};
 use crate::step::{Happening, Happenings, Reply, step};
 use crate::world::{Breach, Classified, Holder, Mode, Node, Phase, Role, Subscription, World, in_class};
+
+pub use in_flight::{RequestState, StoredReceipt};
 
 /// The version of this format. Raised when a reader of the older one would misread the newer.
 pub const SCHEMA: u32 = 1;
@@ -154,6 +158,15 @@ pub struct ClientState {
     pub permits: u8,
     /// Unlock messages under way to it.
     pub messages: u8,
+    /// What it has in flight, by slot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestState>,
+    /// Threads, from 0, that know of a grant which the renewal table does not know yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unregistered: Vec<u8>,
+    /// Ticks that the oldest unlock message has been under way; counted only where the scenario bounds the delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_age: Option<u8>,
 }
 
 /// A thread.
@@ -162,7 +175,7 @@ pub struct ClientState {
 pub struct ThreadState {
     /// `A`, or `A:1` where clients have two threads.
     pub name: String,
-    /// `idle`, `refused`, `subscribed`, `waiting` or `dead`.
+    /// `idle`, `refused`, `subscribed`, `waiting`, `asking`, `asking-again`, `releasing` or `dead`.
     pub phase: String,
     /// How often it believes it holds.
     pub holds: u8,
@@ -188,6 +201,12 @@ pub struct NodeState {
     pub lock: Option<StoredLock>,
     /// What it has not applied yet, oldest first.
     pub under_way: Vec<Option<StoredLock>>,
+    /// The release receipts it stores.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<StoredReceipt>,
+    /// The receipts of each effect under way, where any has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts_under_way: Vec<Vec<StoredReceipt>>,
 }
 
 /// A lock as a node stores it.
@@ -445,7 +464,14 @@ impl State {
 
     /// The threads that believe they hold.
     pub fn believers(&self) -> impl Iterator<Item = &ThreadState> {
-        self.clients.iter().flat_map(|client| &client.threads).filter(|thread| thread.holds > 0)
+        self.clients.iter().flat_map(|client| &client.threads).filter(|thread| thread.believes())
+    }
+}
+
+impl ThreadState {
+    /// Whether it believes it holds. Who has called release counts on that hold no more.
+    pub fn believes(&self) -> bool {
+        self.holds > u8::from(self.phase == "releasing")
     }
 }
 
@@ -474,6 +500,9 @@ fn client_state<R: Record, const C: usize, const N: usize>(
             Phase::Subscribed => "subscribed",
             Phase::Waiting => "waiting",
             Phase::Dead => "dead",
+            Phase::Asking => "asking",
+            Phase::AskingAgain => "asking-again",
+            Phase::Releasing => "releasing",
         }
         .to_owned(),
         holds: state.holds,
@@ -486,7 +515,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         name: client_name(index).to_string(),
         mode: mode.to_owned(),
         master: node_name(client.master),
-        acquires_left: client.acquires_left,
+        acquires_left: client.acquires_left.left(),
         threads: threads.collect(),
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
@@ -494,6 +523,11 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         subscription,
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
+        requests: in_flight::requests(config, world, index),
+        unregistered: (0..config.clients.threads)
+            .filter(|thread| world.requests(index).owed[usize::from(*thread)])
+            .collect(),
+        message_age: Some(world.requests(index).message_age()).filter(|age| *age > 0),
     }
 }
 
@@ -505,14 +539,16 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         Role::Unsynced => "unsynced",
         Role::Down => "down",
     };
+    let effects = &node.link.effects[..usize::from(node.link.len)];
+    let receipts_under_way: Vec<_> = effects.iter().map(|effect| in_flight::receipts(config, &effect.record)).collect();
+    let receipts_under_way = if receipts_under_way.iter().all(Vec::is_empty) { Vec::new() } else { receipts_under_way };
     NodeState {
         name: node_name(index),
         role: role.to_owned(),
         lock: stored(config, &node.record).filter(|_| node.is_up()),
-        under_way: node.link.effects[..usize::from(node.link.len)]
-            .iter()
-            .map(|effect| stored(config, &effect.record))
-            .collect(),
+        under_way: effects.iter().map(|effect| stored(config, &effect.record)).collect(),
+        receipts: if node.is_up() { in_flight::receipts(config, &node.record) } else { Vec::new() },
+        receipts_under_way,
     }
 }
 

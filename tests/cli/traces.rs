@@ -1,8 +1,8 @@
 //! Traces to draw, and walks to draw at random.
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, Config, Faults, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time,
-    Ttls,
+    Bound, Calls, Clients, Cluster, Config, Faults, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resend,
+    Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
@@ -21,6 +21,7 @@ pub const SMALL: Config = Config {
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
+    calls: Calls::DEFAULT,
     faults: Faults {
         crash_client: 0,
         crash_thread: 0,
@@ -29,6 +30,9 @@ pub const SMALL: Config = Config {
         lose_message: 0,
         foreign_release: 0,
         force_release: 0,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 0,
     },
     resource: None,
     mutant: None,
@@ -55,9 +59,20 @@ pub const EVERYTHING: Config = Config {
         lose_message: 1,
         foreign_release: 1,
         force_release: 1,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL
+};
+
+/// The same with requests in flight, everything of which may be late or lost.
+pub const IN_FLIGHT: Config = Config {
+    network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
+    calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
+    faults: Faults { lose_request: 2, lose_reply: 2, ..EVERYTHING.faults },
+    ..EVERYTHING
 };
 
 const A: u8 = 0;

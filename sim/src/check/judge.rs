@@ -167,6 +167,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::PauseClient
         | ActionKind::CrashNode
         | ActionKind::LoseMessage
+        | ActionKind::LoseRequest
+        | ActionKind::LoseReply
+        | ActionKind::Interrupt
         | ActionKind::ForeignRelease
         | ActionKind::ForceRelease => false,
         ActionKind::Release => !config.clients.hold_for_ever,
@@ -180,6 +183,12 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Resubscribe
         | ActionKind::Resume
         | ActionKind::Deliver
+        | ActionKind::Execute
+        | ActionKind::Register
+        | ActionKind::Unregister
+        | ActionKind::Answer
+        | ActionKind::Resend
+        | ActionKind::Abandon
         | ActionKind::Renew
         | ActionKind::Replicate
         | ActionKind::Promote

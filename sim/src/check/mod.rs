@@ -290,6 +290,9 @@ impl Coverage {
         least.lose_message = least.lose_message.min(left.lose_message);
         least.foreign_release = least.foreign_release.min(left.foreign_release);
         least.force_release = least.force_release.min(left.force_release);
+        least.lose_request = least.lose_request.min(left.lose_request);
+        least.lose_reply = least.lose_reply.min(left.lose_reply);
+        least.interrupt = least.interrupt.min(left.interrupt);
     }
 
     /// What the scenario allows and the run never did, in words.
@@ -307,6 +310,9 @@ impl Coverage {
             (ActionKind::LoseMessage, left.lose_message),
             (ActionKind::ForeignRelease, left.foreign_release),
             (ActionKind::ForceRelease, left.force_release),
+            (ActionKind::LoseRequest, left.lose_request),
+            (ActionKind::LoseReply, left.lose_reply),
+            (ActionKind::Interrupt, left.interrupt),
         ];
         let unspent = budgets
             .into_iter()

@@ -5,6 +5,7 @@
 //! what is seen of it, the pictures lay that out.
 
 pub mod beats;
+pub mod in_flight;
 pub mod json;
 pub mod mermaid;
 mod paint;

@@ -13,14 +13,30 @@ use super::error::Problem;
 /// Every table and its keys, in the order of the design page. The first is the file itself.
 pub(super) const KNOWN: [(&str, &[&str]); 9] = [
     (TOP, &["story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "expect"]),
-    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
+    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "answer_within", "receipt", "jump"]),
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
         "cluster",
         &["groups", "replicas", "wait_for", "min_replicas", "lag", "ttls", "promote", "failover_within", "returns"],
     ),
     ("network", &["mode", "delay"]),
-    ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
+    (
+        "protocol",
+        &[
+            "profile",
+            "receipts",
+            "resend",
+            "retry_attempts",
+            "request_id",
+            "wait_rule",
+            "renewal_timer",
+            "missed_renewal",
+            "failed_renewal",
+            "registration",
+            "interrupted_acquire",
+            "stale_renewal",
+        ],
+    ),
     (
         "faults",
         &[
@@ -36,6 +52,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
             "lose_message",
             "foreign_release",
             "force_release",
+            "interrupt",
         ],
     ),
     ("resource", &["fenced"]),

@@ -9,6 +9,7 @@ use super::section::KNOWN;
 use super::*;
 
 mod any_text;
+mod calls;
 
 /// Four things have no default; this says them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
@@ -192,14 +193,9 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
         "[cluster]\nwait_for = 1",
         "[cluster]\nmin_replicas = 1",
         "[cluster]\nreturns = \"with-data\"",
-        "[network]\nmode = \"split\"",
-        "[network]\ndelay = 3",
-        "[protocol]\nresend = \"all\"",
         "[faults]\nrestart_node = 1",
         "[faults]\ncut_link = 1",
         "[faults]\nclock_jump = 1",
-        "[faults]\nlose_request = 1",
-        "[faults]\nlose_reply = 1",
         "roles = [\"reader\", \"writer\"]",
         "[expect]\nfirst-come-first-served = \"holds\"",
     ] {
