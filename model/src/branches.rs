@@ -31,11 +31,13 @@ pub enum ReplyKind {
     Rejected,
     NotEnoughReplicas,
     ReadOnly,
+    Unknown,
+    Interrupted,
 }
 
 impl ReplyKind {
     /// Every kind, in the order of [`Reply`].
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 18] = [
         Self::Done,
         Self::Acquired,
         Self::Busy,
@@ -52,6 +54,8 @@ impl ReplyKind {
         Self::Rejected,
         Self::NotEnoughReplicas,
         Self::ReadOnly,
+        Self::Unknown,
+        Self::Interrupted,
     ];
 
     /// The word for it in traces and reports.
@@ -73,6 +77,8 @@ impl ReplyKind {
             Self::Rejected => "rejected",
             Self::NotEnoughReplicas => "not_enough_replicas",
             Self::ReadOnly => "read_only",
+            Self::Unknown => "unknown",
+            Self::Interrupted => "interrupted",
         }
     }
 }
@@ -97,6 +103,8 @@ impl Reply {
             Self::Rejected => ReplyKind::Rejected,
             Self::NotEnoughReplicas => ReplyKind::NotEnoughReplicas,
             Self::ReadOnly => ReplyKind::ReadOnly,
+            Self::Unknown => ReplyKind::Unknown,
+            Self::Interrupted => ReplyKind::Interrupted,
         }
     }
 }
@@ -108,7 +116,22 @@ impl ActionKind {
     /// Whether some scenario like this one has a state in which the action is answered so.
     pub fn can_be_answered(self, reply: ReplyKind, config: &Config) -> bool {
         let can = |&(other, is_possible): &Answer| other == reply && is_possible(config);
-        self.is_allowed(config) && self.answers().iter().any(can)
+        let answers = if config.is_split() { self.sent_answers() } else { self.answers() };
+        self.is_allowed(config) && answers.iter().any(can)
+    }
+
+    /// Every answer that there is for it where request and answer are steps of their own: who asks is told nothing yet.
+    fn sent_answers(self) -> &'static [Answer] {
+        match self {
+            Self::Acquire | Self::Release | Self::ForeignRelease => &[(ReplyKind::Done, always)],
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[(ReplyKind::Done, is_contended)],
+            Self::Renew => &[
+                (ReplyKind::Done, always),
+                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+            ],
+            _ => self.answers(),
+        }
     }
 
     /// Every answer that there is for it.
@@ -160,7 +183,26 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_demote),
             ],
+            // What is asked of a node: an acquire, a release, a renewal.
+            Self::Execute | Self::Answer => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_hold_twice),
+                (ReplyKind::NotHeld, always),
+                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
+            ],
+            Self::Abandon => &[(ReplyKind::Unknown, always)],
+            Self::Interrupt => &[(ReplyKind::Interrupted, always)],
             Self::Discover
+            | Self::Register
+            | Self::Unregister
+            | Self::Resend
+            | Self::LoseRequest
+            | Self::LoseReply
             | Self::Resume
             | Self::Replicate
             | Self::Promote
@@ -212,6 +254,8 @@ impl Happening {
             Self::SubscriptionLost => {
                 sleeps && config.lock.publishes() && (faults.crash_node > 0 || faults.cut_link > 0)
             }
+            Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
+            Self::ExecutedLate | Self::OutcomeUnknown => config.can_miss_answers() || faults.interrupt > 0,
             Self::WriteRefused => counts_replicas(config) || can_demote(config),
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
@@ -242,6 +286,9 @@ impl Happening {
             Self::SubscriptionLost => "subscription_lost",
             Self::HolderTold => "holder_told",
             Self::WriteRefused => "write_refused",
+            Self::ReceiptFound => "receipt_found",
+            Self::ExecutedLate => "executed_late",
+            Self::OutcomeUnknown => "outcome_unknown",
         }
     }
 }
@@ -347,6 +394,11 @@ const fn can_demote(config: &Config) -> bool {
 /// Whether what a master wrote may be forgotten: by a failover, or by its own death.
 const fn can_forget(config: &Config) -> bool {
     config.can_fail_over() || config.can_restart()
+}
+
+/// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was sent again.
+fn can_hold_twice(config: &Config) -> bool {
+    config.lock == LockKind::Reentrant && (config.is_split() || can_reenter(config))
 }
 
 const fn always(_: &Config) -> bool {

@@ -8,7 +8,7 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Breach, Mode, Timer, World};
-use crate::{client, disk, partition, replication, wakeup};
+use crate::{call, client, disk, partition, replication, wakeup};
 
 pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -18,10 +18,9 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     let must_wait = replication::has_due_effect(config, world)
         || world.group.failover_left.is_due()
         || disk::is_late(config, world)
-        || world
-            .clients
-            .iter()
-            .any(|client| client::has_due_act(config, world, client) || wakeup::has_due_message(config, client));
+        || (0u8..).zip(&world.clients).any(|(index, client)| {
+            client::has_due_act(config, world, index, client) || wakeup::has_due_message(config, world, index, client)
+        });
     if must_wait {
         return None;
     }
@@ -58,6 +57,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
             client.asks_in = Timer::OFF;
         }
     }
+    call::tick(config, world);
     if is_overrun {
         world.breaches.note(Breach::WaitLimitOverrun);
     }
@@ -77,15 +77,17 @@ pub(crate) fn vanish<R: Record, const C: usize, const N: usize>(
     if !master.is_master() || master.record.holder().is_none() {
         return None;
     }
-    replication::write(config, world, seen, node, R::default())?;
+    let record = master.record.without_lock();
+    replication::write(config, world, seen, node, record)?;
     Some(Reply::Done)
 }
 
 /// The record one tick later.
 fn later<R: Record>(config: &Config, record: R) -> R {
+    let record = record.with_older_receipts();
     let remaining = record.remaining();
     if remaining.is_due() && !config.is_mutated(Mutant::LeaseNeverEnds) {
-        R::default()
+        record.without_lock()
     } else {
         record.with_remaining(remaining.later())
     }

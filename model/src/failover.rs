@@ -7,7 +7,7 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Link, Node, Role, Subscription, Timer, World};
-use crate::{disk, partition, wakeup};
+use crate::{call, disk, partition, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -33,6 +33,7 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
         disk::forget_memory(config, dying);
     }
     wakeup::lose_subscriptions(world, seen, node);
+    call::lose_with_node(world, node);
     Some(Reply::Done)
 }
 

@@ -15,7 +15,8 @@
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
 //! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `partition`, `disk`, `expiry`, `resource`: the rules
-//!    all kinds share;
+//!    all kinds share; [`wire`], `call` and [`receipts`]: those of a request that is three steps; `interrupt`: what ends
+//!    the wait for it;
 //! 7. [`branches`]: what each action can be answered, so that what nobody ever came to has a name;
 //! 8. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
 //! 9. `symmetry`: which worlds are the same but for names; [`glance`]: what can happen, before any rule looks;
@@ -25,16 +26,19 @@
 
 pub mod action;
 pub mod branches;
+mod call;
 mod client;
 pub mod config;
 mod disk;
 mod expiry;
 mod failover;
 pub mod glance;
+mod interrupt;
 pub mod locks;
 pub mod mutants;
 mod partition;
 pub mod properties;
+pub mod receipts;
 mod replication;
 mod resource;
 pub mod step;
@@ -42,6 +46,7 @@ mod symmetry;
 pub mod trace;
 mod wakeup;
 mod watchdog;
+pub mod wire;
 pub mod world;
 
 pub use action::{Action, ActionKind};

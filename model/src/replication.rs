@@ -57,7 +57,7 @@ pub(crate) fn replicate<R: Record, const C: usize, const N: usize>(
 
 fn apply<R: Record>(config: &Config, stored: &mut R, effect: R) {
     if !config.is_mutated(Mutant::ReplicaDropsEffect) {
-        *stored = effect;
+        *stored = stored.after(effect, config);
     }
 }
 

@@ -8,12 +8,13 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
+use crate::wire::Verb;
 use crate::world::{Breach, Breaches, Holder, World};
-use crate::{client, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
+use crate::{call, client, disk, expiry, failover, interrupt, partition, replication, resource, wakeup, watchdog};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<R, const C: usize, const N: usize> {
+pub struct Step<R: Record, const C: usize, const N: usize> {
     /// The world after it.
     pub world: World<R, C, N>,
     /// What the party that acted observes.
@@ -61,6 +62,10 @@ pub enum Reply {
     NotEnoughReplicas,
     /// The node refused to write: it is a replica by now.
     ReadOnly,
+    /// No answer came in time: it may have happened or not.
+    Unknown,
+    /// The thread was interrupted, and knows no more than that.
+    Interrupted,
 }
 
 /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
@@ -112,11 +117,17 @@ pub enum Happening {
     HolderTold = 1 << 18,
     /// A node refused to write: it is a replica, or has heard of too few of them.
     WriteRefused = 1 << 19,
+    /// A release was sent again, and its receipt says what was answered.
+    ReceiptFound = 1 << 20,
+    /// A request was executed that its caller had given up.
+    ExecutedLate = 1 << 21,
+    /// A caller was told that the outcome is unknown.
+    OutcomeUnknown = 1 << 22,
 }
 
 impl Happening {
     /// Every one, in the order of their bits.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 23] = [
         Self::Granted,
         Self::Reentered,
         Self::Refused,
@@ -137,6 +148,9 @@ impl Happening {
         Self::SubscriptionLost,
         Self::HolderTold,
         Self::WriteRefused,
+        Self::ReceiptFound,
+        Self::ExecutedLate,
+        Self::OutcomeUnknown,
     ];
 }
 
@@ -235,6 +249,12 @@ fn happen<R: Record, const C: usize, const N: usize>(
 
         // Wire.
         Action::Deliver { client } => wakeup::deliver(config, next, seen, client),
+        Action::Execute { client, slot } => call::execute(config, next, seen, client, slot),
+        Action::Register { client, thread } => call::register(config, next, Holder::new(client, thread)),
+        Action::Unregister { client, thread } => call::unregister(config, next, Holder::new(client, thread)),
+        Action::Answer { client, slot } => call::answer(config, next, seen, client, slot),
+        Action::Resend { client, slot } => call::resend(config, next, client, slot),
+        Action::Abandon { client, slot } => call::abandon(config, next, seen, client, slot),
 
         // Watchdog.
         Action::Renew { client } => watchdog::renew(config, next, seen, client),
@@ -253,6 +273,9 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::PauseClient { client } => client::pause(next, client),
         Action::CrashNode { node } => failover::crash(config, next, seen, node),
         Action::LoseMessage { client } => wakeup::lose_message(next, client),
+        Action::LoseRequest { client, slot } => call::lose_request(next, client, slot),
+        Action::LoseReply { client, slot } => call::lose_reply(next, client, slot),
+        Action::Interrupt { client, thread } => interrupt::interrupt(config, next, seen, Holder::new(client, thread)),
         Action::ForeignRelease { client, thread } => {
             client::foreign_release(config, next, seen, Holder::new(client, thread))
         }
@@ -290,6 +313,10 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
             Holder::new(client, thread) == holder
         }
         Action::ForceRelease { .. } | Action::Tick => true,
+        Action::Execute { client, slot } => before
+            .requests(client)
+            .get(slot)
+            .is_some_and(|request| request.verb == Verb::Release && Holder::new(client, request.thread) == holder),
         _ => false,
     };
     if is_gone && !is_rightful {

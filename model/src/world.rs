@@ -12,6 +12,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Faults, LockKind, MAX_THREADS};
 use crate::locks::{Record, plain::Plain, reentrant::Reentrant};
+use crate::receipts::Receipted;
 
 /// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
 /// timer with 0 left wants to fire.
@@ -111,9 +112,11 @@ impl fmt::Debug for Holder {
 
 /// Everything, at one moment: `C` client slots, `N` node slots, and the record `R` of the lock's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct World<R, const C: usize, const N: usize> {
+pub struct World<R: Record, const C: usize, const N: usize> {
     /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
     pub clients: [Client; C],
+    /// What each client has in flight; nothing where request and answer are one step.
+    pub wires: Wires<R::Wire, C>,
     /// What Redis stores.
     pub group: Group<R, N>,
     /// What the resource accepted.
@@ -124,6 +127,10 @@ pub struct World<R, const C: usize, const N: usize> {
     pub breaches: Breaches,
 }
 
+/// What each client has in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wires<W, const C: usize>(pub(crate) [W; C]);
+
 /// A client is a process: its threads are the holders, the rest is shared by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
@@ -132,7 +139,7 @@ pub struct Client {
     /// The node it takes for the master.
     pub master: u8,
     /// How often it may still ask; `None`: for ever.
-    pub acquires_left: Option<u8>,
+    pub acquires_left: Asks,
     /// Its threads.
     pub threads: [Thread; MAX_THREADS as usize],
     /// What its watchdog renews.
@@ -141,6 +148,37 @@ pub struct Client {
     pub wakeup: WakeupEntry,
     /// Until it asks again after a failover; off: at once.
     pub asks_in: Timer,
+}
+
+/// How often a client may still ask, in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Asks(u8);
+
+impl Asks {
+    /// For ever.
+    pub const ANY: Self = Self(u8::MAX);
+
+    /// So often, or for ever. A bounded number is far below the largest byte.
+    pub const fn optional(times: Option<u8>) -> Self {
+        match times {
+            Some(times) => Self(times),
+            None => Self::ANY,
+        }
+    }
+
+    /// The times left; `None`: for ever.
+    pub const fn left(self) -> Option<u8> {
+        if self.0 == Self::ANY.0 { None } else { Some(self.0) }
+    }
+
+    /// Once less; `None`: it may ask no more.
+    pub(crate) const fn once_less(self) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(0) => None,
+            Some(left) => Some(Self(left - 1)),
+        }
+    }
 }
 
 /// Whether a client runs.
@@ -190,6 +228,12 @@ pub enum Phase {
     Waiting,
     /// Dead, its process may live.
     Dead,
+    /// Its first request for the lock is in flight.
+    Asking,
+    /// Subscribed, and another request for the lock is in flight.
+    AskingAgain,
+    /// Its release is in flight.
+    Releasing,
 }
 
 /// What the process's watchdog renews: a count per thread for the one lock.
@@ -354,7 +398,16 @@ impl Breaches {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 5] = [Self::Idle, Self::Refused, Self::Subscribed, Self::Waiting, Self::Dead];
+    pub const ALL: [Self; 8] = [
+        Self::Idle,
+        Self::Refused,
+        Self::Subscribed,
+        Self::Waiting,
+        Self::Dead,
+        Self::Asking,
+        Self::AskingAgain,
+        Self::Releasing,
+    ];
 }
 
 impl Thread {
@@ -370,14 +423,19 @@ impl Thread {
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
 
-    /// Whether it believes it holds.
+    /// Whether it believes it holds. Who has called release counts on that hold no more.
     pub const fn believes(&self) -> bool {
-        self.holds > 0
+        self.holds > matches!(self.phase, Phase::Releasing) as u8
     }
 
     /// Whether it is somewhere in `lock()`.
     pub const fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting)
+        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
+    }
+
+    /// Whether its request is in flight.
+    pub const fn is_calling(&self) -> bool {
+        matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing)
     }
 }
 
@@ -401,7 +459,7 @@ impl Client {
     pub const ABSENT: Self = Self {
         mode: Mode::Absent,
         master: 0,
-        acquires_left: None,
+        acquires_left: Asks::ANY,
         threads: [Thread::DEAD; MAX_THREADS as usize],
         renewal: RenewalTable::EMPTY,
         wakeup: WakeupEntry::NONE,
@@ -445,7 +503,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
         thread_slots[..usize::from(config.clients.threads)].fill(Thread::IDLE);
         let client = Client {
             mode: Mode::Running,
-            acquires_left: config.clients.acquires,
+            acquires_left: Asks::optional(config.clients.acquires),
             threads: thread_slots,
             ..Client::ABSENT
         };
@@ -467,6 +525,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
 
         Self {
             clients,
+            wires: Wires([R::Wire::default(); C]),
             group: Group { master: 0, failover_left: Timer::OFF, nodes },
             resource: ResourceLog::default(),
             faults: config.faults,
@@ -549,11 +608,15 @@ pub trait Classified {
 ///
 /// Few classes: each is a copy of the whole engine in the binary.
 pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
+    if config.is_split() {
+        return match (config.lock, config.clients.count, config.nodes()) {
+            (LockKind::Plain, ..) => work.run::<Receipted<Plain>, 4, 3>(config),
+            (LockKind::Reentrant, ..=2, ..=1) => work.run::<Receipted<Reentrant>, 2, 1>(config),
+            (LockKind::Reentrant, _, _) => work.run::<Receipted<Reentrant>, 4, 3>(config),
+        };
+    }
     match (config.lock, config.clients.count, config.nodes()) {
-        (LockKind::Plain, ..=2, ..=1) => work.run::<Plain, 2, 1>(config),
-        (LockKind::Plain, ..=2, 2) => work.run::<Plain, 2, 2>(config),
-        (LockKind::Plain, ..=2, _) => work.run::<Plain, 2, 3>(config),
-        (LockKind::Plain, _, ..=1) => work.run::<Plain, 4, 1>(config),
+        (LockKind::Plain, ..=2, ..=2) => work.run::<Plain, 2, 2>(config),
         (LockKind::Plain, _, _) => work.run::<Plain, 4, 3>(config),
         (LockKind::Reentrant, ..=2, ..=1) => work.run::<Reentrant, 2, 1>(config),
         (LockKind::Reentrant, ..=2, 2) => work.run::<Reentrant, 2, 2>(config),
@@ -575,16 +638,26 @@ impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
     // Loops, because a derived hash of an array is a call and not inlined.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, group, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Self { clients, wires, group, resource: ResourceLog { newest }, faults, breaches } = self;
         let Group { master, failover_left, nodes } = group;
         for client in clients {
             client.hash(hasher);
         }
+        wires.hash(hasher);
         for node in nodes {
             node.hash(hasher);
         }
         faults.hash(hasher);
         hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, *newest, breaches.0]));
+    }
+}
+
+impl<W: Hash, const C: usize> Hash for Wires<W, C> {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for wire in &self.0 {
+            wire.hash(hasher);
+        }
     }
 }
 
@@ -607,12 +680,10 @@ impl Hash for Client {
             Subscription::Lost => 1,
             Subscription::On(node) => node + 2,
         };
-        // Bounded budgets are far below the largest byte.
-        let acquires_left = acquires_left.unwrap_or(u8::MAX);
         const { assert!(crate::config::MAX_MESSAGES < 4 && crate::config::MAX_REPLICAS < 14, "they share a byte") };
         let waking = subscription << 4 | permits << 2 | messages;
         let standing = master << 4 | first << 2 | mode as u8;
-        let bytes = [standing, asks_in.0, acquires_left, first_count, second_count, due_in.0, waking, 0];
+        let bytes = [standing, asks_in.0, acquires_left.0, first_count, second_count, due_in.0, waking, 0];
         hasher.write_u64(word(bytes));
         let [one, other] = threads;
         one.hash(hasher);

@@ -1,8 +1,8 @@
 //! Traces to draw, and walks to draw at random.
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource,
-    Time, Ttls,
+    Bound, Calls, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule,
+    Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
@@ -26,6 +26,7 @@ pub const SMALL: Config = Config {
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
+    calls: Calls::DEFAULT,
     faults: Faults {
         crash_client: 0,
         crash_thread: 0,
@@ -37,6 +38,9 @@ pub const SMALL: Config = Config {
         restart_node: 0,
         cut_link: 0,
         vanish_key: 0,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -75,9 +79,20 @@ pub const EVERYTHING: Config = Config {
         restart_node: 1,
         cut_link: 1,
         vanish_key: 1,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL
+};
+
+/// The same with requests in flight, everything of which may be late or lost.
+pub const IN_FLIGHT: Config = Config {
+    network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
+    calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
+    faults: Faults { lose_request: 2, lose_reply: 2, ..EVERYTHING.faults },
+    ..EVERYTHING
 };
 
 const A: u8 = 0;

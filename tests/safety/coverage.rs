@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use lockstep_model::branches::WAYS;
-use lockstep_model::config::{Bound, Cluster, Faults, Profile, PromoteRule, Resource};
+use lockstep_model::config::{Bound, Cluster, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::step::{Happening, enabled};
 use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
@@ -80,6 +80,7 @@ fn any_config() -> impl Strategy<Value = Config> {
                 restart_node: if faults[3] > 0 { faults[7] } else { 0 },
                 cut_link: faults[8],
                 vanish_key: faults[9],
+                ..Faults::default()
             };
             config.cluster.min_replicas = min_replicas.min(config.cluster.replicas);
             config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
@@ -137,9 +138,14 @@ fn rich() -> Vec<Config> {
                     restart_node: 1,
                     cut_link: 1,
                     vanish_key: 1,
+                    ..Faults::default()
                 };
                 config.cluster.min_replicas = 1;
                 config.cluster.min_replicas_max_lag_ticks = 1;
+                all.push(config);
+                config.network.mode = NetworkMode::Split;
+                config.calls.resend = Resend::Release;
+                (config.faults.lose_request, config.faults.lose_reply, config.faults.interrupt) = (1, 1, 1);
                 all.push(config);
             }
         }
@@ -161,6 +167,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (demoted.faults.foreign_release, demoted.faults.force_release) = (1, 1);
     let mut counting = demoted;
     (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
+    counting.time.renew_every = Some(1);
     vec![
         ("whoever still asks a master that was demoted", demoted),
         ("whoever asks a master that hears of no replica", counting),
@@ -264,7 +271,7 @@ impl Classified for Counting {
         let all = Action::all(config);
         let first = World::<R, C, N>::initial(config);
         let (mut met, mut waiting) = (HashSet::from([first]), vec![first]);
-        let (mut states, mut times) = (Counts::default(), Counts::default());
+        let (mut states, mut times) = ([0; ActionKind::ALL.len()], [0; ActionKind::ALL.len()]);
         while let Some(world) = waiting.pop() {
             let possible = enabled(config, &world, &all);
             for kind in possible.iter().map(|(action, _)| action.kind()).collect::<BTreeSet<_>>() {

@@ -169,6 +169,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::PauseClient
         | ActionKind::CrashNode
         | ActionKind::LoseMessage
+        | ActionKind::LoseRequest
+        | ActionKind::LoseReply
+        | ActionKind::Interrupt
         | ActionKind::ForeignRelease
         | ActionKind::ForceRelease
         | ActionKind::RestartNode
@@ -185,6 +188,12 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Resubscribe
         | ActionKind::Resume
         | ActionKind::Deliver
+        | ActionKind::Execute
+        | ActionKind::Register
+        | ActionKind::Unregister
+        | ActionKind::Answer
+        | ActionKind::Resend
+        | ActionKind::Abandon
         | ActionKind::Renew
         | ActionKind::Replicate
         | ActionKind::Promote

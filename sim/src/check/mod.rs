@@ -304,6 +304,9 @@ impl Coverage {
         least.restart_node = least.restart_node.min(left.restart_node);
         least.cut_link = least.cut_link.min(left.cut_link);
         least.vanish_key = least.vanish_key.min(left.vanish_key);
+        least.lose_request = least.lose_request.min(left.lose_request);
+        least.lose_reply = least.lose_reply.min(left.lose_reply);
+        least.interrupt = least.interrupt.min(left.interrupt);
     }
 
     /// What the scenario allows and the run never did, in words.
@@ -333,6 +336,9 @@ impl Coverage {
             (ActionKind::RestartNode, left.restart_node),
             (ActionKind::CutLink, left.cut_link),
             (ActionKind::VanishKey, left.vanish_key),
+            (ActionKind::LoseRequest, left.lose_request),
+            (ActionKind::LoseReply, left.lose_reply),
+            (ActionKind::Interrupt, left.interrupt),
         ];
         budgets.into_iter().filter(|(_, left)| *left > 0)
     }

@@ -116,7 +116,7 @@ struct Broken {
     ticks: u16,
 }
 
-struct Searching<'a, R, F, const C: usize, const N: usize> {
+struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     rules: Rules<'a>,
     shards: Vec<Mutex<Table<F>>>,
     origins: Origins,

@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::action::Party;
 use lockstep_model::config::{
-    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS,
+    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS,
+    MAX_TICKS, MessageDelay,
 };
 use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
 use lockstep_model::{Action, Property};
@@ -151,7 +152,7 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
 /// Whether the world is one that the model can hold: it trusts its caller in this.
 fn check_bounds(trace: &Trace) -> Result<(), String> {
     let config = &trace.config;
-    let Config { time, clients, cluster, faults, .. } = config;
+    let Config { time, clients, cluster, calls, faults, .. } = config;
     let within = |key: &str, value: u32, least: u32, most: u32| {
         if (least..=most).contains(&value) {
             Ok(())
@@ -183,6 +184,15 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     for (key, value) in ticks {
         within(key, value.unwrap_or(0).into(), 0, MAX_TICKS.into())?;
     }
+    within("calls/answer_within", calls.answer_within.into(), 1, MAX_TICKS.into())?;
+    within("calls/receipt", calls.receipt.into(), 1, MAX_TICKS.into())?;
+    within("calls/retry_attempts", calls.retry_attempts.into(), 1, MAX_RETRIES.into())?;
+    if let MessageDelay::Ticks(ticks) = config.network.delay {
+        within("network/delay/ticks", ticks.into(), 1, MAX_TICKS.into())?;
+        if !config.is_split() {
+            return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
+        }
+    }
     let Faults {
         crash_client,
         crash_thread,
@@ -194,6 +204,9 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         restart_node,
         cut_link,
         vanish_key,
+        lose_request,
+        lose_reply,
+        interrupt,
     } = *faults;
     let budgets = [
         ("faults/crash_client", crash_client),
@@ -206,6 +219,9 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         ("faults/restart_node", restart_node),
         ("faults/cut_link", cut_link),
         ("faults/vanish_key", vanish_key),
+        ("faults/lose_request", lose_request),
+        ("faults/lose_reply", lose_reply),
+        ("faults/interrupt", interrupt),
     ];
     for (key, budget) in budgets {
         within(key, budget.into(), 0, MAX_FAULTS.into())?;
@@ -236,7 +252,16 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::Work { client, thread }
         | Action::Release { client, thread }
         | Action::CrashThread { client, thread }
-        | Action::ForeignRelease { client, thread } => has(client, thread),
+        | Action::ForeignRelease { client, thread }
+        | Action::Register { client, thread }
+        | Action::Unregister { client, thread }
+        | Action::Interrupt { client, thread } => has(client, thread),
+        Action::Execute { client, slot }
+        | Action::Answer { client, slot }
+        | Action::Resend { client, slot }
+        | Action::Abandon { client, slot }
+        | Action::LoseRequest { client, slot }
+        | Action::LoseReply { client, slot } => has(client, slot.thread().unwrap_or(0)),
         other => match other.party() {
             Party::Thread(holder) => has(holder.client(), holder.thread()),
             Party::Client(client) => has(client, 0),

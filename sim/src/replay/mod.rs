@@ -11,6 +11,7 @@ mod clock;
 mod compare;
 mod error;
 mod gate;
+mod line;
 mod node;
 mod player;
 mod server;

@@ -4,6 +4,9 @@
 //! together: a whole stretch in which the clock stands still and no link, role or subscription changes is one round
 //! trip to each node (design §7: pipelined). Every step of it is compared all the same.
 
+mod in_flight;
+mod nodes;
+
 use std::collections::VecDeque;
 
 use lockstep_model::action::Party;
@@ -18,8 +21,7 @@ use super::compare::{self, DUMP, Difference};
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
-
-mod nodes;
+use in_flight::InFlight;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
 const START_MS: i64 = 1_704_067_200_000;
@@ -56,6 +58,7 @@ pub struct Player {
     /// Whether the servers are as they were started.
     is_fresh: bool,
     told: Told,
+    in_flight: InFlight,
 }
 
 /// One node, our connection to it, and what we have to tell it.
@@ -149,6 +152,7 @@ impl Player {
             is_worn: true,
             is_fresh: false,
             told: Told::default(),
+            in_flight: InFlight::default(),
         };
         player.reset()?;
         Ok(player)
@@ -192,6 +196,7 @@ impl Player {
     /// Servers as at the start of every history.
     fn reset(&mut self) -> Result<(), Error> {
         self.listeners = (0..self.config.clients.count).map(|_| Listener::default()).collect();
+        self.in_flight = InFlight::default();
         if self.is_worn {
             return self.start_nodes();
         }
@@ -301,6 +306,9 @@ impl Player {
         if let Some(request) = self.interpreter.request(step.number, step.action, before, step.answer) {
             self.ask(step, before, request)?;
         }
+        if self.config.is_split() {
+            self.play_in_flight(step, before)?;
+        }
         self.expect_keys(at, &step.state);
         Ok(())
     }
@@ -345,7 +353,7 @@ impl Player {
             if member.role == Role::Dead {
                 continue;
             }
-            let words = self.interpreter.stored_words(node.lock.as_ref());
+            let words = self.interpreter.stored_words(node.lock.as_ref(), &node.receipts);
             member.pending.push((dump_command(&self.dump_sha1), Expected::Keys { at, words }));
         }
     }

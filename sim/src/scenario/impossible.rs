@@ -126,23 +126,23 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
 }
 
 /// Two places that don't go together; nothing if the first is not in the file.
-struct Pair<'s, 'a> {
+pub(super) struct Pair<'s, 'a> {
     section: &'s Section<'a>,
     problem: Option<Problem>,
 }
 
 impl<'s, 'a> Pair<'s, 'a> {
-    fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+    pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
         let problem = section.span_of(key).map(|span| Problem::at(Code::Impossible, span, reason));
         Self { section, problem }
     }
 
-    fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
+    pub(super) fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
         let Some(span) = span else { return self };
         Self { problem: self.problem.map(|problem| problem.also(span, label)), ..self }
     }
 
-    fn note(self, help: &str) {
+    pub(super) fn note(self, help: &str) {
         if let Some(problem) = self.problem {
             self.section.note::<()>(problem.help(help));
         }

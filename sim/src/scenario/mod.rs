@@ -13,6 +13,7 @@ use std::path::Path;
 use lockstep_model::{Config, Property, Verdict};
 
 mod builtin;
+mod calls;
 mod code;
 mod error;
 mod impossible;

@@ -19,7 +19,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
             "expect",
         ],
     ),
-    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
+    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "answer_within", "receipt", "jump"]),
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
         "cluster",
@@ -39,7 +39,23 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
         ],
     ),
     ("network", &["mode", "delay"]),
-    ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
+    (
+        "protocol",
+        &[
+            "profile",
+            "receipts",
+            "resend",
+            "retry_attempts",
+            "request_id",
+            "wait_rule",
+            "renewal_timer",
+            "missed_renewal",
+            "failed_renewal",
+            "registration",
+            "interrupted_acquire",
+            "stale_renewal",
+        ],
+    ),
     (
         "faults",
         &[
@@ -56,6 +72,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
             "foreign_release",
             "force_release",
             "vanish_key",
+            "interrupt",
         ],
     ),
     ("resource", &["fenced"]),

@@ -9,6 +9,7 @@ use super::section::KNOWN;
 use super::*;
 
 mod any_text;
+mod calls;
 
 /// Four things have no default; this says them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
@@ -206,12 +207,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     for line in [
         "[cluster]\ngroups = 2",
         "[cluster]\nwait_for = 1",
-        "[network]\nmode = \"split\"",
-        "[network]\ndelay = 3",
-        "[protocol]\nresend = \"all\"",
         "[faults]\nclock_jump = 1",
-        "[faults]\nlose_request = 1",
-        "[faults]\nlose_reply = 1",
         "roles = [\"reader\", \"writer\"]",
         "[expect]\nfirst-come-first-served = \"holds\"",
     ] {
