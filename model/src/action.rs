@@ -49,6 +49,12 @@ pub enum Action {
     Promote { node: u8 },
     /// A replica begins to follow the new master and takes its data.
     Resync { node: u8 },
+    /// An old master is made a replica of the new one, and takes its data.
+    Demote { node: u8 },
+    /// What a node has written reaches its disk.
+    Fsync { node: u8 },
+    /// A node that was cut off reaches the others again.
+    Heal { node: u8 },
 
     // Faults.
     /// A client dies.
@@ -65,6 +71,12 @@ pub enum Action {
     ForeignRelease { client: u8, thread: u8 },
     /// A client deletes the lock, whoever holds it.
     ForceRelease { client: u8 },
+    /// A node that died comes back.
+    RestartNode { node: u8 },
+    /// A node is cut off from the other nodes, and from who decides on a failover.
+    CutLink { node: u8 },
+    /// A master drops the key without a word.
+    VanishKey { node: u8 },
 
     // Time.
     /// One tick passes, on every clock.
@@ -93,6 +105,9 @@ pub enum ActionKind {
     Replicate,
     Promote,
     Resync,
+    Demote,
+    Fsync,
+    Heal,
     CrashClient,
     CrashThread,
     PauseClient,
@@ -100,12 +115,15 @@ pub enum ActionKind {
     LoseMessage,
     ForeignRelease,
     ForceRelease,
+    RestartNode,
+    CutLink,
+    VanishKey,
     Tick,
 }
 
 impl ActionKind {
     /// Every kind, in the order of [`Action`].
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 30] = [
         Self::Acquire,
         Self::Subscribe,
         Self::SecondAsk,
@@ -122,6 +140,9 @@ impl ActionKind {
         Self::Replicate,
         Self::Promote,
         Self::Resync,
+        Self::Demote,
+        Self::Fsync,
+        Self::Heal,
         Self::CrashClient,
         Self::CrashThread,
         Self::PauseClient,
@@ -129,6 +150,9 @@ impl ActionKind {
         Self::LoseMessage,
         Self::ForeignRelease,
         Self::ForceRelease,
+        Self::RestartNode,
+        Self::CutLink,
+        Self::VanishKey,
         Self::Tick,
     ];
 
@@ -151,6 +175,9 @@ impl ActionKind {
             Self::Replicate => "replicate",
             Self::Promote => "promote",
             Self::Resync => "resync",
+            Self::Demote => "demote",
+            Self::Fsync => "fsync",
+            Self::Heal => "heal",
             Self::CrashClient => "crash_client",
             Self::CrashThread => "crash_thread",
             Self::PauseClient => "pause_client",
@@ -158,6 +185,9 @@ impl ActionKind {
             Self::LoseMessage => "lose_message",
             Self::ForeignRelease => "foreign_release",
             Self::ForceRelease => "force_release",
+            Self::RestartNode => "restart_node",
+            Self::CutLink => "cut_link",
+            Self::VanishKey => "vanish_key",
             Self::Tick => "tick",
         }
     }
@@ -171,7 +201,10 @@ impl ActionKind {
             | Self::CrashNode
             | Self::LoseMessage
             | Self::ForeignRelease
-            | Self::ForceRelease => true,
+            | Self::ForceRelease
+            | Self::RestartNode
+            | Self::CutLink
+            | Self::VanishKey => true,
             Self::Acquire
             | Self::Subscribe
             | Self::SecondAsk
@@ -188,6 +221,9 @@ impl ActionKind {
             | Self::Replicate
             | Self::Promote
             | Self::Resync
+            | Self::Demote
+            | Self::Fsync
+            | Self::Heal
             | Self::Tick => false,
         }
     }
@@ -222,8 +258,17 @@ impl ActionKind {
             Self::Renew => config.time.renew_every.is_some(),
             Self::Replicate => config.cluster.replicas > 0 && !config.cluster.lag.is_zero(),
             Self::Promote | Self::Discover => config.can_fail_over(),
-            Self::Resync => config.can_fail_over() && config.cluster.replicas > 1,
-            Self::Resubscribe => config.can_fail_over() && sleeps,
+            // Who was not chosen follows who was; and whoever comes back follows the master.
+            Self::Resync => {
+                let is_left_over = config.cluster.replicas > 1;
+                config.can_fail_over() && (is_left_over || config.can_restart() || faults.cut_link > 0)
+            }
+            Self::Resubscribe => (config.can_fail_over() || config.can_restart()) && sleeps,
+            Self::Demote => config.can_fail_over() && (config.can_restart() || faults.cut_link > 0),
+            Self::Fsync => config.has_late_disk(),
+            Self::CutLink | Self::Heal => faults.cut_link > 0,
+            Self::RestartNode => config.can_restart(),
+            Self::VanishKey => faults.vanish_key > 0,
             Self::CrashClient => faults.crash_client > 0,
             Self::CrashThread => faults.crash_thread > 0,
             Self::PauseClient | Self::Resume => faults.pause_client > 0,
@@ -265,6 +310,9 @@ impl Action {
             Self::Replicate { .. } => ActionKind::Replicate,
             Self::Promote { .. } => ActionKind::Promote,
             Self::Resync { .. } => ActionKind::Resync,
+            Self::Demote { .. } => ActionKind::Demote,
+            Self::Fsync { .. } => ActionKind::Fsync,
+            Self::Heal { .. } => ActionKind::Heal,
             Self::CrashClient { .. } => ActionKind::CrashClient,
             Self::CrashThread { .. } => ActionKind::CrashThread,
             Self::PauseClient { .. } => ActionKind::PauseClient,
@@ -272,6 +320,9 @@ impl Action {
             Self::LoseMessage { .. } => ActionKind::LoseMessage,
             Self::ForeignRelease { .. } => ActionKind::ForeignRelease,
             Self::ForceRelease { .. } => ActionKind::ForceRelease,
+            Self::RestartNode { .. } => ActionKind::RestartNode,
+            Self::CutLink { .. } => ActionKind::CutLink,
+            Self::VanishKey { .. } => ActionKind::VanishKey,
             Self::Tick => ActionKind::Tick,
         }
     }
@@ -298,9 +349,16 @@ impl Action {
             | Self::PauseClient { client }
             | Self::LoseMessage { client }
             | Self::ForceRelease { client } => Party::Client(client),
-            Self::Replicate { node } | Self::Promote { node } | Self::Resync { node } | Self::CrashNode { node } => {
-                Party::Node(node)
-            }
+            Self::Replicate { node }
+            | Self::Promote { node }
+            | Self::Resync { node }
+            | Self::Demote { node }
+            | Self::Fsync { node }
+            | Self::Heal { node }
+            | Self::CrashNode { node }
+            | Self::RestartNode { node }
+            | Self::CutLink { node }
+            | Self::VanishKey { node } => Party::Node(node),
             Self::Tick => Party::World,
         }
     }
@@ -358,6 +416,12 @@ impl ActionKind {
             Self::Promote => actions.extend(nodes().map(|node| Action::Promote { node })),
             Self::Resync => actions.extend(nodes().map(|node| Action::Resync { node })),
             Self::CrashNode => actions.extend(nodes().map(|node| Action::CrashNode { node })),
+            Self::Demote => actions.extend(nodes().map(|node| Action::Demote { node })),
+            Self::Fsync => actions.extend(nodes().map(|node| Action::Fsync { node })),
+            Self::Heal => actions.extend(nodes().map(|node| Action::Heal { node })),
+            Self::RestartNode => actions.extend(nodes().map(|node| Action::RestartNode { node })),
+            Self::CutLink => actions.extend(nodes().map(|node| Action::CutLink { node })),
+            Self::VanishKey => actions.extend(nodes().map(|node| Action::VanishKey { node })),
             Self::Tick => actions.push(Action::Tick),
         }
     }

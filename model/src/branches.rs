@@ -29,11 +29,13 @@ pub enum ReplyKind {
     NothingToRelease,
     Accepted,
     Rejected,
+    NotEnoughReplicas,
+    ReadOnly,
 }
 
 impl ReplyKind {
     /// Every kind, in the order of [`Reply`].
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 16] = [
         Self::Done,
         Self::Acquired,
         Self::Busy,
@@ -48,6 +50,8 @@ impl ReplyKind {
         Self::NothingToRelease,
         Self::Accepted,
         Self::Rejected,
+        Self::NotEnoughReplicas,
+        Self::ReadOnly,
     ];
 
     /// The word for it in traces and reports.
@@ -67,6 +71,8 @@ impl ReplyKind {
             Self::NothingToRelease => "nothing_to_release",
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
+            Self::NotEnoughReplicas => "not_enough_replicas",
+            Self::ReadOnly => "read_only",
         }
     }
 }
@@ -89,6 +95,8 @@ impl Reply {
             Self::NothingToRelease => ReplyKind::NothingToRelease,
             Self::Accepted => ReplyKind::Accepted,
             Self::Rejected => ReplyKind::Rejected,
+            Self::NotEnoughReplicas => ReplyKind::NotEnoughReplicas,
+            Self::ReadOnly => ReplyKind::ReadOnly,
         }
     }
 }
@@ -106,11 +114,19 @@ impl ActionKind {
     /// Every answer that there is for it.
     fn answers(self) -> &'static [Answer] {
         match self {
-            Self::Acquire => &[(ReplyKind::Acquired, always), (ReplyKind::Busy, is_contended)],
+            Self::Acquire => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
+            ],
             // Only who was refused comes so far.
-            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => {
-                &[(ReplyKind::Acquired, is_contended), (ReplyKind::Busy, is_contended)]
-            }
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
+                (ReplyKind::Acquired, is_contended),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
+            ],
             Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
             }
@@ -119,19 +135,30 @@ impl ActionKind {
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
             ],
             // A stored holder that does not believe is one whose release a failover forgot.
             Self::ForeignRelease => &[
                 (ReplyKind::NotHeld, always),
-                (ReplyKind::Released, Config::can_fail_over),
-                (ReplyKind::StillHeld, |config| config.can_fail_over() && can_reenter(config)),
+                (ReplyKind::Released, can_forget),
+                (ReplyKind::StillHeld, |config| can_forget(config) && can_reenter(config)),
+                (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_forget(config)),
+                (ReplyKind::ReadOnly, can_demote),
             ],
-            Self::ForceRelease => &[(ReplyKind::ForceReleased, always), (ReplyKind::NothingToRelease, always)],
+            Self::ForceRelease => &[
+                (ReplyKind::ForceReleased, always),
+                (ReplyKind::NothingToRelease, always),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
+            ],
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
                 (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
             ],
             Self::Discover
             | Self::Resume
@@ -142,6 +169,12 @@ impl ActionKind {
             | Self::CrashThread
             | Self::PauseClient
             | Self::CrashNode
+            | Self::Demote
+            | Self::Fsync
+            | Self::Heal
+            | Self::RestartNode
+            | Self::CutLink
+            | Self::VanishKey
             | Self::Tick => &[(ReplyKind::Done, always)],
         }
     }
@@ -164,16 +197,22 @@ impl Happening {
             Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
             Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
             Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
-            Self::EffectsLost => config.can_fail_over() && !config.cluster.lag.is_zero(),
+            Self::EffectsLost => {
+                config.can_restart() || config.can_fail_over() && (faults.cut_link > 0 || !config.cluster.lag.is_zero())
+            }
             // A replica that does not follow the new master yet lags behind it however prompt the others are.
             Self::GrantLost => {
                 let is_passed_over = config.cluster.replicas > 1 && faults.crash_node > 1;
-                config.can_fail_over() && (!config.cluster.lag.is_zero() || is_passed_over)
+                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0;
+                faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
             Self::StaleEffect => can_be_stale(config),
             Self::MessageUnheard => sleeps && ActionKind::Deliver.is_allowed(config),
-            Self::SubscriptionLost => sleeps && config.lock.publishes() && faults.crash_node > 0,
+            Self::SubscriptionLost => {
+                sleeps && config.lock.publishes() && (faults.crash_node > 0 || faults.cut_link > 0)
+            }
+            Self::WriteRefused => counts_replicas(config) || can_demote(config),
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
             }
@@ -202,6 +241,7 @@ impl Happening {
             Self::MessageUnheard => "message_unheard",
             Self::SubscriptionLost => "subscription_lost",
             Self::HolderTold => "holder_told",
+            Self::WriteRefused => "write_refused",
         }
     }
 }
@@ -294,6 +334,21 @@ impl Way {
     }
 }
 
+/// Whether a master may find that too few replicas hear it.
+const fn counts_replicas(config: &Config) -> bool {
+    config.cluster.min_replicas > 0
+}
+
+/// Whether a node that a client takes for the master may be none any more.
+const fn can_demote(config: &Config) -> bool {
+    config.can_fail_over() && (config.faults.cut_link > 0 || config.can_restart())
+}
+
+/// Whether what a master wrote may be forgotten: by a failover, or by its own death.
+const fn can_forget(config: &Config) -> bool {
+    config.can_fail_over() || config.can_restart()
+}
+
 const fn always(_: &Config) -> bool {
     true
 }
@@ -315,7 +370,7 @@ fn is_contended(config: &Config) -> bool {
 /// Whether an effect can come late: from who held before somebody else did, or from who entered what a failover had kept
 /// for it, and got no token by that.
 const fn can_be_stale(config: &Config) -> bool {
-    config.resource.is_some() && (has_rivals(config) || config.can_fail_over())
+    config.resource.is_some() && (has_rivals(config) || can_forget(config))
 }
 
 /// Whether the resource can refuse an effect.
@@ -325,7 +380,7 @@ fn can_be_fenced_off(config: &Config) -> bool {
 
 /// Whether a thread can come to hold what is stored for it: by re-entry, or because a failover forgot its release.
 fn can_reenter(config: &Config) -> bool {
-    config.lock == LockKind::Reentrant && (config.clients.max_holds > 1 || config.can_fail_over())
+    config.lock == LockKind::Reentrant && (config.clients.max_holds > 1 || can_forget(config))
 }
 
 /// Whether a believer's grant can be gone: its lease ended, a failover forgot it, somebody deleted it. With a watchdog
@@ -333,5 +388,5 @@ fn can_reenter(config: &Config) -> bool {
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
-    is_unattended || config.can_fail_over() || faults.force_release > 0
+    is_unattended || can_forget(config) || faults.force_release > 0 || faults.vanish_key > 0
 }

@@ -11,7 +11,7 @@ use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Breach, Client, Holder, Mode, Phase, Thread, Timer, World};
-use crate::{replication, resource, wakeup, watchdog};
+use crate::{partition, replication, resource, wakeup, watchdog};
 
 pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -157,7 +157,12 @@ pub(crate) fn force_release<R: Record, const C: usize, const N: usize>(
         return None;
     }
     world.faults.force_release = world.faults.force_release.checked_sub(1)?;
-    let node = world.reachable_master(client)?;
+    let node = world.reachable(client)?;
+    // A DEL is a write, even of nothing.
+    if let Some(refusal) = partition::refusal(config, world, node) {
+        seen.note(Happening::WriteRefused);
+        return Some(refusal);
+    }
     if world.node(node).record.holder().is_none() {
         return Some(Reply::NothingToRelease);
     }
@@ -229,16 +234,19 @@ pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
     if !client.is_running() {
         return false;
     }
-    let is_connected = world.node(client.master).is_master();
+    let is_connected = world.node(client.master).is_up();
+    let may_ask = is_connected && client.asks_in == Timer::OFF;
+    let may_subscribe = world.node(client.master).is_master();
     // Without a master it only gives up, and finds that a renewal has no answer.
     client.renewal.due_in.is_due()
         || client.threads.iter().any(|thread| {
             let is_at_limit = thread.wait_left.is_due() && !config.is_mutated(Mutant::WaitLimitIgnored);
             match thread.phase {
-                Phase::Refused | Phase::Subscribed => is_at_limit || is_connected,
+                Phase::Refused => is_at_limit || may_subscribe,
+                Phase::Subscribed => is_at_limit || may_ask,
                 Phase::Waiting => {
                     is_at_limit
-                        || (is_connected
+                        || (may_ask
                             && !thread.wait_left.is_due()
                             && (client.wakeup.permits > 0 || thread.wake_in.is_due()))
                 }
@@ -255,8 +263,19 @@ fn ask<R: Record, const C: usize, const N: usize>(
     seen: &mut Happenings,
     holder: Holder,
 ) -> Option<Reply> {
-    let node = world.reachable_master(holder.client())?;
+    // A holder that would enter once more waits as well: the new master may have forgotten that it holds.
+    if world.client(holder.client()).asks_in != Timer::OFF {
+        return None;
+    }
+    let node = world.reachable(holder.client())?;
     let (record, reply) = world.node(node).record.acquire(config, holder);
+    let is_write = !matches!(reply, AcquireReply::Busy { .. }) || config.lock.busy_is_write();
+    if is_write && let Some(refusal) = partition::refusal(config, world, node) {
+        // The caller of `lock()` gets an exception, and holds what it held before.
+        seen.note(Happening::WriteRefused);
+        wakeup::leave(world, holder);
+        return Some(refusal);
+    }
     match reply {
         AcquireReply::Acquired => {
             seen.note(Happening::Granted);
@@ -291,10 +310,16 @@ fn send_release<R: Record, const C: usize, const N: usize>(
     seen: &mut Happenings,
     holder: Holder,
 ) -> Option<Reply> {
-    let node = world.reachable_master(holder.client())?;
+    let node = world.reachable(holder.client())?;
     let before = world.node(node).record;
     let (record, reply) = before.release(config, holder);
     note_foreign(world, seen, before, record, holder);
+    if reply != ReleaseReply::NotHeld
+        && let Some(refusal) = partition::refusal(config, world, node)
+    {
+        seen.note(Happening::WriteRefused);
+        return Some(refusal);
+    }
     match reply {
         ReleaseReply::Released => {
             replication::write(config, world, seen, node, record)?;

@@ -82,6 +82,14 @@ impl LockKind {
         }
     }
 
+    /// Whether an acquire that finds the lock busy is a write all the same: `SET NX` is one before it looks.
+    pub const fn busy_is_write(self) -> bool {
+        match self {
+            Self::Plain => true,
+            Self::Reentrant => false,
+        }
+    }
+
     /// Whether a release publishes an unlock message that waiters subscribe to. Others poll.
     pub const fn publishes(self) -> bool {
         match self {
@@ -138,6 +146,41 @@ pub struct Cluster {
     pub promote: PromoteRule,
     /// How long after the master's death until a replica has taken its place and every running client knows.
     pub failover_within: Bound,
+    /// What of its data a node finds again when it comes back.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fsync: Fsync,
+    /// A node that died comes back after so many ticks at the earliest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub restart_after: u8,
+    /// A master refuses writes unless so many replicas have been heard of lately (`min-replicas-to-write`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas: u8,
+    /// How many ticks ago that may have been (`min-replicas-max-lag`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas_max_lag_ticks: u8,
+    /// A client that learns of a new master asks for the lock only after so many ticks: what the failover may have
+    /// forgotten is over by then (the lock delay of Chubby, Burrows 2006, §2.4; Consul's `lock-delay`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lock_delay: u8,
+}
+
+fn is_default<T: Default + PartialEq>(value: &T) -> bool {
+    *value == T::default()
+}
+
+/// When a node's writes reach its disk (facts/redis.md, "Pub/sub, memory, durability").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Fsync {
+    /// Never: no AOF, as is Redis's default. It comes back empty.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// Once a second, so before a tick is over: what was written since may be lost.
+    #[serde(rename = "everysec")]
+    EverySecond,
+    /// Before the reply.
+    #[serde(rename = "always")]
+    Always,
 }
 
 /// How late something may be.
@@ -331,14 +374,33 @@ pub struct Faults {
     pub foreign_release: u8,
     /// Somebody deletes the lock whoever holds it.
     pub force_release: u8,
+    /// A node that died comes back.
+    #[serde(skip_serializing_if = "is_default")]
+    pub restart_node: u8,
+    /// A node is cut off from the other nodes, and from who decides on a failover.
+    #[serde(skip_serializing_if = "is_default")]
+    pub cut_link: u8,
+    /// A master drops the key without a word: evicted, or deleted by hand.
+    #[serde(skip_serializing_if = "is_default")]
+    pub vanish_key: u8,
 }
 
 impl Hash for Faults {
-    // In one word, for the reason that `world` gives.
+    // In two words, for the reason that `world` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { crash_client, crash_thread, pause_client, crash_node, lose_message, foreign_release, force_release } =
-            *self;
+        let Self {
+            crash_client,
+            crash_thread,
+            pause_client,
+            crash_node,
+            lose_message,
+            foreign_release,
+            force_release,
+            restart_node,
+            cut_link,
+            vanish_key,
+        } = *self;
         hasher.write_u64(u64::from_le_bytes([
             crash_client,
             crash_thread,
@@ -347,8 +409,9 @@ impl Hash for Faults {
             lose_message,
             foreign_release,
             force_release,
-            0,
+            restart_node,
         ]));
+        hasher.write_u32(u32::from_le_bytes([cut_link, vanish_key, 0, 0]));
     }
 }
 
@@ -373,7 +436,22 @@ impl Config {
 
     /// Whether a failover can happen.
     pub const fn can_fail_over(&self) -> bool {
-        self.cluster.replicas > 0 && self.faults.crash_node > 0
+        self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+    }
+
+    /// Whether a dead node may come back.
+    pub const fn can_restart(&self) -> bool {
+        self.faults.restart_node > 0
+    }
+
+    /// Whether a node has data on its disk that are not those in its memory.
+    pub(crate) fn has_late_disk(&self) -> bool {
+        self.can_restart() && self.cluster.fsync == Fsync::EverySecond
+    }
+
+    /// So long unheard of that a replica counts no more; where nobody counts, 0.
+    pub(crate) const fn unheard_for_long(&self) -> u8 {
+        if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag_ticks + 1 }
     }
 
     /// Whether the rule of this mutant is the one that is wrong.

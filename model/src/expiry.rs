@@ -3,14 +3,12 @@
 //! A key with 0 left is alive, one tick later it is gone (facts/redis.md, "Expiry and time"). A replica hides an expired
 //! key and never deletes it by itself; with all clocks alike that looks the same, so an expired key is simply gone.
 
-use crate::client;
 use crate::config::{Bound, Config, Ttls};
 use crate::locks::Record;
 use crate::mutants::Mutant;
-use crate::replication;
 use crate::step::{Happening, Happenings, Reply};
-use crate::wakeup;
 use crate::world::{Breach, Mode, Timer, World};
+use crate::{client, disk, partition, replication, wakeup};
 
 pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -19,6 +17,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 ) -> Option<Reply> {
     let must_wait = replication::has_due_effect(config, world)
         || world.group.failover_left.is_due()
+        || disk::is_late(config, world)
         || world
             .clients
             .iter()
@@ -29,8 +28,12 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
 
     note_lost_lease(config, world, seen);
     world.group.failover_left = world.group.failover_left.later();
+    partition::grow_silence(config, world);
     for node in &mut world.group.nodes {
         node.record = later(config, node.record);
+        // Time runs while a node is down, on its disk as well (facts/redis.md: nothing expires while loading, and then
+        // everything that is due).
+        node.disk = later(config, node.disk);
         for effect in &mut node.link.effects[..usize::from(node.link.len)] {
             if config.cluster.ttls == Ttls::Absolute {
                 effect.record = later(config, effect.record);
@@ -50,10 +53,31 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
             thread.hold_left = thread.hold_left.later();
         }
         client.renewal.due_in = client.renewal.due_in.later();
+        client.asks_in = client.asks_in.later();
+        if client.asks_in.is_due() {
+            client.asks_in = Timer::OFF;
+        }
     }
     if is_overrun {
         world.breaches.note(Breach::WaitLimitOverrun);
     }
+    Some(Reply::Done)
+}
+
+/// The key vanishes without a word: evicted for want of memory, or deleted by hand. The master tells its replicas, as of
+/// any write, and no waiter (facts/redis.md, "Pub/sub, memory, durability").
+pub(crate) fn vanish<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    node: u8,
+) -> Option<Reply> {
+    world.faults.vanish_key = world.faults.vanish_key.checked_sub(1)?;
+    let master = world.node(node);
+    if !master.is_master() || master.record.holder().is_none() {
+        return None;
+    }
+    replication::write(config, world, seen, node, R::default())?;
     Some(Reply::Done)
 }
 

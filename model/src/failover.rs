@@ -6,8 +6,8 @@ use crate::config::{Bound, Config, PromoteRule};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
-use crate::wakeup;
-use crate::world::{Link, Role, Subscription, Timer, World};
+use crate::world::{Link, Node, Role, Subscription, Timer, World};
+use crate::{disk, partition, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -20,30 +20,41 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
         return None;
     }
     let was_acting = node == world.group.master;
+    let may_return = config.can_restart();
     let dying = world.node_mut(node);
-    dying.role = Role::Down;
+    dying.role = if may_return && !dying.is_master() { Role::DownReplica } else { Role::Down };
     dying.link = Link::empty();
+    dying.unheard = 0;
     if was_acting {
-        world.group.failover_left = match config.cluster.failover_within {
-            Bound::Ticks(ticks) => Timer::ticks(ticks),
-            Bound::Any => Timer::OFF,
-        };
-        // What the master had not sent dies with it. Its record stays as a ghost until a replica takes its place: what
-        // that replica does not know is what the failover loses.
-        for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
-            if node.link.len > 0 {
-                seen.note(Happening::EffectsLost);
-            }
-            if config.cluster.promote == PromoteRule::MostData {
-                node.missed = node.link.len;
-            }
-            node.link = Link::empty();
-        }
+        // Its record stays as a ghost until a replica takes its place: what that replica does not know is what the
+        // failover loses.
+        lose_master(config, world, seen);
     } else {
-        world.node_mut(node).record = R::default();
+        disk::forget_memory(config, dying);
     }
     wakeup::lose_subscriptions(world, seen, node);
     Some(Reply::Done)
+}
+
+/// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.
+pub(crate) fn lose_master<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+) {
+    world.group.failover_left = match config.cluster.failover_within {
+        Bound::Ticks(ticks) => Timer::ticks(ticks),
+        Bound::Any => Timer::OFF,
+    };
+    for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
+        if node.link.len > 0 {
+            seen.note(Happening::EffectsLost);
+        }
+        if config.cluster.promote == PromoteRule::MostData {
+            node.missed = node.missed.max(node.link.len);
+        }
+        node.link = Link::empty();
+    }
 }
 
 pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
@@ -53,13 +64,15 @@ pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
     node: u8,
 ) -> Option<Reply> {
     let master = world.node(world.group.master);
-    let is_needed = master.role == Role::Down || config.is_mutated(Mutant::PromoteBesideMaster);
-    if !is_needed || !is_candidate(world, node) || !is_chosen(config, world, node) {
+    let is_needed = master.is_dead() || master.is_cut || config.is_mutated(Mutant::PromoteBesideMaster);
+    if !is_needed || !is_candidate(world.node(node)) || !is_chosen(config, world, node) {
         return None;
     }
     let old = world.group.master;
-    if world.node(old).role == Role::Down {
-        world.node_mut(old).record = R::default();
+    if world.node(old).is_dead() {
+        disk::forget_memory(config, world.node_mut(old));
+    } else {
+        partition::pass_over(config, world);
     }
     world.group.master = node;
     for (index, other) in (0u8..).zip(&mut world.group.nodes) {
@@ -67,28 +80,68 @@ pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
         if index == node {
             other.role = Role::Master;
             other.link = Link::empty();
-        } else if other.role == Role::Replica {
+            other.unheard = 0;
+        } else if matches!(other.role, Role::Replica | Role::Unsynced) {
             other.role = Role::Unsynced;
             other.link = Link::empty();
+            other.unheard = config.unheard_for_long();
         }
     }
     Some(Reply::Done)
 }
 
-pub(crate) fn resync<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, node: u8) -> Option<Reply> {
-    // Partial or full, it ends with the master's data: a full copy replaces what the replica had.
-    let record = world.acting_master()?.record;
+pub(crate) fn resync<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    node: u8,
+) -> Option<Reply> {
+    if world.node(node).role != Role::Unsynced {
+        return None;
+    }
+    follow(config, world, node)
+}
+
+/// Whoever decides on failovers makes an old master a replica: its own suffix is erased, and its clients lose their
+/// connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
+pub(crate) fn demote<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    node: u8,
+) -> Option<Reply> {
+    let old = world.node(node);
+    if node == world.group.master || !old.is_master() {
+        return None;
+    }
+    let reply = follow(config, world, node)?;
+    wakeup::lose_subscriptions(world, seen, node);
+    Some(reply)
+}
+
+/// A node begins to follow the acting master. Partial or full, the resync ends with the master's data: a full copy
+/// replaces what the node had.
+fn follow<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    node: u8,
+) -> Option<Reply> {
+    let master = world.acting_master().filter(|master| !master.is_cut)?;
+    let record = master.record;
     let replica = world.node_mut(node);
-    if replica.role != Role::Unsynced {
+    if replica.is_cut {
         return None;
     }
     replica.role = Role::Replica;
     replica.record = record;
+    replica.unheard = 0;
+    disk::copy(config, replica);
     Some(Reply::Done)
 }
 
 pub(crate) fn discover<R: Record, const C: usize, const N: usize>(
+    config: &Config,
     world: &mut World<R, C, N>,
+    seen: &mut Happenings,
     client: u8,
 ) -> Option<Reply> {
     world.acting_master()?;
@@ -98,6 +151,14 @@ pub(crate) fn discover<R: Record, const C: usize, const N: usize>(
         return None;
     }
     client.master = master;
+    if config.cluster.lock_delay > 0 && !config.is_mutated(Mutant::LockDelayIgnored) {
+        client.asks_in = Timer::ticks(config.cluster.lock_delay);
+    }
+    // It leaves an old master that still runs, and its subscription there with it (Redisson: `changeMaster`).
+    if matches!(client.wakeup.subscription, Subscription::On(node) if node != master) {
+        client.wakeup.subscription = Subscription::Lost;
+        seen.note(Happening::SubscriptionLost);
+    }
     Some(Reply::Done)
 }
 
@@ -108,26 +169,26 @@ pub(crate) fn note_end<R: Record, const C: usize, const N: usize>(world: &mut Wo
         return;
     }
     let master = world.group.master;
-    let is_over = match world.acting_master() {
+    let is_over = match world.acting_master().filter(|master| !master.is_cut) {
         Some(_) => world
             .clients
             .iter()
             .filter(|client| client.is_running())
             .all(|client| client.master == master && client.wakeup.subscription != Subscription::Lost),
-        None => (0u8..).zip(&world.group.nodes).all(|(index, _)| !is_candidate(world, index)),
+        None => !world.group.nodes.iter().any(is_candidate),
     };
     if is_over {
         world.group.failover_left = Timer::OFF;
     }
 }
 
-fn is_candidate<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, node: u8) -> bool {
-    matches!(world.node(node).role, Role::Replica | Role::Unsynced)
+fn is_candidate<R: Record>(node: &Node<R>) -> bool {
+    matches!(node.role, Role::Replica | Role::Unsynced) && !node.is_cut
 }
 
 /// Whether the scenario's rule may choose this replica.
 fn is_chosen<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>, node: u8) -> bool {
-    let mut candidates = (0u8..).zip(&world.group.nodes).filter(|&(index, _)| is_candidate(world, index));
+    let mut candidates = (0u8..).zip(&world.group.nodes).filter(|(_, node)| is_candidate(node));
     match config.cluster.promote {
         PromoteRule::Any => true,
         PromoteRule::Priority => candidates.next().is_some_and(|(first, _)| first == node),

@@ -218,6 +218,12 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
         Action::PauseClient { .. } => world.faults.pause_client == 0,
         Action::CrashNode { .. } => world.faults.crash_node == 0,
         Action::ForceRelease { .. } => world.faults.force_release == 0,
+        Action::Demote { node } => node == world.group.master || !world.node(node).is_master(),
+        Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).record,
+        Action::Heal { node } => !world.node(node).is_cut,
+        Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
+        Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
+        Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
         Action::Acquire { .. }
         | Action::Subscribe { .. }
         | Action::SecondAsk { .. }

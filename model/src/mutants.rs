@@ -29,6 +29,8 @@ pub enum Mutant {
     WaitLimitIgnored,
     /// The watchdog's timer fires one period too late for the lease.
     WatchdogTooSlow,
+    /// A client that learns of a new master asks at once.
+    LockDelayIgnored,
     /// Messages are never delivered.
     MessagesNeverArrive,
     /// A waiter has no timer: only a message wakes it.
@@ -40,6 +42,12 @@ pub enum Mutant {
     PromoteBesideMaster,
     /// A key never runs out.
     LeaseNeverEnds,
+    /// A node comes back earlier than it may.
+    RestartTooEarly,
+    /// A node with `fsync = "always"` comes back empty.
+    FsyncForgotten,
+    /// A master does not count its replicas before it writes.
+    MinReplicasIgnored,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,
@@ -49,7 +57,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 16] = [
+    pub const ALL: [Self; 20] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -59,11 +67,15 @@ impl Mutant {
         Self::NoSecondAsk,
         Self::WaitLimitIgnored,
         Self::WatchdogTooSlow,
+        Self::LockDelayIgnored,
         Self::MessagesNeverArrive,
         Self::NoWakeTimer,
         Self::ReplicaDropsEffect,
         Self::PromoteBesideMaster,
         Self::LeaseNeverEnds,
+        Self::RestartTooEarly,
+        Self::FsyncForgotten,
+        Self::MinReplicasIgnored,
         Self::TokenReused,
         Self::FenceIgnored,
     ];

@@ -225,9 +225,13 @@ impl Property {
             Self::FreedAfterCrash if config.faults.crash_client == 0 => {
                 Err("no client crashes: crash_client in [faults] is 0")
             }
-            // A failover can forget a release; nothing else leaves a lock behind whose holder does not believe.
+            // A failover can forget a release, and so can a disk; nothing else leaves a lock behind whose holder does not
+            // believe.
             Self::NoOrphan
-                if config.faults.crash_client == 0 && config.faults.crash_thread == 0 && !config.can_fail_over() =>
+                if config.faults.crash_client == 0
+                    && config.faults.crash_thread == 0
+                    && !config.can_fail_over()
+                    && !config.has_late_disk() =>
             {
                 Err("no holder dies and no failover forgets a release: the stored holder always believes")
             }

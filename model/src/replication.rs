@@ -19,8 +19,8 @@ pub(crate) fn write<R: Record, const C: usize, const N: usize>(
 ) -> Option<()> {
     seen.note(Happening::Wrote);
     world.node_mut(master).record = record;
-    // Replicas follow the acting master; one that was passed over writes for itself alone.
-    if master != world.group.master {
+    // Replicas follow the acting master; one that was passed over, or is cut off, writes for itself alone.
+    if master != world.group.master || world.node(master).is_cut {
         return Some(());
     }
     for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {

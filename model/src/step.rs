@@ -9,7 +9,7 @@ use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
 use crate::world::{Breach, Breaches, Holder, World};
-use crate::{client, expiry, failover, replication, resource, wakeup, watchdog};
+use crate::{client, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -57,6 +57,10 @@ pub enum Reply {
     Accepted,
     /// The resource refused the effect: it has seen a newer token.
     Rejected,
+    /// The master refused to write: it has heard of too few replicas lately.
+    NotEnoughReplicas,
+    /// The node refused to write: it is a replica by now.
+    ReadOnly,
 }
 
 /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
@@ -106,11 +110,13 @@ pub enum Happening {
     SubscriptionLost = 1 << 17,
     /// A believer was told that its lock is gone.
     HolderTold = 1 << 18,
+    /// A node refused to write: it is a replica, or has heard of too few of them.
+    WriteRefused = 1 << 19,
 }
 
 impl Happening {
     /// Every one, in the order of their bits.
-    pub const ALL: [Self; 19] = [
+    pub const ALL: [Self; 20] = [
         Self::Granted,
         Self::Reentered,
         Self::Refused,
@@ -130,6 +136,7 @@ impl Happening {
         Self::MessageUnheard,
         Self::SubscriptionLost,
         Self::HolderTold,
+        Self::WriteRefused,
     ];
 }
 
@@ -222,7 +229,7 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::GiveUp { client, thread } => client::give_up(config, next, seen, Holder::new(client, thread)),
         Action::Work { client, thread } => resource::work(config, next, seen, Holder::new(client, thread)),
         Action::Release { client, thread } => client::release(config, next, seen, Holder::new(client, thread)),
-        Action::Discover { client } => failover::discover(next, client),
+        Action::Discover { client } => failover::discover(config, next, seen, client),
         Action::Resubscribe { client } => wakeup::resubscribe(next, client),
         Action::Resume { client } => client::resume(next, client),
 
@@ -235,7 +242,10 @@ fn happen<R: Record, const C: usize, const N: usize>(
         // Redis.
         Action::Replicate { node } => replication::replicate(config, next, node),
         Action::Promote { node } => failover::promote(config, next, seen, node),
-        Action::Resync { node } => failover::resync(next, node),
+        Action::Resync { node } => failover::resync(config, next, node),
+        Action::Demote { node } => failover::demote(config, next, seen, node),
+        Action::Fsync { node } => disk::fsync(config, next, node),
+        Action::Heal { node } => partition::heal(next, node),
 
         // Faults.
         Action::CrashClient { client } => client::crash(next, client),
@@ -247,6 +257,9 @@ fn happen<R: Record, const C: usize, const N: usize>(
             client::foreign_release(config, next, seen, Holder::new(client, thread))
         }
         Action::ForceRelease { client } => client::force_release(config, next, seen, client),
+        Action::RestartNode { node } => disk::restart(config, next, node),
+        Action::CutLink { node } => partition::cut(config, next, seen, node),
+        Action::VanishKey { node } => expiry::vanish(config, next, seen, node),
 
         // Time.
         Action::Tick => expiry::tick(config, next, seen),

@@ -43,6 +43,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
         }
         for node in &mut world.group.nodes {
             node.record = renamed(node.record);
+            node.disk = renamed(node.disk);
             for effect in &mut node.link.effects[..usize::from(node.link.len)] {
                 effect.record = renamed(effect.record);
             }

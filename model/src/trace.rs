@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Party};
 use crate::config::{Config, Faults};
+use crate::disk;
 use crate::locks::Record;
 use crate::properties::{Property, Verdict};
 use crate::step::{Happening, Happenings, Reply, step};
@@ -118,6 +119,9 @@ pub struct State {
     pub clients: Vec<ClientState>,
     /// Every node of the scenario.
     pub nodes: Vec<NodeState>,
+    /// The acting master, where more than one node takes itself for the master.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acting_master: Option<String>,
     /// Ticks until the failover under way must be over.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failover_left: Option<u8>,
@@ -156,6 +160,9 @@ pub struct ClientState {
     pub permits: u8,
     /// Unlock messages under way to it.
     pub messages: u8,
+    /// Ticks until it asks again after a failover.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks_in: Option<u8>,
 }
 
 /// A thread.
@@ -190,6 +197,33 @@ pub struct NodeState {
     pub lock: Option<StoredLock>,
     /// What it has not applied yet, oldest first.
     pub under_way: Vec<Option<StoredLock>>,
+    /// What it would find if it came back; `None`: just what it stores, or nothing ever comes back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub on_disk: Option<Disk>,
+    /// Whether it is cut off from the other nodes.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_cut: bool,
+    /// Ticks since it was heard of, as far as a rule counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unheard: u8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_false(flag: &bool) -> bool {
+    !*flag
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_zero(number: &u8) -> bool {
+    *number == 0
+}
+
+/// What is on a node's disk.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Disk {
+    /// The lock, if it is there.
+    pub lock: Option<StoredLock>,
 }
 
 /// A lock as a node stores it.
@@ -441,14 +475,22 @@ impl State {
     pub fn of<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> Self {
         let clients = (0..config.clients.count).map(|client| client_state(config, world, client)).collect();
         let nodes = (0..config.nodes()).map(|node| node_state(config, world.node(node), node)).collect();
+        let masters = world.group.nodes.iter().filter(|node| node.is_master()).count();
         Self {
             clients,
             nodes,
+            acting_master: (masters > 1).then(|| node_name(world.group.master)),
             failover_left: world.group.failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults,
             breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
         }
+    }
+
+    /// The node that is the master to whoever decides on failovers; `None` while none is.
+    pub fn acting_master(&self) -> Option<&NodeState> {
+        let mut masters = self.nodes.iter().filter(|node| node.role == "master");
+        masters.find(|node| self.acting_master.as_ref().is_none_or(|acting| *acting == node.name))
     }
 
     /// The threads that believe they hold.
@@ -502,6 +544,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         subscription,
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
+        asks_in: client.asks_in.left(),
     }
 }
 
@@ -511,7 +554,7 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         Role::Master => "master",
         Role::Replica => "replica",
         Role::Unsynced => "unsynced",
-        Role::Down => "down",
+        Role::Down | Role::DownReplica => "down",
     };
     NodeState {
         name: node_name(index),
@@ -521,6 +564,9 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
             .iter()
             .map(|effect| stored(config, &effect.record))
             .collect(),
+        on_disk: disk::on_disk(config, node).map(|record| Disk { lock: stored(config, &record) }),
+        is_cut: node.is_cut,
+        unheard: node.unheard,
     }
 }
 

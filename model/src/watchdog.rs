@@ -9,9 +9,9 @@ use crate::client;
 use crate::config::{Config, FailedRenewal, MissedRenewal, RenewalTimer};
 use crate::locks::Record;
 use crate::mutants::Mutant;
-use crate::replication;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Client, Holder, RenewalTable, Thread, Timer, World};
+use crate::{partition, replication};
 
 pub(crate) fn renew<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -30,15 +30,18 @@ pub(crate) fn renew<R: Record, const C: usize, const N: usize>(
     process.renewal.due_in = period(config);
 
     let holder = Holder::new(client, process.renewal.first);
-    let Some(node) = world.reachable_master(client) else {
-        if config.protocol.failed_renewal == FailedRenewal::Forget {
-            world.client_mut(client).renewal = RenewalTable::EMPTY;
-        }
+    let Some(node) = world.reachable(client) else {
+        fail(config, world, client);
         return Some(Reply::Unreachable);
     };
     let before = world.node(node).record;
     let (record, is_renewed) = before.renew(config, holder);
     client::note_foreign(world, seen, before, record, holder);
+    if is_renewed && let Some(refusal) = partition::refusal(config, world, node) {
+        seen.note(Happening::WriteRefused);
+        fail(config, world, client);
+        return Some(refusal);
+    }
     if is_renewed {
         seen.note(Happening::LeaseRenewed);
         replication::write(config, world, seen, node, record)?;
@@ -84,6 +87,13 @@ fn set_count(config: &Config, table: &mut RenewalTable, thread: u8, count: u8) {
     }
     if table.is_empty() && config.protocol.renewal_timer == RenewalTimer::PerLock {
         table.due_in = Timer::OFF;
+    }
+}
+
+/// The renewal has no answer, or an error for one.
+fn fail<R: Record, const C: usize, const N: usize>(config: &Config, world: &mut World<R, C, N>, client: u8) {
+    if config.protocol.failed_renewal == FailedRenewal::Forget {
+        world.client_mut(client).renewal = RenewalTable::EMPTY;
     }
 }
 

@@ -139,6 +139,8 @@ pub struct Client {
     pub renewal: RenewalTable,
     /// Where its waiters sleep.
     pub wakeup: WakeupEntry,
+    /// Until it asks again after a failover; off: at once.
+    pub asks_in: Timer,
 }
 
 /// Whether a client runs.
@@ -245,6 +247,13 @@ pub struct Node<R> {
     pub link: Link<R>,
     /// Effects it had missed when its master died; kept for [`PromoteRule::MostData`](crate::config::PromoteRule) only.
     pub missed: u8,
+    /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
+    pub disk: R,
+    /// Whether it is cut off from the other nodes, and from who decides on a failover. Clients reach it all the same.
+    pub is_cut: bool,
+    /// Ticks since it was heard of. Of a dead node: since it died. Of a replica: since its master heard of it. Of a
+    /// master that was passed over: since it lacks replicas. Counted as far as a rule asks for it.
+    pub unheard: u8,
 }
 
 /// What a node is now.
@@ -261,6 +270,8 @@ pub enum Role {
     Unsynced,
     /// It is dead.
     Down,
+    /// It is dead, and will follow a master should it come back. Told apart only where a node may come back.
+    DownReplica,
 }
 
 /// Effects under way to one replica, oldest first.
@@ -394,6 +405,7 @@ impl Client {
         threads: [Thread::DEAD; MAX_THREADS as usize],
         renewal: RenewalTable::EMPTY,
         wakeup: WakeupEntry::NONE,
+        asks_in: Timer::OFF,
     };
 
     /// Whether it runs.
@@ -411,6 +423,11 @@ impl<R: Record> Node<R> {
     /// Whether its process runs.
     pub fn is_up(&self) -> bool {
         matches!(self.role, Role::Master | Role::Replica | Role::Unsynced)
+    }
+
+    /// Whether its process is dead.
+    pub fn is_dead(&self) -> bool {
+        matches!(self.role, Role::Down | Role::DownReplica)
     }
 }
 
@@ -432,7 +449,15 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
             threads: thread_slots,
             ..Client::ABSENT
         };
-        let absent = Node { role: Role::Absent, record: R::default(), link: Link::empty(), missed: 0 };
+        let absent = Node {
+            role: Role::Absent,
+            record: R::default(),
+            link: Link::empty(),
+            missed: 0,
+            disk: R::default(),
+            is_cut: false,
+            unheard: 0,
+        };
 
         let mut clients = [Client::ABSENT; C];
         clients[..usize::from(config.clients.count)].fill(client);
@@ -490,6 +515,12 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
         self.node(known).is_master().then_some(known)
     }
 
+    /// The node that this client's requests reach, even if it is a replica by now and will refuse to write.
+    pub fn reachable(&self, client: u8) -> Option<u8> {
+        let known = self.client(client).master;
+        self.node(known).is_up().then_some(known)
+    }
+
     /// Every thread of every client that has not crashed, with its client.
     pub fn threads(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
         (0u8..).zip(&self.clients).filter(|(_, client)| matches!(client.mode, Mode::Running | Mode::Paused)).flat_map(
@@ -520,10 +551,12 @@ pub trait Classified {
 pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
     match (config.lock, config.clients.count, config.nodes()) {
         (LockKind::Plain, ..=2, ..=1) => work.run::<Plain, 2, 1>(config),
+        (LockKind::Plain, ..=2, 2) => work.run::<Plain, 2, 2>(config),
         (LockKind::Plain, ..=2, _) => work.run::<Plain, 2, 3>(config),
         (LockKind::Plain, _, ..=1) => work.run::<Plain, 4, 1>(config),
         (LockKind::Plain, _, _) => work.run::<Plain, 4, 3>(config),
         (LockKind::Reentrant, ..=2, ..=1) => work.run::<Reentrant, 2, 1>(config),
+        (LockKind::Reentrant, ..=2, 2) => work.run::<Reentrant, 2, 2>(config),
         (LockKind::Reentrant, ..=2, _) => work.run::<Reentrant, 2, 3>(config),
         (LockKind::Reentrant, _, ..=1) => work.run::<Reentrant, 4, 1>(config),
         (LockKind::Reentrant, _, _) => work.run::<Reentrant, 4, 3>(config),
@@ -538,7 +571,7 @@ const fn word(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-impl<R: Hash, const C: usize, const N: usize> Hash for World<R, C, N> {
+impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
     // Loops, because a derived hash of an array is a call and not inlined.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
@@ -566,7 +599,7 @@ impl Hash for Thread {
 impl Hash for Client {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { mode, master, acquires_left, threads, renewal, wakeup } = *self;
+        let Self { mode, master, acquires_left, threads, renewal, wakeup, asks_in } = *self;
         let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
         let WakeupEntry { subscription, permits, messages } = wakeup;
         let subscription = match subscription {
@@ -578,7 +611,8 @@ impl Hash for Client {
         let acquires_left = acquires_left.unwrap_or(u8::MAX);
         const { assert!(crate::config::MAX_MESSAGES < 4 && crate::config::MAX_REPLICAS < 14, "they share a byte") };
         let waking = subscription << 4 | permits << 2 | messages;
-        let bytes = [mode as u8, master, acquires_left, first_count, second_count, first, due_in.0, waking];
+        let standing = master << 4 | first << 2 | mode as u8;
+        let bytes = [standing, asks_in.0, acquires_left, first_count, second_count, due_in.0, waking, 0];
         hasher.write_u64(word(bytes));
         let [one, other] = threads;
         one.hash(hasher);
@@ -586,12 +620,18 @@ impl Hash for Client {
     }
 }
 
-impl<R: Hash> Hash for Node<R> {
+impl<R: Record> Hash for Node<R> {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects }, missed } = self;
+        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard } = self;
         record.hash(hasher);
-        hasher.write_u32(u32::from_le_bytes([*role as u8, *missed, *len, 0]));
+        // A disk that is kept for no rule is in its default.
+        let has_disk = *disk != R::default();
+        let bytes = [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), 0, 0];
+        hasher.write_u64(word(bytes));
+        if has_disk {
+            disk.hash(hasher);
+        }
         // The slots behind are in their default.
         for Effect { record, age } in &effects[..usize::from(*len)] {
             record.hash(hasher);

@@ -1,8 +1,8 @@
 //! Traces to draw, and walks to draw at random.
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, Config, Faults, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time,
-    Ttls,
+    Bound, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource,
+    Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
@@ -18,6 +18,11 @@ pub const SMALL: Config = Config {
         ttls: Ttls::Absolute,
         promote: PromoteRule::Any,
         failover_within: Bound::Any,
+        fsync: Fsync::None,
+        restart_after: 0,
+        min_replicas: 0,
+        min_replicas_max_lag_ticks: 0,
+        lock_delay: 0,
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
@@ -29,6 +34,9 @@ pub const SMALL: Config = Config {
         lose_message: 0,
         foreign_release: 0,
         force_release: 0,
+        restart_node: 0,
+        cut_link: 0,
+        vanish_key: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -47,7 +55,15 @@ pub const FAILOVER: Config = Config {
 pub const EVERYTHING: Config = Config {
     time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None },
     clients: Clients { threads: 2, ..SMALL.clients },
-    cluster: Cluster { replicas: 2, ..SMALL.cluster },
+    cluster: Cluster {
+        replicas: 2,
+        fsync: Fsync::EverySecond,
+        restart_after: 2,
+        min_replicas: 1,
+        min_replicas_max_lag_ticks: 1,
+        lock_delay: 2,
+        ..SMALL.cluster
+    },
     faults: Faults {
         crash_client: 1,
         crash_thread: 1,
@@ -56,6 +72,9 @@ pub const EVERYTHING: Config = Config {
         lose_message: 1,
         foreign_release: 1,
         force_release: 1,
+        restart_node: 1,
+        cut_link: 1,
+        vanish_key: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL

@@ -346,7 +346,7 @@ fn a_wait_for_the_first_effect_needs_no_second_one() {
 fn a_replica_is_good_for_ten_seconds_after_it_acknowledged() {
     on_every_server(|server| {
         let pair = pair(server);
-        pair.master.require_replicas(1).unwrap();
+        pair.master.require_replicas(1, 10).unwrap();
         let mut client = pair.master.connect().unwrap();
         let mut write = || client.set::<_, _, ()>("lock", "a");
         for _ in 0..10 {

@@ -48,13 +48,13 @@ fn any_bound() -> impl Strategy<Value = Bound> {
 fn any_config() -> impl Strategy<Value = Config> {
     let clients = (1..=3u8, 1..=2u8, 1..=2u8, prop::option::of(1..=2u8));
     let cluster = (0..=2u8, any_bound(), any_bound(), prop::sample::select(PROMOTE_RULES.to_vec()));
-    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 7);
+    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 10);
     let time = (prop::option::of(1..=2u8), prop::option::of(0..=3u8));
     let resource = prop::option::of(any::<bool>());
     let protocol = prop::sample::select(Profile::ALL.to_vec());
     let lock = prop::sample::select(LockKind::ALL.to_vec());
-    (lock, clients, cluster, faults, time, resource, protocol).prop_map(
-        |(lock, clients, cluster, faults, time, resource, profile)| {
+    (lock, clients, cluster, faults, time, resource, protocol, 0..=1u8).prop_map(
+        |(lock, clients, cluster, faults, time, resource, profile, min_replicas)| {
             let mut config = scenario("two-clients-one-node").config;
             config.lock = lock;
             config.clients.count = clients.0;
@@ -76,7 +76,13 @@ fn any_config() -> impl Strategy<Value = Config> {
                 lose_message: faults[4],
                 foreign_release: faults[5],
                 force_release: faults[6],
+                // Nothing comes back that has not died.
+                restart_node: if faults[3] > 0 { faults[7] } else { 0 },
+                cut_link: faults[8],
+                vanish_key: faults[9],
             };
+            config.cluster.min_replicas = min_replicas.min(config.cluster.replicas);
+            config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
             (config.time.renew_every, config.time.wait_limit) = time;
             config.resource = resource.map(|fenced| Resource { fenced });
             config.protocol = profile.protocol();
@@ -128,7 +134,12 @@ fn rich() -> Vec<Config> {
                     lose_message: 1,
                     foreign_release: 1,
                     force_release: 1,
+                    restart_node: 1,
+                    cut_link: 1,
+                    vanish_key: 1,
                 };
+                config.cluster.min_replicas = 1;
+                config.cluster.min_replicas_max_lag_ticks = 1;
                 all.push(config);
             }
         }
@@ -145,7 +156,17 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     released.faults.foreign_release = 1;
     let mut half_released = released;
     half_released.clients.max_holds = 2;
+    let mut demoted = scenario("old-master-serves-its-side").config;
+    (demoted.time.wait_limit, demoted.clients.acquires) = (Some(3), Some(2));
+    (demoted.faults.foreign_release, demoted.faults.force_release) = (1, 1);
+    let mut counting = demoted;
+    (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
+    let mut renewing = counting;
+    renewing.time.renew_every = Some(1);
     vec![
+        ("a watchdog whose master hears of no replica", renewing),
+        ("whoever still asks a master that was demoted", demoted),
+        ("whoever asks a master that hears of no replica", counting),
         ("promotion by priority", by_priority),
         ("who was forgotten to have released does so again", released),
         ("the same of two holds", half_released),

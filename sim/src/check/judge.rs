@@ -170,7 +170,10 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::CrashNode
         | ActionKind::LoseMessage
         | ActionKind::ForeignRelease
-        | ActionKind::ForceRelease => false,
+        | ActionKind::ForceRelease
+        | ActionKind::RestartNode
+        | ActionKind::CutLink
+        | ActionKind::VanishKey => false,
         ActionKind::Release => !config.clients.hold_for_ever,
         ActionKind::Subscribe
         | ActionKind::SecondAsk
@@ -186,6 +189,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Replicate
         | ActionKind::Promote
         | ActionKind::Resync
+        | ActionKind::Demote
+        | ActionKind::Fsync
+        | ActionKind::Heal
         | ActionKind::Tick => true,
     }
 }

@@ -301,6 +301,9 @@ impl Coverage {
         least.lose_message = least.lose_message.min(left.lose_message);
         least.foreign_release = least.foreign_release.min(left.foreign_release);
         least.force_release = least.force_release.min(left.force_release);
+        least.restart_node = least.restart_node.min(left.restart_node);
+        least.cut_link = least.cut_link.min(left.cut_link);
+        least.vanish_key = least.vanish_key.min(left.vanish_key);
     }
 
     /// What the scenario allows and the run never did, in words.
@@ -327,6 +330,9 @@ impl Coverage {
             (ActionKind::LoseMessage, left.lose_message),
             (ActionKind::ForeignRelease, left.foreign_release),
             (ActionKind::ForceRelease, left.force_release),
+            (ActionKind::RestartNode, left.restart_node),
+            (ActionKind::CutLink, left.cut_link),
+            (ActionKind::VanishKey, left.vanish_key),
         ];
         budgets.into_iter().filter(|(_, left)| *left > 0)
     }

@@ -559,7 +559,7 @@ fn sift<F: Fingerprint>(table: &mut Table<F>, shard: usize, batches: &[&Batch<F>
 
 /// Does numbered pieces of work on so many threads; the results come in the order of the numbers. The work is told the
 /// number of its thread, and of itself.
-pub(super) fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+pub(crate) fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     if threads <= 1 || pieces <= 1 {
         return (0..pieces).map(|number| work(0, number)).collect();
     }

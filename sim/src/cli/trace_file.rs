@@ -187,6 +187,11 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         let Bound::Ticks(ticks) = bound else { continue };
         within(key, ticks.into(), 0, MAX_TICKS.into())?;
     }
+    within("cluster/restart_after", cluster.restart_after.into(), 0, MAX_TICKS.into())?;
+    within("cluster/lock_delay", cluster.lock_delay.into(), 0, MAX_TICKS.into())?;
+    within("cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
+    let max_lag = cluster.min_replicas_max_lag_ticks.into();
+    within("cluster/min_replicas_max_lag_ticks", max_lag, 0, MAX_TICKS.into())?;
     within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
     let ticks = [
         ("time/lease", Some(time.lease)),
@@ -197,8 +202,18 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     for (key, value) in ticks {
         within(key, value.unwrap_or(0).into(), 0, MAX_TICKS.into())?;
     }
-    let Faults { crash_client, crash_thread, pause_client, crash_node, lose_message, foreign_release, force_release } =
-        *faults;
+    let Faults {
+        crash_client,
+        crash_thread,
+        pause_client,
+        crash_node,
+        lose_message,
+        foreign_release,
+        force_release,
+        restart_node,
+        cut_link,
+        vanish_key,
+    } = *faults;
     let budgets = [
         ("faults/crash_client", crash_client),
         ("faults/crash_thread", crash_thread),
@@ -207,6 +222,9 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         ("faults/lose_message", lose_message),
         ("faults/foreign_release", foreign_release),
         ("faults/force_release", force_release),
+        ("faults/restart_node", restart_node),
+        ("faults/cut_link", cut_link),
+        ("faults/vanish_key", vanish_key),
     ];
     for (key, budget) in budgets {
         within(key, budget.into(), 0, MAX_FAULTS.into())?;

@@ -1,8 +1,6 @@
 //! What is seen of a trace, line by line: a request is two beats (it is sent, it is answered), everything else is one,
 //! and time that passes without anything happening is one beat however long it is.
 
-use std::fmt::Write as _;
-
 use lockstep_model::action::Action;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal};
 use lockstep_model::step::{Happening, Reply};
@@ -13,6 +11,8 @@ use lockstep_model::world::Holder;
 
 use super::paint::Tone;
 use super::words::{count, list, stored, time};
+
+mod nodes;
 
 /// A column of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -229,16 +229,10 @@ impl Teller<'_> {
             Action::Renew { client } => self.renew(client),
             Action::Replicate { node } => vec![self.replicate(node)],
             Action::Promote { node } => self.promote(node),
-            Action::Resync { node } => {
-                let text =
-                    self.stored_on(node).map_or_else(|| "synced: empty".to_owned(), |lock| format!("synced: {lock}"));
-                self.alone(
-                    Lane::Node(node),
-                    text,
-                    Tone::Plain,
-                    format!("{name} follows the new master, and takes its data"),
-                )
-            }
+            Action::Resync { node } => self.resync(node),
+            Action::Demote { node } => self.demote(node),
+            Action::Fsync { node } => self.fsync(node),
+            Action::Heal { node } => self.heal(node),
             Action::CrashClient { client } => {
                 let mut beat = Beat::of(self.step, format!("{name} crashes, for good{}", self.left_behind(client)));
                 for thread in 0..self.config.clients.threads {
@@ -255,6 +249,9 @@ impl Teller<'_> {
                 self.alone(Lane::Thread { client, thread: 0 }, "paused", Tone::Odd, what)
             }
             Action::CrashNode { node } => self.crash_node(node),
+            Action::RestartNode { node } => self.restart_node(node),
+            Action::CutLink { node } => self.cut_link(node),
+            Action::VanishKey { node } => self.vanish_key(node),
             Action::Tick => vec![self.passing(None)],
         }
     }
@@ -287,9 +284,20 @@ impl Teller<'_> {
                 };
                 (says, Tone::Odd, format!("{master} refuses: {holder} has it, {life}{}", self.then_sleeps(name, after)))
             }
+            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
             other => (super::words::reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, verb, what, (says, tone, answer))
+    }
+
+    /// A node that does not write.
+    fn refuses_to_write(&self, node: u8) -> (String, Tone, String) {
+        let name = node_name(node);
+        if self.step.answer == Reply::ReadOnly {
+            return ("read only".to_owned(), Tone::Odd, format!("{name} writes nothing: it is a replica by now"));
+        }
+        let answer = format!("{name} writes nothing: it has heard of too few replicas lately");
+        ("no replicas".to_owned(), Tone::Odd, answer)
     }
 
     /// One release request and its answer.
@@ -320,6 +328,7 @@ impl Teller<'_> {
             Reply::NothingToRelease => {
                 ("no lock".to_owned(), Tone::Plain, format!("{master} stores no lock: nothing changes"))
             }
+            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
             other => (super::words::reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, verb, what, (says, tone, answer))
@@ -362,6 +371,14 @@ impl Teller<'_> {
                 };
                 let answer = format!("{master} stores {stores}: nothing changes; {then}");
                 self.request(caller, node, "renew", sent, ("missed".to_owned(), Tone::Odd, answer))
+            }
+            Reply::NotEnoughReplicas | Reply::ReadOnly => {
+                let (says, tone, answer) = self.refuses_to_write(node);
+                let then = match self.config.protocol.failed_renewal {
+                    FailedRenewal::Retry => "the watchdog will try again",
+                    FailedRenewal::Forget => "the watchdog forgets the lock",
+                };
+                self.request(caller, node, "renew", sent, (says, tone, format!("{answer}; {then}")))
             }
             other => {
                 let answer = format!("{master} makes the lease whole{}", self.replicas_know());
@@ -416,22 +433,6 @@ impl Teller<'_> {
         };
         let text = format!("MASTER {}", stored.as_deref().unwrap_or("(empty)"));
         self.alone(Lane::Node(node), text, Tone::Strong, format!("{name} is promoted{knows}"))
-    }
-
-    fn crash_node(&self, node: u8) -> Vec<Beat> {
-        let role = if self.before.nodes[usize::from(node)].role == "master" { "master" } else { "replica" };
-        let mut what = format!("the {role} {} dies", self.step.lane);
-        if self.has(Happening::EffectsLost) {
-            what += ", and with it what no replica has applied";
-        }
-        if self.has(Happening::SubscriptionLost) {
-            let lost = |(before, after): (&ClientState, &ClientState)| {
-                (before.subscription != after.subscription).then(|| after.name.clone())
-            };
-            let lost: Vec<_> = self.before.clients.iter().zip(&self.step.state.clients).filter_map(lost).collect();
-            let _ = write!(what, "; the subscription of {} dies too", list(&lost));
-        }
-        self.alone(Lane::Node(node), "x crash", Tone::Odd, what)
     }
 
     /// Time passes; `earlier` is the beat of the ticks just before, when nothing happened in them.
@@ -556,10 +557,9 @@ impl Teller<'_> {
         (0..self.config.nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
     }
 
-    /// The newest of the nodes that accept writes.
     fn acting_master(&self) -> Option<u8> {
-        let is_master = |node: &u8| self.step.state.nodes[usize::from(*node)].role == "master";
-        (0..self.config.nodes()).rev().find(is_master)
+        let acting = &self.step.state.acting_master()?.name;
+        (0..self.config.nodes()).find(|node| node_name(*node) == *acting)
     }
 
     fn stored_on(&self, node: u8) -> Option<String> {

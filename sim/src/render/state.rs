@@ -5,8 +5,8 @@
 use std::fmt::Write as _;
 
 use lockstep_model::config::{Config, Faults};
-use lockstep_model::trace::{ClientState, State, StoredLock, ThreadState, holder_name};
-use lockstep_model::world::Holder;
+use lockstep_model::trace::{ClientState, NodeState, State, StoredLock, ThreadState, holder_name};
+use lockstep_model::world::{Holder, Role};
 use lockstep_model::{Property, Record, World};
 
 use super::words::{count, faults_allowed, list, stored, time};
@@ -44,7 +44,7 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        page.say(&node.name, &stores(config, world, index, node.lock.as_ref(), &node.role));
+        page.say(&node.name, &stores(config, world, index, node));
         for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
             let age = match seen.age {
                 0 => String::new(),
@@ -56,6 +56,9 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
     if let Some(newest) = state.resource_newest {
         let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
         page.say("resource", &seen);
+    }
+    if let Some(acting) = &state.acting_master {
+        page.say("master", &format!("{acting} is the one that the others follow"));
     }
     if let Some(left) = state.failover_left {
         page.say("failover", &within(config, "must be over", left));
@@ -132,6 +135,9 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
             let _ = write!(says, "; may ask {} more", count(left.into(), "time"));
         }
     }
+    if let Some(left) = client.asks_in {
+        let _ = write!(says, "; asks for nothing for {}", time(config, left.into()));
+    }
     let renewed = (0u8..).zip(&client.renewal_counts).filter(|(_, holds)| **holds > 0).map(|(thread, holds)| {
         let name = holder_name(config, Holder::new(index, thread));
         let first = if client.renewal_first == Some(thread) && config.clients.threads > 1 { ", first" } else { "" };
@@ -164,10 +170,10 @@ fn stores<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &World<R, C, N>,
     index: u8,
-    known: Option<&StoredLock>,
-    role: &str,
+    state: &NodeState,
 ) -> String {
     let node = world.node(index);
+    let (role, known) = (state.role.as_str(), state.lock.as_ref());
     let mut says = match (role, node.record.holder()) {
         ("down", None) if world.group.master == index => "dead; it was the master".to_owned(),
         ("down", None) => "dead".to_owned(),
@@ -183,6 +189,18 @@ fn stores<R: Record, const C: usize, const N: usize>(
         ("unsynced", _) => format!("follows nobody yet, stores {}", lock(config, known)),
         (role, _) => format!("{role}, stores {}", lock(config, known)),
     };
+    if let Some(disk) = state.on_disk.as_ref() {
+        let _ = write!(says, "; on its disk: {}", lock(config, disk.lock.as_ref()));
+    }
+    if node.role == Role::DownReplica {
+        says += "; it will follow a master if it comes back";
+    }
+    if node.is_cut {
+        says += "; cut off from the other nodes";
+    }
+    if node.unheard > 0 {
+        let _ = write!(says, "; unheard of for {}", time(config, node.unheard.into()));
+    }
     if node.missed > 0 {
         let _ = write!(says, "; {} never reached it", count(node.missed.into(), "effect"));
     }

@@ -393,6 +393,10 @@ impl<'a> Sheet<'a> {
                 pen.text(Point { x, y: y - 2.0 }, "m white middle", role);
                 lower += 10.0;
             }
+            if was.is_cut != is.is_cut {
+                let text = if is.is_cut { "cut off" } else { "healed" };
+                return self.label(pen, lane, y + lower, side, Tone::Odd, text);
+            }
             let text = match &is.lock {
                 Some(lock) if was.lock.as_ref() != Some(lock) || becomes.is_some() => {
                     words::stored(&self.trace.config, lock)

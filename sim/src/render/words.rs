@@ -1,7 +1,7 @@
 //! The phrases of the pictures, in the words of the dictionary.
 
 use lockstep_model::action::{Action, Party};
-use lockstep_model::config::{Bound, Config, Faults, PromoteRule};
+use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule};
 use lockstep_model::step::Reply;
 use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
 use lockstep_model::{Property, Verdict};
@@ -74,7 +74,10 @@ pub const fn does(action: Action) -> &'static str {
         Action::Renew { .. } => "renews by its watchdog",
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
-        Action::Resync { .. } => "follows the new master, and takes its data",
+        Action::Resync { .. } => "follows the master, and takes its data",
+        Action::Demote { .. } => "is demoted: it follows the new master, and takes its data",
+        Action::Fsync { .. } => "has what it wrote on its disk",
+        Action::Heal { .. } => "reaches the other nodes again",
         Action::CrashClient { .. } => "crashes, for good",
         Action::CrashThread { .. } => "dies, its process lives on",
         Action::PauseClient { .. } => "is paused",
@@ -82,6 +85,9 @@ pub const fn does(action: Action) -> &'static str {
         Action::LoseMessage { .. } => "never gets an unlock message: it is lost",
         Action::ForeignRelease { .. } => "releases without holding",
         Action::ForceRelease { .. } => "deletes the lock, whoever holds it",
+        Action::RestartNode { .. } => "comes back",
+        Action::CutLink { .. } => "is cut off from the other nodes",
+        Action::VanishKey { .. } => "drops the key without a word",
         Action::Tick => "one tick passes",
     }
 }
@@ -112,6 +118,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::NothingToRelease => "nothing to delete".to_owned(),
         Reply::Accepted => "accepted".to_owned(),
         Reply::Rejected => "rejected".to_owned(),
+        Reply::NotEnoughReplicas => "not enough replicas".to_owned(),
+        Reply::ReadOnly => "a replica: reads only".to_owned(),
     }
 }
 
@@ -281,6 +289,27 @@ pub fn world(config: &Config) -> Vec<String> {
         }
     };
     lines.push(nodes);
+    if config.cluster.min_replicas > 0 {
+        let most = ticks(config.cluster.min_replicas_max_lag_ticks);
+        let needed = count(config.cluster.min_replicas.into(), "replica");
+        lines.push(format!("a master writes only if it heard of {needed} within {most}"));
+    }
+    if config.cluster.lock_delay > 0 {
+        let delay = ticks(config.cluster.lock_delay);
+        lines.push(format!("who learns of a new master asks for the lock only {delay} later"));
+    }
+    if config.can_restart() {
+        let finds = match config.cluster.fsync {
+            Fsync::None => "empty: it has no AOF",
+            Fsync::EverySecond => "with what was on its disk: that is written to once a second",
+            Fsync::Always => "with all its data: they are on its disk before the reply",
+        };
+        let when = match config.cluster.restart_after {
+            0 => String::new(),
+            after => format!(", after {} at the earliest", ticks(after)),
+        };
+        lines.push(format!("a node that died comes back{when}, {finds}"));
+    }
 
     let renewal = config
         .time
@@ -341,6 +370,9 @@ pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
         (faults.lose_message, "an unlock message is lost"),
         (faults.foreign_release, "somebody releases without holding"),
         (faults.force_release, "somebody deletes the lock"),
+        (faults.restart_node, "a dead node comes back"),
+        (faults.cut_link, "a node is cut off"),
+        (faults.vanish_key, "the key vanishes"),
     ];
     all.into_iter()
         .filter(|(budget, _)| *budget > 0)
@@ -370,7 +402,7 @@ fn always(trace: &Trace, names: impl Fn(&State) -> Vec<String>) -> Vec<String> {
 }
 
 fn counts_differ(state: &State) -> String {
-    let Some(master) = state.nodes.iter().find(|node| node.role == "master") else {
+    let Some(master) = state.acting_master() else {
         return "there is no master to agree with".to_owned();
     };
     let differing = state.believers().find(|thread| {
@@ -396,11 +428,11 @@ pub(crate) fn is_in_lock(phase: &str) -> bool {
 }
 
 fn acting_master(state: &State) -> Option<&str> {
-    state.nodes.iter().find(|node| node.role == "master").map(|node| node.name.as_str())
+    state.acting_master().map(|node| node.name.as_str())
 }
 
 fn acting_master_lock(state: &State) -> Option<&StoredLock> {
-    state.nodes.iter().filter(|node| node.role == "master").find_map(|node| node.lock.as_ref())
+    state.acting_master()?.lock.as_ref()
 }
 
 /// Who held before the last step, or, if no master was there to say, before its crash.

@@ -145,6 +145,16 @@ pub enum Error {
         other: &'static str,
     },
 
+    /// The scenario's masters need replicas to write, and this server does not ask its scripts for them.
+    #[error(
+        "{server} holds SET to min-replicas-to-write and scripts not, so min_replicas would change nothing here; \
+         name a server of Redis 7.0 or newer with --server"
+    )]
+    ScriptsNeedNoReplicas {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// `lease` times `tick_ms` is beyond what Redis can store.
     #[error("the lease is longer than a hundred years; lower lease or tick_ms in [time]")]
     LeaseTooLong,

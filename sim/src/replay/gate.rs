@@ -133,6 +133,17 @@ impl Gate {
         self.relay = None;
     }
 
+    /// Says nothing more to either side, and lets neither know: as a partition does. The master believes that its replica
+    /// is there until its last word is too old, even if the replica has left; dropping the gate ends that.
+    pub fn silence(&self) {
+        self.shared.lock().is_silent = true;
+    }
+
+    /// Whether it was silenced.
+    pub fn is_silent(&self) -> bool {
+        self.shared.lock().is_silent
+    }
+
     /// Makes a link possible again; then `Node::follow` leads the replica back, to a new port, since a
     /// replica told to follow whom it follows already does nothing. If the master still has what was
     /// cut off, the marks go on as they were; if it sends a full copy, the marks in it are gone.
@@ -220,6 +231,8 @@ struct State {
     last_mark: u64,
     /// Why the last link ended.
     trouble: Option<String>,
+    /// Nothing passes any more, and no end is told.
+    is_silent: bool,
 }
 
 /// A replica that is connected now.
@@ -390,6 +403,10 @@ fn relay(listener: &TcpListener, stopped: &UnixStream, master_socket: &Path, sha
         if ready[0] {
             return Ok(());
         }
+        if shared.lock().is_silent {
+            // Both ends stay open until the gate is dropped, whatever they do.
+            return wait_for_end(stopped);
+        }
         if let Some(open) = &mut ends {
             let moved = (if ready[2] { open.move_up() } else { Ok(()) })
                 .and_then(|()| if ready[3] { open.move_down(shared) } else { Ok(()) });
@@ -415,6 +432,15 @@ fn relay(listener: &TcpListener, stopped: &UnixStream, master_socket: &Path, sha
                     None
                 }
             };
+        }
+    }
+}
+
+fn wait_for_end(stopped: &UnixStream) -> Result<(), Error> {
+    loop {
+        match poll(&mut [watch(stopped)], None) {
+            Err(rustix::io::Errno::INTR) => {}
+            polled => return polled.map(drop).map_err(|errno| Error::system("poll the gate's sockets")(errno.into())),
         }
     }
 }

@@ -24,6 +24,6 @@ pub use clock::{Clock, ClockLibrary};
 pub use compare::Difference;
 pub use error::Error;
 pub use gate::{Effect, Gate};
-pub use node::{Node, Role};
+pub use node::{Node, Role, Settings};
 pub use player::{Played, Player, suited};
 pub use server::{Flavour, Server, Version};

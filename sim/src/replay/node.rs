@@ -21,15 +21,14 @@ use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, Redi
 use super::held::HeldFolder;
 use super::{Clock, ClockLibrary, Error, Gate, Server, Version};
 
+mod disk;
+
 /// How long a server may take to answer for the first time: a loaded machine is slow, not broken.
 const START_WAIT: Duration = Duration::from_secs(15);
 /// How long what normally takes a millisecond may take between two servers.
 pub(super) const LINK_WAIT: Duration = Duration::from_secs(5);
 /// How long one command may take before the server counts as stuck.
 const ANSWER_WAIT: Duration = Duration::from_secs(10);
-
-/// `min-replicas-max-lag`, as it is by default.
-const MAX_LAG_SECONDS: u32 = 10;
 
 /// What a node is *now*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -40,10 +39,20 @@ pub enum Role {
     Replica,
 }
 
+/// What a node is started with beside what every node is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Settings {
+    /// `appendfsync`, with an AOF; `None`: without.
+    pub fsync: Option<&'static str>,
+}
+
 /// One server process of our own. Dropping it kills it.
 #[derive(Debug)]
 pub struct Node {
     server: Server,
+    settings: Settings,
+    /// What its disk holds, where that is not just what it wrote.
+    disk: Mutex<Option<disk::Files>>,
     child: Mutex<Child>,
     control: Mutex<Control>,
     requires_replicas: AtomicBool,
@@ -67,14 +76,25 @@ impl Node {
     /// `WouldNotStart` and `ClockNotInForce` come with the last lines of the server's log;
     /// `NeedsLinux`; `System` for what the machine refuses.
     pub fn start(server: &Server, start_ms: i64) -> Result<Self, Error> {
+        Self::start_with(server, start_ms, Settings::default())
+    }
+
+    /// The same, with settings of its own, which it keeps when it is started again.
+    ///
+    /// # Errors
+    ///
+    /// As `start`.
+    pub fn start_with(server: &Server, start_ms: i64, settings: Settings) -> Result<Self, Error> {
         let library = ClockLibrary::shared()?;
         let folder = HeldFolder::new().map_err(Error::system("create a folder"))?;
         let clock = Clock::create(folder.path(), start_ms)?;
         let home = Home { socket: folder.path().join("s"), folder, library };
         home.check()?;
-        let (child, control) = boot(server, &home, &clock)?;
+        let (child, control) = boot(server, settings, &home, &clock)?;
         Ok(Self {
             server: server.clone(),
+            settings,
+            disk: Mutex::new(None),
             child: Mutex::new(child),
             control: Mutex::new(control),
             requires_replicas: AtomicBool::new(false),
@@ -145,15 +165,15 @@ impl Node {
         self.kill()
     }
 
-    /// Starts the process again, after `kill` empty and after `kill_keeping_data` with its data. It
-    /// comes back as a master, with the settings of a new node; connections to it are dead.
+    /// Starts the process again: with its data after `kill_keeping_data`, with what its AOF says if it has one, else
+    /// empty. It comes back as a master, with the settings of a new node; connections to it are dead.
     ///
     /// # Errors
     ///
     /// As `start`.
     pub fn restart(&self) -> Result<(), Error> {
         self.kill()?;
-        let (child, control) = boot(&self.server, &self.home, &self.clock)?;
+        let (child, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
         *self.child() = child;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
@@ -207,16 +227,60 @@ impl Node {
         control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == Role::Master))
     }
 
-    /// Makes a master refuse writes unless this many replicas have acknowledged in the last 10 seconds of
-    /// its clock (`min-replicas-to-write`). The gates say when they do.
+    /// Makes a master refuse writes unless this many replicas have acknowledged in the last so many seconds of
+    /// its clock (`min-replicas-to-write`, `min-replicas-max-lag`). The gates say when they do.
     ///
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn require_replicas(&self, count: u32) -> Result<(), Error> {
+    pub fn require_replicas(&self, count: u32, max_lag_seconds: u32) -> Result<(), Error> {
         self.requires_replicas.store(count > 0, Ordering::Relaxed);
-        let setting = ["SET", "min-replicas-to-write", &count.to_string()];
-        self.control().ask("CONFIG SET", redis::cmd("CONFIG").arg(&setting))
+        let mut control = self.control();
+        for (setting, value) in [("min-replicas-max-lag", max_lag_seconds), ("min-replicas-to-write", count)] {
+            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg("SET").arg(setting).arg(value))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a master has noticed that the replica announced as `port` left.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut`; `Redis` if the node is not running.
+    pub fn wait_without(&self, port: u16) -> Result<(), Error> {
+        self.control().wait(LINK_WAIT, "a master to miss its replica", |master| {
+            Ok(master.replica_field(port, "state")?.is_none())
+        })
+    }
+
+    /// Makes the node a replica of nobody it could reach, with the data it has.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn follow_nobody(&self) -> Result<(), Error> {
+        // Nobody listens on port 1 (tcpmux), and asking there is refused at once.
+        let command = redis::cmd("REPLICAOF").arg("127.0.0.1").arg(1).to_owned();
+        self.control().ask::<Value>("REPLICAOF", &command).map(drop)
+    }
+
+    /// Makes the node want for memory until it has thrown one key away, of those with a TTL (`volatile-ttl`), and then
+    /// no more.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it has none to throw away; `Redis` if the node is not running.
+    pub fn throw_one_away(&self) -> Result<(), Error> {
+        let mut control = self.control();
+        let thrown_away = |control: &mut Control| control.count_thrown_away();
+        let before = thrown_away(&mut control)?;
+        for (setting, value) in [("maxmemory-policy", "volatile-ttl"), ("maxmemory", "1")] {
+            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value]))?;
+        }
+        let ended =
+            control.wait(LINK_WAIT, "a server to throw a key away", |control| Ok(thrown_away(control)? > before));
+        control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", "maxmemory", "0"]))?;
+        ended
     }
 
     /// What the node is now.
@@ -304,7 +368,11 @@ impl Control {
     }
 
     fn replication(&mut self) -> Result<BTreeMap<String, String>, Error> {
-        let text: String = self.ask("INFO", redis::cmd("INFO").arg("replication"))?;
+        self.info("replication")
+    }
+
+    fn info(&mut self, section: &str) -> Result<BTreeMap<String, String>, Error> {
+        let text: String = self.ask("INFO", redis::cmd("INFO").arg(section))?;
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
     }
@@ -337,14 +405,22 @@ impl Control {
     /// Makes a master count its good replicas now. It does so once a second of real time, and whenever a
     /// limit of theirs changes: so one is changed and changed back, in one go.
     pub(super) fn recount_replicas(&mut self) -> Result<(), Error> {
+        let asked: (String, u32) =
+            self.ask("CONFIG GET", redis::cmd("CONFIG").arg("GET").arg("min-replicas-max-lag"))?;
         let limit = |seconds: u32| {
             let mut command = redis::cmd("CONFIG");
             command.arg("SET").arg("min-replicas-max-lag").arg(seconds);
             command
         };
         let mut pipeline = redis::pipe();
-        pipeline.add_command(limit(MAX_LAG_SECONDS + 1)).add_command(limit(MAX_LAG_SECONDS));
+        pipeline.add_command(limit(asked.1 + 1)).add_command(limit(asked.1));
         pipeline.query::<()>(&mut self.0).map_err(Error::redis("CONFIG SET"))
+    }
+
+    /// How many keys were thrown away for want of memory.
+    fn count_thrown_away(&mut self) -> Result<u64, Error> {
+        let count = self.info("stats")?.get("evicted_keys").and_then(|count| count.parse().ok());
+        count.ok_or_else(|| Error::link("the server does not tell its evicted_keys"))
     }
 
     /// What a master tells of one replica: `slave0:ip=127.0.0.1,port=…,state=online,offset=…,lag=…`.
@@ -446,9 +522,9 @@ impl Home {
 }
 
 /// A process that answers, and goes by our clock.
-fn boot(server: &Server, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
+fn boot(server: &Server, settings: Settings, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
     let log = Log { folder: home.folder.path().to_owned() };
-    let mut child = Reaped(Some(launch(command(server, home, clock, &log)?)?));
+    let mut child = Reaped(Some(launch(command(server, settings, home, clock, &log)?)?));
     let mut control = wait_for_answer(server, &home.socket, child.running()?, &log)?;
     // Only lazily: the background search for expired keys runs by chance, and its DELs with it.
     // A key that is past its deadline is gone for every command either way.
@@ -460,7 +536,7 @@ fn boot(server: &Server, home: &Home, clock: &Clock) -> Result<(Child, Control),
     Ok((child.keep()?, control))
 }
 
-fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Command, Error> {
+fn command(server: &Server, settings: Settings, home: &Home, clock: &Clock, log: &Log) -> Result<Command, Error> {
     // The clock jumps at will, so nothing may end because much time seems to have passed: no link
     // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings
     // counts real seconds, and a ping would be a byte in the stream that nobody asked for.
@@ -468,7 +544,6 @@ fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Com
         ("--port", "0"),
         ("--daemonize", "no"),
         ("--save", ""),
-        ("--appendonly", "no"),
         ("--repl-diskless-sync", "yes"),
         ("--repl-diskless-sync-delay", "0"),
         ("--repl-diskless-load", "swapdb"),
@@ -487,6 +562,10 @@ fn command(server: &Server, home: &Home, clock: &Clock, log: &Log) -> Result<Com
     for (name, value) in CONSTANT {
         command.args([name, value]);
     }
+    match settings.fsync {
+        Some(when) => command.args(["--appendonly", "yes", "--appendfsync", when]),
+        None => command.args(["--appendonly", "no"]),
+    };
     // Older servers have DEBUG without asking, and refuse the option.
     if server.version() >= (Version { major: 7, minor: 0, patch: 0 }) {
         command.args(["--enable-debug-command", "yes"]);

@@ -17,7 +17,9 @@ use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 use super::compare::{self, DUMP, Difference};
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
-use super::{Error, Gate, Node, Server};
+use super::{Error, Gate, Node, Server, Settings};
+
+mod nodes;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
 const START_MS: i64 = 1_704_067_200_000;
@@ -46,8 +48,10 @@ pub struct Player {
     members: Vec<Member>,
     /// The acting master, or the last one.
     master: usize,
+    /// What a master that is cut off still takes for the links to its replicas.
+    phantoms: Vec<Phantom>,
     listeners: Vec<Listener>,
-    /// Whether a node was killed or promoted since the servers were started: such a group is started anew.
+    /// Whether anything befell a node since the servers were started: such a group is started anew.
     is_worn: bool,
     /// Whether the servers are as they were started.
     is_fresh: bool,
@@ -62,6 +66,12 @@ struct Member {
     gate: Option<Gate>,
     pending: Vec<(Cmd, Expected)>,
     role: Role,
+}
+
+/// A gate that says nothing more, and the master behind it.
+struct Phantom {
+    master: usize,
+    gate: Gate,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -126,6 +136,7 @@ impl Player {
     pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
         refuse_other_ttls(server, config)?;
+        nodes::refuse_deaf_scripts(server, config)?;
         let mut player = Self {
             config: *config,
             interpreter,
@@ -133,6 +144,7 @@ impl Player {
             server: server.clone(),
             members: Vec::new(),
             master: 0,
+            phantoms: Vec::new(),
             listeners: Vec::new(),
             is_worn: true,
             is_fresh: false,
@@ -196,19 +208,16 @@ impl Player {
             gate.mark(offset);
             gate.release_all()?;
         }
-        Ok(())
+        self.note_disks()
     }
 
     fn start_nodes(&mut self) -> Result<(), Error> {
         self.members.clear();
+        self.phantoms.clear();
+        let settings = Settings { fsync: nodes::fsync_setting(&self.config) };
         for index in 0..self.config.nodes() {
-            let node = Node::start(&self.server, START_MS)?;
-            let mut connection = node.connect()?;
-            for script in self.interpreter.scripts().iter() {
-                connection.req_command(&script.load()).map_err(Error::redis("SCRIPT LOAD"))?;
-            }
-            let load = redis::cmd("SCRIPT").arg("LOAD").arg(DUMP).to_owned();
-            connection.req_command(&load).map_err(Error::redis("SCRIPT LOAD"))?;
+            let node = Node::start_with(&self.server, START_MS, settings)?;
+            let connection = self.connect(&node)?;
             let role = if index == 0 { Role::Master } else { Role::Replica };
             self.members.push(Member { node, connection, gate: None, pending: Vec::new(), role });
         }
@@ -216,12 +225,28 @@ impl Player {
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }
+        for member in &self.members {
+            nodes::require_replicas(&self.config, &member.node)?;
+        }
+        self.note_disks()?;
         self.is_worn = false;
         self.is_fresh = true;
         Ok(())
     }
 
+    /// A connection to a node that knows the scripts.
+    fn connect(&self, node: &Node) -> Result<Connection, Error> {
+        let mut connection = node.connect()?;
+        for script in self.interpreter.scripts().iter() {
+            connection.req_command(&script.load()).map_err(Error::redis("SCRIPT LOAD"))?;
+        }
+        let load = redis::cmd("SCRIPT").arg("LOAD").arg(DUMP).to_owned();
+        connection.req_command(&load).map_err(Error::redis("SCRIPT LOAD"))?;
+        Ok(connection)
+    }
+
     fn follow_master(&mut self, replica: usize) -> Result<(), Error> {
+        self.leave_master(replica, self.master);
         let master = &self.members[self.master].node;
         let gate = Gate::open(master.socket())?;
         self.members[replica].node.follow(&gate)?;
@@ -229,7 +254,8 @@ impl Player {
         gate.mark(master.offset()?);
         gate.release_all()?;
         self.members[replica].gate = Some(gate);
-        Ok(())
+        self.members[replica].role = Role::Replica;
+        self.note_disk(replica)
     }
 
     fn play(&mut self, step: &TraceStep, before: &State) -> Result<(), Error> {
@@ -237,9 +263,11 @@ impl Player {
         match step.action {
             Action::Tick => {
                 self.flush()?;
-                for member in self.members.iter().filter(|member| member.role != Role::Dead) {
+                // A dead node's clock goes on as well.
+                for member in &self.members {
                     member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
                 }
+                self.acknowledge()?;
             }
             Action::Replicate { node } => {
                 self.flush()?;
@@ -254,12 +282,15 @@ impl Player {
             }
             Action::Resync { node } => {
                 self.flush()?;
-                if self.config.cluster.ttls == Ttls::Relative {
-                    self.forget_history()?;
-                }
-                self.follow_master(usize::from(node))?;
+                self.resync(usize::from(node))?;
                 self.told.note(|| format!("REPLICAOF {}", node_name(node)));
             }
+            Action::Demote { node } => self.demote(usize::from(node))?,
+            Action::Fsync { node } => self.fsync(usize::from(node))?,
+            Action::RestartNode { node } => self.restart(usize::from(node), step, before)?,
+            Action::CutLink { node } => self.cut(usize::from(node))?,
+            Action::Heal { node } => self.heal(usize::from(node))?,
+            Action::VanishKey { node } => self.vanish(usize::from(node))?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);
@@ -271,41 +302,6 @@ impl Player {
             self.ask(step, before, request)?;
         }
         self.expect_keys(at, &step.state);
-        Ok(())
-    }
-
-    /// Kills a node with all it has not passed on.
-    fn crash(&mut self, node: usize) -> Result<(), Error> {
-        self.flush()?;
-        self.members[node].node.kill()?;
-        self.members[node].role = Role::Dead;
-        self.members[node].gate = None;
-        if node == self.master {
-            for member in &mut self.members {
-                member.gate = None;
-            }
-        }
-        self.is_worn = true;
-        self.told.note(|| format!("SIGKILL to n{}", node + 1));
-        Ok(())
-    }
-
-    /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
-    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server
-    /// may choose, and the data are the same.
-    fn forget_history(&mut self) -> Result<(), Error> {
-        let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
-        let changed = self.members[self.master].connection.req_command(&command);
-        changed.map(drop).map_err(Error::redis("DEBUG CHANGE-REPL-ID"))
-    }
-
-    fn promote(&mut self, node: usize) -> Result<(), Error> {
-        self.members[node].gate = None;
-        self.members[node].node.promote()?;
-        self.members[node].role = Role::Master;
-        self.master = node;
-        self.is_worn = true;
-        self.told.note(|| format!("n{}: REPLICAOF NO ONE → OK", node + 1));
         Ok(())
     }
 
@@ -337,9 +333,7 @@ impl Player {
             self.members[node].pending.push((info, Expected::Offset));
             if self.config.cluster.lag.is_zero() {
                 self.flush()?;
-                for gate in self.members.iter().filter_map(|member| member.gate.as_ref()) {
-                    gate.release_all()?;
-                }
+                self.release_all()?;
             }
         }
         Ok(())
@@ -447,6 +441,13 @@ impl Player {
 
     fn index_of(&self, node: &str) -> usize {
         (0..self.members.len()).find(|&index| node_name_of(index) == node).unwrap_or(self.master)
+    }
+}
+
+impl Member {
+    /// The gate to its master, while anything passes it.
+    fn link(&self) -> Option<&Gate> {
+        self.gate.as_ref().filter(|gate| !gate.is_silent())
     }
 }
 

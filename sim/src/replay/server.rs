@@ -110,6 +110,12 @@ impl Server {
         self.version
     }
 
+    /// Whether the writes of a script are refused too where `min-replicas-to-write` refuses a plain write: since 7.0
+    /// (measured: 6.2.5 lets a script write, 7.0.15 and Valkey 9.1.2 do not).
+    pub fn counts_replicas_in_scripts(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// How it tells its replicas a TTL: as a time of its own clock since 7.0 (measured: 6.2.5 sends `PEXPIRE`, 7.0.15
     /// and Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

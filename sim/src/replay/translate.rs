@@ -20,7 +20,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 12] = [
+pub const TABLE: [Row; 18] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -77,7 +77,38 @@ pub const TABLE: [Row; 12] = [
         told: "SIGKILL; REPLICAOF NO ONE",
         redisson: "(Sentinel's failover; Redisson: changeMaster)",
     },
+    Row {
+        model: "any write → not_enough_replicas",
+        told: "NOREPLICAS of a master with min-replicas-to-write, min-replicas-max-lag",
+        redisson: "RedisNoReplicasException, thrown to the caller",
+    },
+    Row {
+        model: "any write → read_only",
+        told: "READONLY of a replica",
+        redisson: "RedisReadonlyException, thrown to the caller",
+    },
+    Row {
+        model: "cut_link, heal",
+        told: "the gates of the node say nothing more to either side; new gates",
+        redisson: "(a partition)",
+    },
+    Row {
+        model: "demote",
+        told: "REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub",
+        redisson: "(Sentinel's fix-slave-config)",
+    },
+    Row {
+        model: "fsync, restart_node",
+        told: "appendfsync always | everysec, the AOF cut to what was on the disk, the process started again",
+        redisson: "(Redis's own)",
+    },
+    Row { model: "vanish_key", told: "maxmemory 1, one eviction, maxmemory 0", redisson: "(Redis's own)" },
 ];
+
+/// What a master answers that has heard of too few replicas to write.
+const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
+/// What a replica answers to a write.
+const READ_ONLY: &str = "read only";
 
 /// A request to a node, and how to read its answer.
 pub struct Request {
@@ -100,7 +131,16 @@ impl Request {
     /// # Errors
     /// The answer is none that the script of this verb can give.
     pub fn answer_words(&self, value: &Value, lock: LockKind) -> Result<String, ReplyError> {
-        (self.read)(&self.call, value, lock)
+        // Any write may be refused so, and what a script had read by then does not matter.
+        if let Value::ServerError(error) = value
+            && error.code() == "NOREPLICAS"
+        {
+            return Ok(NOT_ENOUGH_REPLICAS.to_owned());
+        }
+        match (self.read)(&self.call, value, lock) {
+            Err(ReplyError::NotMaster { .. }) => Ok(READ_ONLY.to_owned()),
+            read => read,
+        }
     }
 }
 
@@ -168,6 +208,12 @@ impl Interpreter {
             | Action::Replicate { .. }
             | Action::Promote { .. }
             | Action::Resync { .. }
+            | Action::Demote { .. }
+            | Action::Fsync { .. }
+            | Action::Heal { .. }
+            | Action::RestartNode { .. }
+            | Action::CutLink { .. }
+            | Action::VanishKey { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
@@ -189,6 +235,8 @@ impl Interpreter {
             Reply::NotHeld => "not held".to_owned(),
             Reply::Renewed => "renewed".to_owned(),
             Reply::RenewalMissed => "not renewed".to_owned(),
+            Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS.to_owned(),
+            Reply::ReadOnly => READ_ONLY.to_owned(),
             Reply::ForceReleased => "force released".to_owned(),
             Reply::NothingToRelease => "nothing to release".to_owned(),
             Reply::Done | Reply::NothingToRenew | Reply::Unreachable | Reply::Accepted | Reply::Rejected => {

@@ -1,11 +1,15 @@
 //! Values that are fine alone and describe nothing together.
 
 use lockstep_model::LockKind;
+use lockstep_model::config::Fsync;
 
 use super::code::Code;
 use super::error::Problem;
 use super::reader::{Parts, Sections};
 use super::section::Section;
+
+/// A shorter tick could end before the fsync of a second.
+const MIN_TICK_MS_EVERYSEC: u32 = 2000;
 
 /// Notes every pair that does not go together. Parts that are wrong in themselves are left out.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -60,11 +64,64 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("ttls", "there is no replica that a TTL could travel to"),
             ("promote", "there is no replica that could be promoted"),
             ("failover_within", "there is no replica that could take over"),
+            ("min_replicas", "there is no replica that a master could hear of"),
+            ("lock_delay", "there is no replica that could become a new master"),
         ] {
             Pair::of(&sections.cluster, key, reason)
                 .with(sections.cluster.span_of("replicas"), "none")
                 .note(&format!("leave `{key}` out, or say how many: replicas = 1"));
         }
+    }
+    note_nodes(parts, sections);
+}
+
+/// What a node has on its disk, whom it hears of, and when it comes back.
+fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
+    if faults.restart_node > 0 && faults.crash_node == 0 {
+        Pair::of(&sections.faults, "restart_node", "no node dies that could come back")
+            .with(sections.faults.span_of("crash_node"), "none")
+            .note("say how many die: crash_node = 1");
+    }
+    if faults.restart_node == 0 {
+        for key in ["fsync", "restart_after"] {
+            Pair::of(&sections.cluster, key, "no node comes back")
+                .with(sections.faults.span_of("restart_node"), "none")
+                .note(&format!("leave `{key}` out, or say how many come back: restart_node = 1 in [faults]"));
+        }
+    }
+    if faults.cut_link > 0 && cluster.replicas == 0 {
+        Pair::of(&sections.faults, "cut_link", "there is no other node that one could be cut off from")
+            .with(sections.cluster.span_of("replicas"), "none")
+            .note("use cut_link = 0, or say how many replicas there are: replicas = 1 in [cluster]");
+    }
+    if cluster.lock_delay > 0 && cluster.replicas > 0 && faults.crash_node == 0 && faults.cut_link == 0 {
+        Pair::of(&sections.cluster, "lock_delay", "there is no failover after which to wait")
+            .with(sections.faults.span(), "no node dies or is cut off")
+            .note("leave it out, or say what happens to a node: crash_node = 1 in [faults]");
+    }
+    if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
+        Pair::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
+            .with(sections.cluster.span_of("replicas"), "all there are")
+            .note("use a smaller min_replicas, or more replicas");
+    }
+    if cluster.min_replicas == 0 {
+        Pair::of(&sections.cluster, "min_replicas_max_lag_ticks", "no master looks at the lag of its replicas")
+            .with(sections.cluster.span_of("min_replicas"), "none is needed")
+            .note("leave it out, or say how many replicas a master needs: min_replicas = 1");
+    }
+    let Some(time) = parts.time else { return };
+    if cluster.fsync == Fsync::EverySecond && time.tick_ms < MIN_TICK_MS_EVERYSEC {
+        // Redis waits a second more for an fsync that is still running (`flushAppendOnlyFile`).
+        Pair::of(&sections.cluster, "fsync", "a disk that is written to every second may be two seconds late")
+            .with(sections.time.span_of("tick_ms"), "shorter than that")
+            .note("use a tick of 2000 ms or more: within a tick, every order of writes and fsyncs is tried");
+    }
+    let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(time.tick_ms);
+    if !max_lag_ms.is_multiple_of(1000) {
+        Pair::of(&sections.cluster, "min_replicas", "a master counts the lag of its replicas in whole seconds")
+            .with(sections.time.span_of("tick_ms"), "not so many ticks")
+            .note("use ticks of whole seconds");
     }
 }
 

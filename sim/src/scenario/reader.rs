@@ -7,7 +7,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, FailedRenewal, Faults, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
+    Bound, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
     MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile, PromoteRule,
     Protocol, RenewalTimer, Resource, Time, Ttls,
 };
@@ -183,19 +183,28 @@ impl<'a> Sections<'a> {
         cluster.number_for_later("groups", 1..=MAX_GROUPS, 1, "more than one independent master");
         let replicas = cluster.number("replicas", 0..=MAX_REPLICAS);
         cluster.number_for_later("wait_for", 0..=MAX_REPLICAS, 0, "an acquire that waits for replicas");
-        cluster.number_for_later("min_replicas", 0..=MAX_REPLICAS, 0, "a master that needs replicas to write");
+        let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
+        // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
+        let max_lag = cluster.number("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
         let lag = cluster.number_or_any("lag", MAX_TICKS);
         let failover_within = cluster.number_or_any("failover_within", MAX_TICKS);
         let ttls = cluster.word("ttls", "way for a TTL to travel", &TTLS);
         let promote = cluster.word("promote", "rule of promotion", &PROMOTE_RULES);
-        let returns = [("never", Some(())), ("with-data", None), ("empty", None)];
-        cluster.word("returns", "way for an old master to return", &returns);
+        let fsync = cluster.word("fsync", "rule of fsync", &FSYNCS);
+        let restart_after = cluster.number("restart_after", 0..=MAX_TICKS);
+        let lock_delay = cluster.number("lock_delay", 0..=MAX_TICKS);
+        let min_replicas = min_replicas.or(0)?;
         Some(Cluster {
             replicas: replicas.or(0)?,
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
             ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
+            fsync: fsync.or(Fsync::None)?,
+            restart_after: restart_after.or(0)?,
+            lock_delay: lock_delay.or(0)?,
+            min_replicas,
+            min_replicas_max_lag_ticks: max_lag.or(u8::from(min_replicas > 0))?,
         })
     }
 
@@ -241,10 +250,9 @@ impl<'a> Sections<'a> {
         let (crash_client, crash_thread) = (budget("crash_client"), budget("crash_thread"));
         let (pause_client, crash_node) = (budget("pause_client"), budget("crash_node"));
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
-        let force_release = budget("force_release");
+        let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
+        let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
         for (fault, what) in [
-            ("restart_node", "a node that starts again"),
-            ("cut_link", "a link that is cut"),
             ("clock_jump", "a clock that jumps"),
             ("lose_request", "a request that is lost"),
             ("lose_reply", "a reply that is lost"),
@@ -259,6 +267,9 @@ impl<'a> Sections<'a> {
             lose_message: lose_message.or(0)?,
             foreign_release: foreign_release.or(0)?,
             force_release: force_release.or(0)?,
+            restart_node: restart_node.or(0)?,
+            cut_link: cut_link.or(0)?,
+            vanish_key: vanish_key.or(0)?,
         })
     }
 
@@ -278,6 +289,8 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
+const FSYNCS: [(&str, Option<Fsync>); 3] =
+    [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 3] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),

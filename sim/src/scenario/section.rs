@@ -23,7 +23,20 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
         "cluster",
-        &["groups", "replicas", "wait_for", "min_replicas", "lag", "ttls", "promote", "failover_within", "returns"],
+        &[
+            "groups",
+            "replicas",
+            "wait_for",
+            "min_replicas",
+            "min_replicas_max_lag_ticks",
+            "lag",
+            "ttls",
+            "promote",
+            "failover_within",
+            "fsync",
+            "restart_after",
+            "lock_delay",
+        ],
     ),
     ("network", &["mode", "delay"]),
     ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
@@ -42,12 +55,17 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
             "lose_message",
             "foreign_release",
             "force_release",
+            "vanish_key",
         ],
     ),
     ("resource", &["fenced"]),
     ("fairness", &["strong"]),
     ("expect", &[]),
 ];
+
+/// Keys that other keys have made needless, and which.
+const GIVEN_UP: [(&str, &str); 1] =
+    [("returns", "say restart_node in [faults] and fsync in [cluster]: a node comes back with what it finds")];
 
 /// The name of what stands before the first table.
 const TOP: &str = "";
@@ -328,7 +346,9 @@ impl<'a> Section<'a> {
             let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
             let title = format!("there is no key `{}` {place}", short(word));
             let mut problem = Problem::at(Code::UnknownKey, key.span(), title);
-            if let Some((home, key)) = home_of(word) {
+            if let Some((_, instead)) = GIVEN_UP.iter().find(|(key, _)| *key == word.as_ref()) {
+                problem = problem.label(*instead);
+            } else if let Some((home, key)) = home_of(word) {
                 self.notes.misplaced.borrow_mut().push(key);
                 let home = if home == TOP { "before the first table".into() } else { format!("in [{home}]") };
                 problem = problem.label(format!("`{word}` belongs {home}"));

@@ -1,7 +1,7 @@
 //! What is read, what is refused, and the pictures that people will see.
 
 use lockstep_model::config::{
-    Bound, FailedRenewal, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer,
+    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer,
 };
 use tempfile::TempDir;
 
@@ -21,7 +21,7 @@ before the replica has seen it."""
 lock = "reentrant"
 
 [time]
-tick_ms = 1_000
+tick_ms = 2_000
 lease = 3
 renew_every = 1
 wait_limit = 6
@@ -39,10 +39,13 @@ hold_for_ever = false
 groups = 1
 replicas = 1
 wait_for = 0
-min_replicas = 0
+min_replicas = 1
 lag = 2
 promote = "most-data"
-returns = "never"
+min_replicas_max_lag_ticks = 2
+fsync = "everysec"
+restart_after = 3
+lock_delay = 4
 
 [network]
 mode = "atomic"
@@ -62,14 +65,15 @@ crash_client = 1
 crash_thread = 2
 pause_client = 3
 crash_node = 4
-restart_node = 0
-cut_link = 0
+restart_node = 2
+cut_link = 3
 clock_jump = 0
 lose_request = 0
 lose_reply = 0
 lose_message = 5
 foreign_release = 6
 force_release = 7
+vanish_key = 8
 
 [resource]
 fenced = true
@@ -123,7 +127,7 @@ fn what_is_left_out_has_the_defaults_of_the_design() {
 fn every_key_is_read() {
     let Scenario { story, config, expect, .. } = read(EVERYTHING);
     assert_eq!(story, "The grant dies with the master before the replica has seen it.");
-    assert_eq!(config.time.tick_ms, 1_000);
+    assert_eq!(config.time.tick_ms, 2_000);
     assert_eq!((config.time.renew_every, config.time.wait_limit), (Some(1), Some(6)));
     assert_eq!(config.time.hold_at_most, Some(4));
     assert_eq!((config.clients.count, config.clients.threads, config.clients.max_holds), (3, 2, 2));
@@ -134,6 +138,10 @@ fn every_key_is_read() {
     let faults = config.faults;
     assert_eq!((faults.crash_client, faults.crash_thread, faults.pause_client, faults.crash_node), (1, 2, 3, 4));
     assert_eq!((faults.lose_message, faults.foreign_release, faults.force_release), (5, 6, 7));
+    assert_eq!((faults.restart_node, faults.cut_link, faults.vanish_key), (2, 3, 8));
+    assert_eq!((config.cluster.fsync, config.cluster.restart_after), (Fsync::EverySecond, 3));
+    assert_eq!(config.cluster.lock_delay, 4);
+    assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag_ticks), (1, 2));
     assert!(config.resource.expect("there is a resource").fenced);
     assert_eq!(expect.len(), 3);
     assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);
@@ -198,13 +206,9 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     for line in [
         "[cluster]\ngroups = 2",
         "[cluster]\nwait_for = 1",
-        "[cluster]\nmin_replicas = 1",
-        "[cluster]\nreturns = \"with-data\"",
         "[network]\nmode = \"split\"",
         "[network]\ndelay = 3",
         "[protocol]\nresend = \"all\"",
-        "[faults]\nrestart_node = 1",
-        "[faults]\ncut_link = 1",
         "[faults]\nclock_jump = 1",
         "[faults]\nlose_request = 1",
         "[faults]\nlose_reply = 1",
@@ -229,10 +233,29 @@ fn what_does_not_go_together_is_refused() {
         SMALLEST.replace("lease = 3", "lease = 3\nhold_at_most = 2") + "hold_for_ever = true",
         smallest_and("[cluster]\nlag = 0"),
         smallest_and("[cluster]\nreplicas = 0\npromote = \"any\""),
+        smallest_and("[faults]\nrestart_node = 1"),
+        smallest_and("[faults]\ncut_link = 1"),
+        smallest_and("[faults]\ncrash_node = 1\n[cluster]\nfsync = \"always\""),
+        smallest_and("[faults]\ncrash_node = 1\nrestart_node = 0\n[cluster]\nrestart_after = 4"),
+        smallest_and("[cluster]\nlock_delay = 1"),
+        smallest_and("[cluster]\nreplicas = 1\nlock_delay = 1"),
+        smallest_and("[cluster]\nmin_replicas = 1"),
+        smallest_and("[cluster]\nreplicas = 1\nmin_replicas = 2"),
+        smallest_and("[cluster]\nreplicas = 1\nmin_replicas_max_lag_ticks = 2"),
+        SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1500") + "[cluster]\nreplicas = 1\nmin_replicas = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1999")
+            + "[cluster]\nfsync = \"everysec\"\n[faults]\ncrash_node = 1\nrestart_node = 1",
     ] {
         assert_eq!(codes(&text), [Code::Impossible], "{text}");
     }
     assert_eq!(codes(&(plain + "max_holds = 1\nthreads = 2\n[faults]\ncrash_thread = 1\nlose_message = 0")), []);
+}
+
+/// Two keys for one thing could say different things.
+#[test]
+fn a_key_that_was_given_up_says_which_to_use() {
+    let picture = picture(&smallest_and("[cluster]\nreturns = \"empty\""));
+    assert!(picture.contains("say restart_node in [faults] and fsync in [cluster]"), "{picture}");
 }
 
 #[test]

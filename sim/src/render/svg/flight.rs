@@ -93,8 +93,9 @@ impl Route {
     }
 }
 
-/// The newest of the nodes that accept writes: whatever is sent, it sends.
+/// Whatever is sent, the acting master sends.
 fn acting_master(state: &State) -> u8 {
-    let masters = (0u8..).zip(&state.nodes).filter(|(_, node)| node.role == "master");
-    masters.map(|(index, _)| index).last().unwrap_or_default()
+    let acting = state.acting_master().map(|node| node.name.as_str());
+    let node = (0u8..).zip(&state.nodes).find(|(_, node)| Some(node.name.as_str()) == acting);
+    node.map(|(index, _)| index).unwrap_or_default()
 }

@@ -1,0 +1,224 @@
+//! What befalls the nodes of a history: they die and come back, are cut off and demoted, and lose keys.
+
+use lockstep_model::Config;
+use lockstep_model::config::{Fsync, Ttls};
+use lockstep_model::trace::{State, TraceStep};
+use redis::ConnectionLike;
+
+use super::{Error, Gate, Member, Node, Phantom, Player, Role, Server};
+
+/// `appendfsync`, where nodes have an AOF.
+pub(super) fn fsync_setting(config: &Config) -> Option<&'static str> {
+    match config.cluster.fsync {
+        Fsync::None => None,
+        Fsync::EverySecond => Some("everysec"),
+        Fsync::Always => Some("always"),
+    }
+}
+
+/// Makes the node count its replicas before it writes.
+pub(super) fn require_replicas(config: &Config, node: &Node) -> Result<(), Error> {
+    if config.cluster.min_replicas == 0 {
+        return Ok(());
+    }
+    let max_lag_ms = u64::from(config.cluster.min_replicas_max_lag_ticks) * u64::from(config.time.tick_ms);
+    let max_lag_seconds = u32::try_from(max_lag_ms / 1000).unwrap_or(u32::MAX);
+    node.require_replicas(config.cluster.min_replicas.into(), max_lag_seconds)
+}
+
+/// Until 7.0 the writes of a script were not held to `min-replicas-to-write` (measured on 6.2.5: EVAL writes where SET is
+/// refused): such a server does not do what the scenario says.
+pub(super) fn refuse_deaf_scripts(server: &Server, config: &Config) -> Result<(), Error> {
+    if config.cluster.min_replicas == 0 || server.counts_replicas_in_scripts() {
+        return Ok(());
+    }
+    Err(Error::ScriptsNeedNoReplicas { server: server.to_string() })
+}
+
+impl Player {
+    /// Kills a node with all it has not passed on.
+    pub(super) fn crash(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        let Member { node: dying, gate, role, .. } = &mut self.members[node];
+        match self.config.cluster.fsync {
+            Fsync::EverySecond => dying.kill_without_power()?,
+            Fsync::None | Fsync::Always => dying.kill()?,
+        }
+        *role = Role::Dead;
+        let port = gate.as_ref().and_then(Gate::port);
+        *gate = None;
+        self.phantoms.retain(|phantom| phantom.master != node);
+        if node == self.master {
+            for member in &mut self.members {
+                member.gate = None;
+            }
+        } else if let Some(port) = port
+            && self.config.cluster.min_replicas > 0
+            && self.members[self.master].role == Role::Master
+        {
+            self.members[self.master].node.wait_without(port)?;
+        }
+        self.is_worn = true;
+        self.told.note(|| format!("SIGKILL to {}", super::node_name_of(node)));
+        Ok(())
+    }
+
+    /// Starts a dead node again, with what it finds.
+    pub(super) fn restart(&mut self, node: usize, step: &TraceStep, before: &State) -> Result<(), Error> {
+        self.flush()?;
+        self.members[node].node.restart()?;
+        self.members[node].connection = self.connect(&self.members[node].node)?;
+        require_replicas(&self.config, &self.members[node].node)?;
+        let is_master = step.state.nodes[node].role == "master";
+        if !is_master {
+            // As its configuration would say; and whom it names is not there for it yet.
+            self.members[node].node.follow_nobody()?;
+        }
+        self.members[node].role = if is_master { Role::Master } else { Role::Replica };
+        self.note_disk(node)?;
+        let disk = before.nodes[node].on_disk.as_ref().and_then(|disk| disk.lock.as_ref());
+        let finds = if disk.is_some() { "finds its AOF" } else { "finds nothing" };
+        self.told.note(|| format!("{} is started again, and {finds}", super::node_name_of(node)));
+        Ok(())
+    }
+
+    /// Makes a replica follow the acting master, and take its data.
+    pub(super) fn resync(&mut self, node: usize) -> Result<(), Error> {
+        if self.config.cluster.ttls == Ttls::Relative {
+            self.forget_history()?;
+        }
+        self.follow_master(node)
+    }
+
+    /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
+    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server
+    /// may choose, and the data are the same.
+    fn forget_history(&mut self) -> Result<(), Error> {
+        let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
+        let changed = self.members[self.master].connection.req_command(&command);
+        changed.map(drop).map_err(Error::redis("DEBUG CHANGE-REPL-ID"))
+    }
+
+    pub(super) fn promote(&mut self, node: usize) -> Result<(), Error> {
+        self.leave_master(node, node);
+        self.members[node].node.promote()?;
+        self.members[node].role = Role::Master;
+        self.master = node;
+        self.is_worn = true;
+        self.told.note(|| format!("{}: REPLICAOF NO ONE → OK", super::node_name_of(node)));
+        Ok(())
+    }
+
+    /// Makes an old master a replica, as Sentinel does.
+    pub(super) fn demote(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        self.resync(node)?;
+        let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "pubsub"]).to_owned();
+        let killed = self.members[node].connection.req_command(&kill);
+        killed.map_err(Error::redis("CLIENT KILL"))?;
+        self.is_worn = true;
+        self.told.note(|| format!("{}: REPLICAOF {}", super::node_name_of(node), super::node_name_of(self.master)));
+        Ok(())
+    }
+
+    /// From here on a node and the others hear nothing of each other, and none is told so.
+    pub(super) fn cut(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        let is_master = node == self.master;
+        for (index, member) in self.members.iter().enumerate() {
+            if let Some(gate) = member.gate.as_ref().filter(|_| is_master || index == node) {
+                gate.silence();
+            }
+        }
+        self.is_worn = true;
+        self.told.note(|| format!("the gates of {} say nothing more", super::node_name_of(node)));
+        Ok(())
+    }
+
+    /// The links of a node may be made anew. A master that was passed over finds its replicas gone.
+    pub(super) fn heal(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        if node != self.master {
+            let (mut gone, kept) =
+                std::mem::take(&mut self.phantoms).into_iter().partition(|phantom| phantom.master == node);
+            self.phantoms = kept;
+            let socket = self.members[node].node.socket().to_owned();
+            let left = |member: &mut Member| member.gate.take_if(|gate| gate.master_socket() == socket);
+            gone.extend(self.members.iter_mut().filter_map(left).map(|gate| Phantom { master: node, gate }));
+            self.lose_replicas(gone)?;
+        }
+        self.told.note(|| format!("{} reaches the others again", super::node_name_of(node)));
+        Ok(())
+    }
+
+    /// Lets masters know that these links have ended.
+    fn lose_replicas(&self, gone: Vec<Phantom>) -> Result<(), Error> {
+        for Phantom { master, gate } in gone {
+            let port = gate.port();
+            gate.close();
+            if let Some(port) = port {
+                self.members[master].node.wait_without(port)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A replica leaves its master for another. One that is cut off does not notice.
+    pub(super) fn leave_master(&mut self, replica: usize, next: usize) {
+        let Some(gate) = self.members[replica].gate.take() else { return };
+        let master = self.members.iter().position(|member| member.node.socket() == gate.master_socket());
+        match master.filter(|&master| master != next && gate.is_silent()) {
+            Some(master) => self.phantoms.push(Phantom { master, gate }),
+            None => gate.close(),
+        }
+    }
+
+    /// What a node has written so far is on its disk.
+    pub(super) fn fsync(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        self.note_disk(node)?;
+        self.told.note(|| format!("the AOF of {} is on its disk", super::node_name_of(node)));
+        Ok(())
+    }
+
+    pub(super) fn note_disks(&self) -> Result<(), Error> {
+        (0..self.members.len()).try_for_each(|node| self.note_disk(node))
+    }
+
+    /// A copy that was taken is in the AOF once a child has written it; then it is on the disk as well.
+    pub(super) fn note_disk(&self, node: usize) -> Result<(), Error> {
+        match self.config.cluster.fsync {
+            Fsync::None => Ok(()),
+            Fsync::EverySecond => self.members[node].node.note_disk(),
+            Fsync::Always => self.members[node].node.wait_written(),
+        }
+    }
+
+    /// Who is linked says so once a second, and a tick is longer than that.
+    pub(super) fn acknowledge(&self) -> Result<(), Error> {
+        if self.config.cluster.min_replicas == 0 {
+            return Ok(());
+        }
+        self.members.iter().filter_map(Member::link).try_for_each(Gate::acknowledge)
+    }
+
+    /// The node throws the lock away for want of memory.
+    pub(super) fn vanish(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        self.members[node].node.throw_one_away()?;
+        self.told.note(|| format!("{}: one key is evicted", super::node_name_of(node)));
+        if node == self.master {
+            let offset = self.members[node].node.offset()?;
+            self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
+            if self.config.cluster.lag.is_zero() {
+                self.release_all()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Every replica that is linked has all that its master wrote.
+    pub(super) fn release_all(&self) -> Result<(), Error> {
+        self.members.iter().filter_map(Member::link).try_for_each(|gate| gate.release_all().map(drop))
+    }
+}
