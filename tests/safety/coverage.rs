@@ -167,8 +167,10 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (demoted.faults.foreign_release, demoted.faults.force_release) = (1, 1);
     let mut counting = demoted;
     (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
-    counting.time.renew_every = Some(1);
+    let mut renewing = counting;
+    renewing.time.renew_every = Some(1);
     vec![
+        ("a watchdog whose master hears of no replica", renewing),
         ("whoever still asks a master that was demoted", demoted),
         ("whoever asks a master that hears of no replica", counting),
         ("promotion by priority", by_priority),

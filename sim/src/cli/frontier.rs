@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use lockstep_model::{Property, Verdict};
 
-use super::check::{duration, make_folder, write_whole};
+use super::check::{make_folder, write_whole};
 use super::progress::watched;
 use super::screen::Screen;
+use super::within::duration;
 use super::{Ended, Format, Output, interrupt};
 use crate::check::Limits;
 use crate::exit::Exit;

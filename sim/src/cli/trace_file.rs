@@ -57,19 +57,22 @@ impl Fault {
 }
 
 fn contents(file: &Path) -> Result<String, (String, &'static str)> {
-    let read = || -> std::io::Result<Result<Vec<u8>, &'static str>> {
-        let opened = File::open(file)?;
-        if opened.metadata()?.is_dir() {
-            return Ok(Err("this is a folder, not a trace"));
+    let read = || -> std::io::Result<Result<Vec<u8>, (&'static str, &'static str)>> {
+        // Asked before it is opened: to open a pipe is to wait for a writer.
+        let found = std::fs::metadata(file)?;
+        if found.is_dir() {
+            return Ok(Err(("this is a folder, not a trace", "name one of the .json files in it")));
+        }
+        if !found.is_file() {
+            return Ok(Err(("this is no file but a pipe or a device", "write the trace to a file, and name that")));
         }
         let mut bytes = Vec::new();
-        // Read by one byte more than is allowed: a device has no length to ask for.
-        opened.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
         Ok(Ok(bytes))
     };
     let bytes = read()
         .map_err(|error| (format!("cannot read the trace: {error}"), MAKE_ONE))?
-        .map_err(|what| (what.to_owned(), "name one of the .json files in it"))?;
+        .map_err(|(what, help)| (what.to_owned(), help))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err((format!("larger than {} MiB, the most that is read of a trace", MOST_BYTES >> 20), MAKE_ONE));
     }
@@ -97,6 +100,9 @@ fn parse(text: &str) -> Result<Trace, Fault> {
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
     if let Some(key) = unknown_key(&given, &mine, "") {
         return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
+    }
+    if let Some(key) = unprintable(&mine, "") {
+        return Err(Fault::of(format!("{key} has a control character in it"), UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
@@ -146,6 +152,19 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
             .enumerate()
             .find_map(|(index, (given, mine))| unknown_key(given, mine, &format!("{path}/{index}"))),
         _ => None,
+    }
+}
+
+/// The first text that a terminal would take for an order. We write none: names have letters only, and a story is on one
+/// line.
+fn unprintable(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::String(text) => text.chars().any(char::is_control).then(|| path.to_owned()),
+        Value::Object(keys) => keys.iter().find_map(|(key, value)| unprintable(value, &format!("{path}/{key}"))),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, value)| unprintable(value, &format!("{path}/{index}")))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
     }
 }
 

@@ -2,7 +2,8 @@
 //!
 //! A server is deterministic once nothing reaches it by chance. So time comes from the harness
 //! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
-//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found).
+//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found,
+//! in a folder that `held` clears away even after a kill).
 //!
 //! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
 //! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
@@ -11,6 +12,7 @@ mod clock;
 mod compare;
 mod error;
 mod gate;
+mod held;
 mod line;
 mod node;
 mod player;
