@@ -30,6 +30,9 @@ pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
         return None;
     }
     thread.wait_left = Timer::optional(config.time.wait_limit);
+    if config.faults.client_clock_jump > 0 {
+        thread.limit_left = thread.wait_left;
+    }
     ask(config, world, seen, holder)
 }
 

@@ -19,6 +19,8 @@ pub const MAX_REPLICAS: u8 = 2;
 pub const MAX_HOLDS: u8 = 8;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
+/// Ticks of one jump of a clock, ahead or back: all of a budget together still fit into a byte.
+pub const MAX_JUMP: i8 = 15;
 /// How often one client may ask, when that is bounded.
 pub const MAX_ACQUIRES: u8 = 100;
 /// Budget of any one fault.
@@ -109,6 +111,9 @@ pub struct Time {
     pub wait_limit: Option<u8>,
     /// A holder releases at the latest after so long; `None`: whenever it likes.
     pub hold_at_most: Option<u8>,
+    /// How far a clock jumps ahead, or back if it is below 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub jump: i8,
 }
 
 /// Who asks. A client is a process; its threads are the holders.
@@ -379,6 +384,12 @@ pub struct Faults {
     /// A master drops the key without a word: evicted, or deleted by hand.
     #[serde(skip_serializing_if = "is_default")]
     pub vanish_key: u8,
+    /// The clock of a node jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub clock_jump: u8,
+    /// The wall clock of a client jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub client_clock_jump: u8,
 }
 
 impl Hash for Faults {
@@ -395,6 +406,8 @@ impl Hash for Faults {
             restart_node,
             cut_link,
             vanish_key,
+            clock_jump,
+            client_clock_jump,
         } = *self;
         hasher.write_u64(u64::from_le_bytes([
             crash_client,
@@ -406,7 +419,7 @@ impl Hash for Faults {
             force_release,
             restart_node,
         ]));
-        hasher.write_u32(u32::from_le_bytes([cut_link, vanish_key, 0, 0]));
+        hasher.write_u32(u32::from_le_bytes([cut_link, vanish_key, clock_jump, client_clock_jump]));
     }
 }
 
@@ -437,6 +450,11 @@ impl Config {
     /// Whether a dead node may come back.
     pub const fn can_restart(&self) -> bool {
         self.faults.restart_node > 0
+    }
+
+    /// Whether the clocks of nodes may differ.
+    pub(crate) const fn has_skew(&self) -> bool {
+        self.faults.clock_jump > 0
     }
 
     /// Whether a node has data on its disk that are not those in its memory.

@@ -14,7 +14,7 @@
 //! 3. [`action`]: the verbs of a trace;
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
-//! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `partition`, `disk`, `expiry`, `resource`: the rules
+//! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `partition`, `disk`, `expiry`, `clocks`, `resource`: the rules
 //!    all kinds share;
 //! 7. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
 //! 8. `symmetry`: which worlds are the same but for names;
@@ -24,6 +24,7 @@
 
 pub mod action;
 mod client;
+mod clocks;
 pub mod config;
 mod disk;
 mod expiry;

@@ -46,6 +46,8 @@ pub enum Mutant {
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.
     FsyncForgotten,
+    /// A TTL travels as a deadline, whatever the version.
+    DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
     // The resource.
@@ -57,7 +59,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 21] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -75,6 +77,7 @@ impl Mutant {
         Self::LeaseNeverEnds,
         Self::RestartTooEarly,
         Self::FsyncForgotten,
+        Self::DeadlinesAlwaysTravel,
         Self::MinReplicasIgnored,
         Self::TokenReused,
         Self::FenceIgnored,

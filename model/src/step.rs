@@ -9,7 +9,7 @@ use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
 use crate::world::{Breach, Breaches, Holder, Mode, Phase, Role, Subscription, World};
-use crate::{client, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
+use crate::{client, clocks, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -231,6 +231,8 @@ pub fn step<R: Record, const C: usize, const N: usize>(
         Action::RestartNode { node } => disk::restart(config, next, node),
         Action::CutLink { node } => partition::cut(config, next, seen, node),
         Action::VanishKey { node } => expiry::vanish(config, next, seen, node),
+        Action::ClockJump { node } => clocks::jump(config, next, seen, node),
+        Action::ClientClockJump { client } => clocks::jump_of_client(config, next, client),
 
         // Time.
         Action::Tick => expiry::tick(config, next, seen),
@@ -283,6 +285,8 @@ pub fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, 
         Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
         Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
         Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
+        Action::ClockJump { .. } => world.faults.clock_jump == 0,
+        Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
         Action::Promote { .. } | Action::Tick => false,
     }
 }
@@ -310,7 +314,7 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
         Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
             Holder::new(client, thread) == holder
         }
-        Action::ForceRelease { .. } | Action::Tick => true,
+        Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
         _ => false,
     };
     if is_gone && !is_rightful {

@@ -177,6 +177,9 @@ pub struct ThreadState {
     pub token: u8,
     /// Ticks until its wait limit.
     pub wait_left: Option<u8>,
+    /// The same by a clock that never jumps, where the client's may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_left: Option<u8>,
     /// Ticks until it asks again of itself.
     pub wake_in: Option<u8>,
     /// Ticks until it releases at the latest.
@@ -204,6 +207,14 @@ pub struct NodeState {
     /// Ticks since it was heard of, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unheard: u8,
+    /// Ticks by which its clock is ahead; below 0: behind.
+    #[serde(default, skip_serializing_if = "is_level")]
+    pub ahead: i8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_level(ahead: &i8) -> bool {
+    *ahead == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -521,6 +532,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         holds: state.holds,
         token: state.token,
         wait_left: state.wait_left.left(),
+        limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
     });
@@ -559,6 +571,7 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         on_disk: disk::on_disk(config, node).map(|record| Disk { lock: stored(config, &record) }),
         is_cut: node.is_cut,
         unheard: node.unheard,
+        ahead: node.ahead,
     }
 }
 

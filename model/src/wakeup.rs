@@ -104,7 +104,9 @@ pub(crate) fn refuse<R: Record, const C: usize, const N: usize>(
     remaining: Timer,
 ) {
     if !config.waits() {
-        world.thread_mut(holder).wait_left = Timer::OFF;
+        let thread = world.thread_mut(holder);
+        thread.wait_left = Timer::OFF;
+        thread.limit_left = Timer::OFF;
         return;
     }
     let thread = world.thread_mut(holder);
@@ -131,6 +133,7 @@ pub(crate) fn leave<R: Record, const C: usize, const N: usize>(world: &mut World
     let thread = world.thread_mut(holder);
     thread.phase = Phase::Idle;
     thread.wait_left = Timer::OFF;
+    thread.limit_left = Timer::OFF;
     thread.wake_in = Timer::OFF;
     let client = world.client_mut(holder.client());
     if !client.threads.iter().any(|thread| uses_entry(thread.phase)) {

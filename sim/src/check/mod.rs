@@ -293,6 +293,8 @@ impl Coverage {
         least.restart_node = least.restart_node.min(left.restart_node);
         least.cut_link = least.cut_link.min(left.cut_link);
         least.vanish_key = least.vanish_key.min(left.vanish_key);
+        least.clock_jump = least.clock_jump.min(left.clock_jump);
+        least.client_clock_jump = least.client_clock_jump.min(left.client_clock_jump);
     }
 
     /// What the scenario allows and the run never did, in words.
@@ -313,6 +315,8 @@ impl Coverage {
             (ActionKind::RestartNode, left.restart_node),
             (ActionKind::CutLink, left.cut_link),
             (ActionKind::VanishKey, left.vanish_key),
+            (ActionKind::ClockJump, left.clock_jump),
+            (ActionKind::ClientClockJump, left.client_clock_jump),
         ];
         let unspent = budgets
             .into_iter()

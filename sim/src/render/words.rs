@@ -88,6 +88,8 @@ pub const fn does(action: Action) -> &'static str {
         Action::RestartNode { .. } => "comes back",
         Action::CutLink { .. } => "is cut off from the other nodes",
         Action::VanishKey { .. } => "drops the key without a word",
+        Action::ClockJump { .. } => "has its clock jump",
+        Action::ClientClockJump { .. } => "has its wall clock jump",
         Action::Tick => "one tick passes",
     }
 }
@@ -341,8 +343,17 @@ pub fn world(config: &Config) -> Vec<String> {
             .to_owned(),
         );
     }
+    if config.time.jump != 0 {
+        lines.push(format!("a clock that jumps goes {}", jump(config)));
+    }
     lines.push(faults(config));
     lines
+}
+
+/// How far a clock jumps: `ahead by 40 s`, `back by 40 s`.
+pub fn jump(config: &Config) -> String {
+    let by = time(config, config.time.jump.unsigned_abs().into());
+    if config.time.jump < 0 { format!("back by {by}") } else { format!("ahead by {by}") }
 }
 
 /// `what may go wrong: a node crashes (at most 1 time)`, or that nothing does.
@@ -368,6 +379,8 @@ pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
         (faults.restart_node, "a dead node comes back"),
         (faults.cut_link, "a node is cut off"),
         (faults.vanish_key, "the key vanishes"),
+        (faults.clock_jump, "a node's clock jumps"),
+        (faults.client_clock_jump, "a client's clock jumps"),
     ];
     all.into_iter()
         .filter(|(budget, _)| *budget > 0)

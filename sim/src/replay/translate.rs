@@ -20,7 +20,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 18] = [
+pub const TABLE: [Row; 19] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -102,6 +102,11 @@ pub const TABLE: [Row; 18] = [
         told: "appendfsync always | everysec, the AOF cut to what was on the disk, the process started again",
         redisson: "(Redis's own)",
     },
+    Row {
+        model: "clock_jump",
+        told: "the clock of that server; then EXISTS on every master, to which a key that ran out is a key to delete",
+        redisson: "(the machine's clock)",
+    },
     Row { model: "vanish_key", told: "maxmemory 1, one eviction, maxmemory 0", redisson: "(Redis's own)" },
 ];
 
@@ -174,6 +179,11 @@ impl Interpreter {
         &self.scripts
     }
 
+    /// The lock's key.
+    pub fn lock_key(&self) -> &str {
+        self.names.lock()
+    }
+
     /// The channel that waiters subscribe to.
     pub fn channel(&self) -> String {
         self.names.channel()
@@ -214,6 +224,8 @@ impl Interpreter {
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::ClientClockJump { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }

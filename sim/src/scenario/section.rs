@@ -50,6 +50,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
             "foreign_release",
             "force_release",
             "vanish_key",
+            "client_clock_jump",
         ],
     ),
     ("resource", &["fenced"]),
