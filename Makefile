@@ -4,9 +4,10 @@
 #   make test    proves that model, Redis and text agree, on every server version;
 #                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some
 #
-# And one that writes: `make reports` makes reports/ and the generated parts of README.md anew, from real runs.
+# And two that write: `make reports` makes reports/ and the generated parts of README.md anew, from real runs;
+# `make bench` measures, and makes reports/performance.md.
 
-.PHONY: check test reports
+.PHONY: check test reports bench
 
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
@@ -21,3 +22,6 @@ reports:
 	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
 	cargo build --workspace --locked && \
 	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports
+
+bench:
+	cargo bench --locked -p lockstep-sim --bench engines -- --write

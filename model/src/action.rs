@@ -251,6 +251,12 @@ impl ActionKind {
         }
     }
 
+    /// Whether it must happen even where it is only possible again and again: in a scenario that says so, whatever is
+    /// [fair](Self::is_fair). Of time more is asked already.
+    pub fn is_strongly_fair(self, config: &Config) -> bool {
+        config.strong_fairness && self != Self::Tick && self.is_fair(config)
+    }
+
     /// Whether the scenario speaks of it at all. One that it allows and that never happens makes a verdict vacuous.
     pub fn is_allowed(self, config: &Config) -> bool {
         let faults = &config.faults;

@@ -52,6 +52,10 @@ pub struct Config {
     /// What the lock guards; `None`: nobody looks, and no token is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<Resource>,
+    /// Whether what must happen where nothing prevents it must also happen where it is prevented now and then. It changes
+    /// nothing that can happen, only what must (liveness).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub strong_fairness: bool,
     /// The one rule that is wrong on purpose.
     #[cfg(feature = "mutants")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -394,6 +398,7 @@ pub struct Faults {
 
 impl Hash for Faults {
     // In two words, for the reason that `world` gives.
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self {
             crash_client,

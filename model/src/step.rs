@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
-use crate::world::{Breach, Breaches, Holder, Mode, Phase, Role, Subscription, World};
+use crate::world::{Breach, Breaches, Holder, World};
 use crate::{client, clocks, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
 
 /// What one action leads to.
@@ -183,10 +183,39 @@ pub fn step<R: Record, const C: usize, const N: usize>(
     action: Action,
 ) -> Option<Step<R, C, N>> {
     let mut after = Step { world: *world, reply: Reply::Done, happenings: Happenings::NONE };
-    let Step { world: next, happenings: seen, .. } = &mut after;
-    next.breaches = Breaches::NONE;
+    step_into(config, world, action, &mut after).then_some(after)
+}
 
-    let reply = match action {
+/// [`step`] for who has room for the world after it, and takes many: false where the action cannot happen, and then what
+/// is in the room means nothing.
+pub fn step_into<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    action: Action,
+    after: &mut Step<R, C, N>,
+) -> bool {
+    let Step { world: next, happenings: seen, reply } = after;
+    *next = *world;
+    next.breaches = Breaches::NONE;
+    *seen = Happenings::NONE;
+    let Some(answer) = happen(config, next, action, seen) else { return false };
+    *reply = answer;
+    failover::note_end(next);
+    note_vanished_grant(world, next, action, seen);
+    if config.resource.is_some() {
+        resource::forget_unused_ranks(next);
+    }
+    true
+}
+
+/// The rule of the action, done to the world; `None` where it cannot happen, and then the world means nothing.
+fn happen<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    next: &mut World<R, C, N>,
+    action: Action,
+    seen: &mut Happenings,
+) -> Option<Reply> {
+    match action {
         // Clients.
         Action::Acquire { client, thread } => client::acquire(config, next, seen, Holder::new(client, thread)),
         Action::Subscribe { client, thread } => wakeup::subscribe(next, Holder::new(client, thread)),
@@ -236,58 +265,6 @@ pub fn step<R: Record, const C: usize, const N: usize>(
 
         // Time.
         Action::Tick => expiry::tick(config, next, seen),
-    }?;
-
-    failover::note_end(next);
-    note_vanished_grant(world, next, action, seen);
-    if config.resource.is_some() {
-        resource::forget_unused_ranks(next);
-    }
-    after.reply = reply;
-    Some(after)
-}
-
-/// Whether a glance shows that the action cannot happen here: most cannot, and [`step`] copies the world before its rule
-/// looks. It may be wrong in one direction only: what it rules out, `step` refuses (a test holds it to that). The rule
-/// stands with its effect; this is nothing but speed.
-pub fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, action: Action) -> bool {
-    let phase = |client, thread| world.thread(Holder::new(client, thread)).phase;
-    let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
-    match action {
-        Action::Acquire { client, thread } => phase(client, thread) != Phase::Idle,
-        Action::Subscribe { client, thread } => phase(client, thread) != Phase::Refused,
-        Action::SecondAsk { client, thread } => phase(client, thread) != Phase::Subscribed,
-        Action::WakeByMessage { client, thread } => {
-            phase(client, thread) != Phase::Waiting || world.client(client).wakeup.permits == 0
-        }
-        Action::WakeByTimer { client, thread } => {
-            phase(client, thread) != Phase::Waiting || world.client(client).wakeup.permits != 0
-        }
-        Action::GiveUp { client, thread } => !world.thread(Holder::new(client, thread)).wait_left.is_due(),
-        Action::Work { client, thread } | Action::Release { client, thread } => !believes(client, thread),
-        Action::ForeignRelease { client, thread } => world.faults.foreign_release == 0 || believes(client, thread),
-        Action::CrashThread { client, thread } => world.faults.crash_thread == 0 || !believes(client, thread),
-        Action::Discover { client } => world.client(client).master == world.group.master,
-        Action::Resubscribe { client } => world.client(client).wakeup.subscription != Subscription::Lost,
-        Action::Resume { client } => world.client(client).mode != Mode::Paused,
-        Action::Deliver { client } => world.client(client).wakeup.messages == 0,
-        Action::LoseMessage { client } => world.faults.lose_message == 0 || world.client(client).wakeup.messages == 0,
-        Action::Renew { client } => !world.client(client).renewal.due_in.is_due(),
-        Action::Replicate { node } => world.node(node).link.len == 0,
-        Action::Resync { node } => world.node(node).role != Role::Unsynced,
-        Action::CrashClient { .. } => world.faults.crash_client == 0,
-        Action::PauseClient { .. } => world.faults.pause_client == 0,
-        Action::CrashNode { .. } => world.faults.crash_node == 0,
-        Action::ForceRelease { .. } => world.faults.force_release == 0,
-        Action::Demote { node } => node == world.group.master || !world.node(node).is_master(),
-        Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).record,
-        Action::Heal { node } => !world.node(node).is_cut,
-        Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
-        Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
-        Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
-        Action::ClockJump { .. } => world.faults.clock_jump == 0,
-        Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
-        Action::Promote { .. } | Action::Tick => false,
     }
 }
 

@@ -87,6 +87,8 @@ pub enum InLoop {
     TakenAt(usize),
     /// In every turn there is a state, the one after this step, in which it cannot happen.
     DisabledAfter(usize),
+    /// It can happen in no state of the loop: the only excuse of what is strongly fair.
+    NeverPossible,
 }
 
 /// One step.
@@ -288,7 +290,8 @@ pub enum Untrue {
     },
     /// What is said to be a loop does not end where it starts.
     DoesNotClose,
-    /// The loop is not fair: this action could happen in each of its states and never does.
+    /// The loop is not fair: this action could happen in each of its states, or, if it is strongly fair, in one, and never
+    /// does.
     Unfair {
         /// What should have happened.
         action: Action,
@@ -466,7 +469,12 @@ fn fairness<R: Record, const C: usize, const N: usize>(
         // That a moment comes in which time cannot pass is no reason for it to stand still: unless nothing happens at all.
         let may_be_disabled = action != Action::Tick || start == actions.len();
         let is_disabled = |&after: &usize| may_be_disabled && step(config, &worlds[after], action).is_none();
-        let disabled = || (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter);
+        let disabled = || -> Option<InLoop> {
+            if action.kind().is_strongly_fair(config) {
+                return (start..worlds.len()).all(|after| is_disabled(&after)).then_some(InLoop::NeverPossible);
+            }
+            (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter)
+        };
         let in_loop = taken.or_else(disabled).ok_or(Untrue::Unfair { action })?;
         Ok(FairAction { lane: lane(config, action.party()), action, in_loop })
     })

@@ -167,6 +167,8 @@ pub enum Mode {
 
 /// One thread: where it is in `lock()`, and what it believes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed: six bytes are then one word to read.
+#[repr(C)]
 pub struct Thread {
     /// Where it is.
     pub phase: Phase,
@@ -360,6 +362,11 @@ impl Breaches {
     pub const fn has(self, breach: Breach) -> bool {
         self.0 & breach as u8 != 0
     }
+}
+
+impl Phase {
+    /// Every one, in order.
+    pub const ALL: [Self; 5] = [Self::Idle, Self::Refused, Self::Subscribed, Self::Waiting, Self::Dead];
 }
 
 impl Thread {
@@ -579,21 +586,24 @@ const fn word(bytes: [u8; 8]) -> u64 {
 }
 
 impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
+    // Loops, because a derived hash of an array is a call and not inlined.
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, group: Group { master, failover_left, nodes }, resource, faults, breaches } = self;
+        let Self { clients, group, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Group { master, failover_left, nodes } = group;
         for client in clients {
             client.hash(hasher);
         }
         for node in nodes {
             node.hash(hasher);
         }
-        let ResourceLog { newest } = *resource;
-        hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, newest, breaches.0]));
         faults.hash(hasher);
+        hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, *newest, breaches.0]));
     }
 }
 
 impl Hash for Thread {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = *self;
         let bytes = [phase as u8, holds, token, wait_left.0, limit_left.0, wake_in.0, hold_left.0, 0];
@@ -602,6 +612,7 @@ impl Hash for Thread {
 }
 
 impl Hash for Client {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { mode, master, acquires_left, threads, renewal, wakeup, asks_in } = *self;
         let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
@@ -625,6 +636,7 @@ impl Hash for Client {
 }
 
 impl<R: Record> Hash for Node<R> {
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard, ahead } = self;
         record.hash(hasher);

@@ -41,6 +41,7 @@ pub const SMALL: Config = Config {
         client_clock_jump: 0,
     },
     resource: None,
+    strong_fairness: false,
     mutant: None,
 };
 

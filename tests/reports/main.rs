@@ -8,6 +8,7 @@ mod answers;
 mod lock_loss;
 mod minimal;
 mod page;
+mod performance;
 mod readme;
 mod runs;
 mod state_space;

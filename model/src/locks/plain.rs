@@ -72,6 +72,7 @@ impl Record for Plain {
 
 impl Hash for Plain {
     // In one word, for the reason that `world` gives.
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { holder, remaining } = *self;
         hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), 0, 0]));

@@ -85,6 +85,7 @@ impl Record for Reentrant {
 
 impl Hash for Reentrant {
     // In one word, for the reason that `world` gives.
+    #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { holder, hold_count, remaining } = *self;
         hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), hold_count, 0]));

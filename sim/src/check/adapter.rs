@@ -7,10 +7,11 @@ use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockstep_model::{Action, Config, Property, Record, World, step};
+use lockstep_model::{Action, Config, Glance, Property, Record, World, step};
 use stateright::Model;
 
 use super::Coverage;
+use super::coverage::Kinds;
 
 /// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
 pub(crate) const GO_ON: &str = "every state is looked at";
@@ -18,9 +19,10 @@ pub(crate) const GO_ON: &str = "every state is looked at";
 /// The model of one scenario.
 pub(crate) struct Adapter<R, const C: usize, const N: usize> {
     config: Config,
-    actions: Vec<Action>,
+    glance: Glance,
     asked: Asked,
-    watch: Arc<Watch>,
+    /// `None`: nobody looks but stateright itself, and it need not wait for anybody.
+    watch: Option<Arc<Watch>>,
     class: PhantomData<fn() -> R>,
 }
 
@@ -50,7 +52,12 @@ impl Watch {
 
 impl<R: Record, const C: usize, const N: usize> Adapter<R, C, N> {
     pub(crate) fn new(config: &Config, asked: Asked, watch: Arc<Watch>) -> Self {
-        Self { config: *config, actions: Action::all(config), asked, watch, class: PhantomData }
+        Self { watch: Some(watch), ..Self::unwatched(config, asked) }
+    }
+
+    /// As fast as it can be: for who measures.
+    pub(crate) fn unwatched(config: &Config, asked: Asked) -> Self {
+        Self { config: *config, glance: Glance::new(config), asked, watch: None, class: PhantomData }
     }
 }
 
@@ -63,18 +70,30 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
     }
 
     fn actions(&self, world: &Self::State, actions: &mut Vec<Self::Action>) {
-        if self.watch.must_stop.load(Ordering::Relaxed) {
+        if self.watch.as_ref().is_some_and(|watch| watch.must_stop.load(Ordering::Relaxed)) {
             return;
         }
-        let possible = self.actions.iter().filter(|&&action| step(&self.config, world, action).is_some());
-        actions.extend(possible);
+        let is_possible = |action: Action| step(&self.config, world, action).is_some();
+        // A second opinion does without the glance that the native engine begins with: it might be what is wrong.
+        if let Some(watch) = &self.watch {
+            actions.extend(self.glance.actions().iter().filter(|action| is_possible(**action)));
+            let mut kinds = Kinds::default();
+            for action in &*actions {
+                kinds.insert(action.kind());
+            }
+            watch.coverage().note_enabled(kinds);
+        } else {
+            self.glance.each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
+        }
     }
 
     fn next_state(&self, world: &Self::State, action: Self::Action) -> Option<Self::State> {
         let next = step(&self.config, world, action)?;
-        let mut coverage = self.watch.coverage();
-        coverage.note(action.kind(), next.happenings);
-        coverage.note_left(next.world.faults);
+        if let Some(watch) = &self.watch {
+            let mut coverage = watch.coverage();
+            coverage.note(action.kind(), next.reply, next.happenings);
+            coverage.note_left(next.world.faults);
+        }
         Some(next.world)
     }
 
@@ -82,6 +101,7 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
         match self.asked {
             Asked::All => Property::SAFETY
                 .into_iter()
+                .filter(|property| property.applies(&self.config).is_ok())
                 .map(|property| as_stateright(property, property.id()))
                 .chain([stateright::Property::always(GO_ON, |_, _| true)])
                 .collect(),

@@ -24,6 +24,7 @@ impl Fingerprint for u64 {
     const BITS: u32 = 64;
     const NONE: Self = 0;
 
+    #[inline]
     fn of<T: Hash>(value: &T) -> Self {
         hashed(value, 0x243F_6A88_85A3_08D3).max(1)
     }
@@ -56,44 +57,71 @@ pub fn collision_bound(states: u64, bits: u32) -> f64 {
     states * states / 2f64.powi(i32::try_from(bits).unwrap_or(i32::MAX) + 1)
 }
 
+#[inline]
 fn hashed<T: Hash>(value: &T, seed: u64) -> u64 {
-    let mut hasher = PackingHasher { state: seed, word: 0, filled: 0 };
+    let mut hasher = PackingHasher { lanes: [seed, !seed], half: 0, filled: 0, first: None };
     value.hash(&mut hasher);
     hasher.finish()
 }
 
-/// Packs the small fields of a state into words before mixing: states are made of bytes.
+/// Packs the small fields of a state into words, and mixes words in pairs: states are made of bytes.
+///
+/// Two lanes take the pairs in turn, so that one multiplication need not wait for the last. A state is made of the same
+/// fields in the same order always, so what is packed with what is known when this is compiled.
 struct PackingHasher {
-    state: u64,
-    word: u64,
+    lanes: [u64; 2],
+    /// Bytes that do not fill a word yet, and how many bits they are.
+    half: u64,
     filled: u32,
+    /// A word that waits for a second one.
+    first: Option<u64>,
 }
 
 impl PackingHasher {
     #[inline]
     fn push(&mut self, byte: u8) {
-        self.word |= u64::from(byte) << self.filled;
+        self.half |= u64::from(byte) << self.filled;
         self.filled += 8;
+        self.flush();
+    }
+
+    #[inline]
+    fn flush(&mut self) {
         if self.filled == 64 {
-            self.state = mix(self.state ^ self.word);
-            self.word = 0;
-            self.filled = 0;
+            let word = self.half;
+            (self.half, self.filled) = (0, 0);
+            self.take(word);
+        }
+    }
+
+    #[inline]
+    fn take(&mut self, word: u64) {
+        match self.first.take() {
+            None => self.first = Some(word),
+            Some(first) => {
+                let [lane, other] = self.lanes;
+                self.lanes = [other, mix(first ^ lane, word)];
+            }
         }
     }
 }
 
-/// Folded multiplication: both halves of a 128-bit product, so that every bit of the word reaches every bit of the state.
+/// Folded multiplication: both halves of a 128-bit product, so that every bit of both words reaches every bit of the
+/// result. The first word carries what was mixed before.
 #[inline]
-const fn mix(word: u64) -> u64 {
-    let product = (word ^ 0xA076_1D64_78BD_642F) as u128 * 0xE703_7ED1_A0B4_28DB;
+const fn mix(carried: u64, word: u64) -> u64 {
+    let product = (carried ^ 0xA076_1D64_78BD_642F) as u128 * (word ^ 0xE703_7ED1_A0B4_28DB) as u128;
     #[expect(clippy::cast_possible_truncation, reason = "the two halves are what is wanted")]
     let folded = product as u64 ^ (product >> 64) as u64;
     folded
 }
 
 impl Hasher for PackingHasher {
+    #[inline]
     fn finish(&self) -> u64 {
-        mix(mix(self.state ^ self.word) ^ u64::from(self.filled))
+        let [lane, other] = self.lanes;
+        let rest = mix(lane ^ self.half, self.first.unwrap_or(u64::from(self.filled)));
+        mix(mix(rest, other), 0)
     }
 
     #[inline]
@@ -108,16 +136,13 @@ impl Hasher for PackingHasher {
         self.push(byte);
     }
 
-    #[inline]
+    #[expect(clippy::inline_always, reason = "measured: what is packed is then known when this is compiled")]
+    #[inline(always)]
     fn write_u32(&mut self, word: u32) {
         if self.filled <= 32 {
-            self.word |= u64::from(word) << self.filled;
+            self.half |= u64::from(word) << self.filled;
             self.filled += 32;
-            if self.filled == 64 {
-                self.state = mix(self.state ^ self.word);
-                self.word = 0;
-                self.filled = 0;
-            }
+            self.flush();
         } else {
             self.write(&word.to_le_bytes());
         }
@@ -125,8 +150,8 @@ impl Hasher for PackingHasher {
 
     #[inline]
     fn write_u64(&mut self, word: u64) {
-        // Words need not wait for what is half filled: the state is made of the same fields in the same order always.
-        self.state = mix(self.state ^ word).rotate_left(1);
+        // Words need not wait for what is half filled.
+        self.take(word);
     }
 
     #[inline]
@@ -158,6 +183,7 @@ impl<F: Fingerprint> Default for Table<F> {
 
 impl<F: Fingerprint> Table<F> {
     /// Notes a fingerprint. True if it is new.
+    #[inline]
     pub fn insert(&mut self, fingerprint: F) -> bool {
         if self.len * 4 >= self.slots.len() * 3 {
             self.grow();
@@ -169,9 +195,9 @@ impl<F: Fingerprint> Table<F> {
 
     /// Looks at the slots that these will want first, all at once: memory answers many questions in the time of one.
     /// Nothing depends on it but speed.
-    pub fn warm(&self, fingerprints: &[F]) {
+    pub fn warm(&self, fingerprints: impl Iterator<Item = F>) {
         let mask = self.slots.len() - 1;
-        for &fingerprint in fingerprints {
+        for fingerprint in fingerprints {
             std::hint::black_box(self.slots[slot_of(fingerprint, mask)].word());
         }
     }
@@ -181,12 +207,33 @@ impl<F: Fingerprint> Table<F> {
         self.slots.capacity() * size_of::<F>()
     }
 
+    #[cold]
     fn grow(&mut self) {
         let mut slots = vec![F::NONE; self.slots.len() * 2];
         for &fingerprint in self.slots.iter().filter(|&&slot| slot != F::NONE) {
             place(&mut slots, fingerprint);
         }
         self.slots = slots;
+    }
+}
+
+/// Fingerprints that were met a short while ago: one a slot, the last that wanted it. It forgets, and never invents.
+pub struct Recent<F> {
+    slots: Vec<F>,
+}
+
+impl<F: Fingerprint> Default for Recent<F> {
+    fn default() -> Self {
+        Self { slots: vec![F::NONE; 1 << 13] }
+    }
+}
+
+impl<F: Fingerprint> Recent<F> {
+    /// Whether it was met a short while ago, as far as is remembered. It is from now on.
+    #[inline]
+    pub fn meet(&mut self, fingerprint: F) -> bool {
+        let slot = slot_of(fingerprint, self.slots.len() - 1);
+        std::mem::replace(&mut self.slots[slot], fingerprint) == fingerprint
     }
 }
 

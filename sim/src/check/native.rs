@@ -17,24 +17,28 @@
 //! waits in a layer, and made again from its parent, which is cheaper than to carry every successor to its shard.
 
 use std::collections::VecDeque;
+use std::iter;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use std::{mem, thread};
 
-use lockstep_model::{Action, ActionKind, Config, Happenings, Property, Record, World, is_ruled_out, step};
+use lockstep_model::{Action, Config, Glance, Happenings, Property, Record, Reply, Step, World, step, step_into};
 
-use super::fingerprint::{Fingerprint, Table};
+use super::coverage::Kinds;
+use super::fingerprint::{Fingerprint, Recent, Table};
 use super::{Coverage, Limits, Search, Stopped};
 
 /// Shards of the table; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
 /// States expanded between two looks at the limits. Bounds what is under way to the shards.
-const BLOCK: usize = 1 << 17;
+const BLOCK: usize = 1 << 16;
 /// States that a thread takes at once.
 const CHUNK: usize = 1 << 9;
 /// Candidates whose slots are fetched together.
 const WARMED: usize = 32;
+/// Pieces of the work of putting in order, for each thread.
+const PARTS_A_THREAD: usize = 4;
 /// Below so many states a block is not worth waking other threads for.
 const WORTH_SHARING: usize = 1 << 11;
 
@@ -65,8 +69,8 @@ pub fn search<R: Record, F: Fingerprint, const C: usize, const N: usize>(
     options: Options,
     limits: &Limits<'_>,
 ) -> Search {
-    let actions = Action::all(config);
-    let rules = Rules { config, actions: &actions, properties, options };
+    let glance = Glance::new(config);
+    let rules = Rules { config, glance: &glance, actions: glance.actions(), properties, options };
     Searching::<R, F, C, N>::new(rules).run(limits)
 }
 
@@ -74,31 +78,30 @@ pub fn search<R: Record, F: Fingerprint, const C: usize, const N: usize>(
 #[derive(Clone, Copy)]
 struct Rules<'a> {
     config: &'a Config,
+    glance: &'a Glance,
     actions: &'a [Action],
     properties: &'a [Property],
     options: Options,
 }
 
-/// Successors on their way to a shard: their fingerprints, and beside them each one's parent's place in the block and the
-/// action, as one number.
-struct Candidates<F> {
-    fingerprints: Vec<F>,
-    orders: Vec<u32>,
-}
-
-impl<F> Candidates<F> {
-    fn with_capacity(expected: usize) -> Self {
-        Self { fingerprints: Vec::with_capacity(expected), orders: Vec::with_capacity(expected) }
-    }
-
-    fn push(&mut self, fingerprint: F, order: u32) {
-        self.fingerprints.push(fingerprint);
-        self.orders.push(order);
-    }
-}
-
-/// How a state was reached first.
+/// A successor on its way to its shard: its fingerprint, and its parent's place in the block with the action, as one
+/// number. Packed: there are several for each state.
 #[derive(Clone, Copy)]
+#[repr(C, packed(4))]
+struct Candidate<F> {
+    fingerprint: F,
+    order: u32,
+}
+
+/// The candidates of a chunk, by shard. Kept from block to block, for its memory.
+struct Batch<F> {
+    by_shard: Vec<Vec<Candidate<F>>>,
+    coverage: Coverage,
+}
+
+/// How a state was reached first. Packed: there is one for each state.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
 struct Origin {
     parent: u32,
     action: u8,
@@ -124,6 +127,13 @@ struct Searching<'a, R, F, const C: usize, const N: usize> {
     layer: Layer<R, C, N>,
     /// The number of the first state of the layer.
     first: usize,
+    /// One for each chunk of a block.
+    batches: Vec<Mutex<Batch<F>>>,
+    /// What each thread sent to the shards last. A thread takes chunks in their order, so what it sends again is beaten
+    /// by what it sent before, whatever the other threads send.
+    recent: Vec<Mutex<Recent<F>>>,
+    /// Emptied pieces of layers: memory that was had once need not be asked for again.
+    spare: Mutex<Vec<Vec<World<R, C, N>>>>,
 }
 
 /// States that wait to be expanded, in order, in pieces that are dropped as soon as they are: a layer is the largest
@@ -181,6 +191,9 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             is_broken_at_once: rules.properties.iter().map(|property| !property.holds(&initial)).collect(),
             layer: VecDeque::from([vec![initial]]),
             first: 0,
+            batches: Vec::new(),
+            recent: iter::repeat_with(Mutex::default).take(rules.options.threads.max(1)).collect(),
+            spare: Mutex::default(),
         };
         let fingerprint = F::of(&initial);
         lock(&searching.shards[shard_of(fingerprint)]).insert(fingerprint);
@@ -213,7 +226,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
                 }
                 let block: Vec<_> = layer.drain(..layer.len().min(BLOCK / CHUNK)).collect();
                 let expanded: usize = block.iter().map(Vec::len).sum();
-                made += self.expand(&block, depth, &mut next);
+                made += self.expand(block, depth, &mut next);
                 waiting -= expanded;
                 self.first += expanded;
             }
@@ -234,55 +247,77 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
     }
 
     fn bytes(&self) -> usize {
-        self.shards.iter().map(|shard| lock(shard).bytes()).sum::<usize>() + self.origins.bytes()
+        let tables: usize = self.shards.iter().map(|shard| lock(shard).bytes()).sum();
+        let batches: usize = self.batches.iter().map(|batch| lock(batch).bytes()).sum();
+        let spare: usize = lock(&self.spare).iter().map(|piece| piece.capacity() * size_of::<World<R, C, N>>()).sum();
+        tables + batches + spare + self.origins.bytes()
     }
 
     /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
-    fn expand(&mut self, block: &[Vec<World<R, C, N>>], layer: u32, next: &mut Layer<R, C, N>) -> usize {
+    fn expand(&mut self, block: Vec<Vec<World<R, C, N>>>, layer: u32, next: &mut Layer<R, C, N>) -> usize {
         let rules = self.rules;
         let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { rules.options.threads };
         let first = u32::try_from(self.first).unwrap_or(u32::MAX);
 
-        // Expand. Chunks come back in their order, whoever took them.
-        let expanded = share(threads, block.len(), |number| rules.expand::<R, F, C, N>(&block[number], number));
+        // Expand.
+        while self.batches.len() < block.len() {
+            self.batches.push(Mutex::new(Batch::new(rules.config)));
+        }
+        let batches = &self.batches[..block.len()];
+        let recent = &self.recent;
+        share(threads, block.len(), |thread, number| {
+            rules.expand(&block[number], number, &mut lock(&batches[number]), &mut lock(&recent[thread]));
+        });
 
         // Sift. Each shard hears its candidates in the order of parent and action.
         let shards = &self.shards;
-        let mut sifted = share(threads, SHARDS, |number| {
-            let mut table = lock(&shards[number]);
-            let mut found = Vec::new();
-            for (candidates, _) in &expanded {
-                let Candidates { fingerprints, orders } = &candidates[number];
-                for (fingerprints, orders) in fingerprints.chunks(WARMED).zip(orders.chunks(WARMED)) {
-                    table.warm(fingerprints);
-                    let is_new = |(fingerprint, order): (&F, &u32)| table.insert(*fingerprint).then_some(*order);
-                    found.extend(fingerprints.iter().zip(orders).filter_map(is_new));
-                }
+        let expanded: Vec<_> = self.batches[..block.len()].iter_mut().map(|batch| &*exclusive(batch)).collect();
+        let sifted = share(threads, SHARDS, |_, number| sift(&mut lock(&shards[number]), number, &expanded));
+        for Batch { coverage, .. } in expanded {
+            self.generated += coverage.steps();
+            self.coverage.add(coverage);
+        }
+
+        // Put in order: what each shard found is, all of it together is not.
+        let parts = threads * PARTS_A_THREAD;
+        let sorted = share(threads, parts, |_, part| {
+            let bound = |part: usize| join(block.len() * CHUNK * part / parts, 0);
+            let (from, to) = (bound(part), bound(part + 1));
+            let of_part = |found: &Vec<u32>| {
+                let at = |bound| found.partition_point(|&order| order < bound);
+                at(from)..at(to)
+            };
+            let mut orders: Vec<u32> = Vec::new();
+            for found in &sifted {
+                orders.extend_from_slice(&found[of_part(found)]);
             }
-            found
+            orders.sort_unstable();
+            orders
         });
-        for (_, coverage) in expanded {
-            self.generated += coverage.taken.iter().sum::<u64>();
-            self.coverage.add(&coverage);
-        }
-        let mut found: Vec<u32> = Vec::with_capacity(sifted.iter().map(Vec::len).sum());
-        for orders in &mut sifted {
-            found.append(orders);
-        }
-        found.sort_unstable();
+        let found = sorted.concat();
 
         // Make. Every piece but a block's last is full, and a place says which piece it is in.
         let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
-        let starts = starts(block);
-        let made = share(threads, pieces.len(), |number| rules.make(block, pieces[number], first, &starts, layer));
+        let starts = starts(&block);
+        let spare = &self.spare;
+        let made = share(threads, pieces.len(), |_, number| {
+            let piece = lock(spare).pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
+            rules.make(&block, pieces[number], (first, &starts), layer, piece)
+        });
         for (worlds, seen) in made {
             self.note(seen);
-            append(next, worlds);
+            append(next, worlds, exclusive(&mut self.spare));
         }
         for &order in &found {
             let (place, action) = split(order);
             self.origins.push(Origin { parent: numbered(first, &starts, place), action });
         }
+        // What is spare is no more than what a block's successors will want.
+        let spare = exclusive(&mut self.spare);
+        spare.extend(block.into_iter().take((BLOCK / CHUNK).saturating_sub(spare.len())).map(|mut piece| {
+            piece.clear();
+            piece
+        }));
         found.len()
     }
 
@@ -326,40 +361,60 @@ impl Rules<'_> {
         &self,
         chunk: &[World<R, C, N>],
         number: usize,
-    ) -> (Vec<Candidates<F>>, Coverage) {
-        // About as many as there will be: a few successors a state.
-        let expected = chunk.len() * 8 / SHARDS + 8;
-        let mut candidates: Vec<_> = (0..SHARDS).map(|_| Candidates::with_capacity(expected)).collect();
-        let mut coverage = Coverage::none(self.config);
-        for (place, world) in (number * CHUNK..).zip(chunk) {
-            for (number, &action) in (0u8..).zip(self.actions) {
-                if is_ruled_out(world, action) {
-                    continue;
-                }
-                let Some(next) = step(self.config, world, action) else { continue };
-                coverage.note(action.kind(), next.happenings);
-                let fingerprint = if self.options.symmetry || self.options.skip_idle {
-                    F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
-                } else {
-                    F::of(&next.world)
-                };
-                candidates[shard_of(fingerprint)].push(fingerprint, join(place, number));
+        batch: &mut Batch<F>,
+        recent: &mut Recent<F>,
+    ) {
+        let Batch { by_shard, coverage } = batch;
+        by_shard.iter_mut().for_each(Vec::clear);
+        *coverage = Coverage::none(self.config);
+        let Some(&any) = chunk.first() else { return };
+        // Two in turn: a world that was just written, byte by byte, is best left alone before its words are read.
+        let mut steps = [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE }; 2];
+        let mut turn = false;
+        let mut made: Option<u32> = None;
+        let mut send = |next: &Step<R, C, N>, order: u32| {
+            let fingerprint = if self.options.symmetry || self.options.skip_idle {
+                F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
+            } else {
+                F::of(&next.world)
+            };
+            if !recent.meet(fingerprint) {
+                by_shard[shard_of(fingerprint)].push(Candidate { fingerprint, order });
             }
+        };
+        for (place, world) in (number * CHUNK..).zip(chunk) {
+            let mut kinds = Kinds::default();
+            self.glance.each_possible(world, |number, action| {
+                let [one, other] = &mut steps;
+                let (next, last) = if turn { (one, other) } else { (other, one) };
+                if !step_into(self.config, world, action, next) {
+                    return;
+                }
+                kinds.insert(action.kind());
+                coverage.note(action.kind(), next.reply, next.happenings);
+                if let Some(order) = made.replace(join(place, number)) {
+                    send(last, order);
+                }
+                turn = !turn;
+            });
+            coverage.note_enabled(kinds);
         }
-        (candidates, coverage)
+        if let Some(order) = made {
+            send(&steps[usize::from(turn)], order);
+        }
     }
 
-    /// The worlds that new candidates stand for, looked at.
+    /// The worlds that new candidates stand for, looked at. A block is known by its first state's number and where its
+    /// pieces start.
     fn make<R: Record, const C: usize, const N: usize>(
         &self,
         block: &[Vec<World<R, C, N>>],
         orders: &[u32],
-        first: u32,
-        starts: &[u32],
+        (first, starts): (u32, &[u32]),
         layer: u32,
+        mut worlds: Vec<World<R, C, N>>,
     ) -> (Vec<World<R, C, N>>, Seen) {
         let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
-        let mut worlds = Vec::with_capacity(orders.len());
         for &order in orders {
             let (place, action) = split(order);
             let mut at = Broken { layer, parent: numbered(first, starts, place), action, ticks: 0 };
@@ -368,7 +423,7 @@ impl Rules<'_> {
             seen.look(self.properties, &next, at);
             let end = self.pass_idle(next, |world, ticks, happenings| {
                 at.ticks = ticks;
-                seen.coverage.note(ActionKind::Tick, happenings);
+                seen.coverage.note_tick_in_passing(happenings);
                 seen.look(self.properties, world, at);
             });
             worlds.push(self.represent(end));
@@ -476,25 +531,52 @@ impl Seen {
     }
 }
 
-/// Does numbered pieces of work on so many threads; the results come in the order of the numbers.
-fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Sync) -> Vec<T> {
+impl<F> Batch<F> {
+    fn new(config: &Config) -> Self {
+        Self { by_shard: iter::repeat_with(Vec::new).take(SHARDS).collect(), coverage: Coverage::none(config) }
+    }
+
+    fn bytes(&self) -> usize {
+        self.by_shard.iter().map(Vec::capacity).sum::<usize>() * size_of::<Candidate<F>>()
+    }
+}
+
+/// Those of a shard's candidates that are new to its table, in order.
+fn sift<F: Fingerprint>(table: &mut Table<F>, shard: usize, batches: &[&Batch<F>]) -> Vec<u32> {
+    let mut found = Vec::new();
+    for batch in batches {
+        for candidates in batch.by_shard[shard].chunks(WARMED) {
+            table.warm(candidates.iter().map(|candidate| candidate.fingerprint));
+            for &Candidate { fingerprint, order } in candidates {
+                if table.insert(fingerprint) {
+                    found.push(order);
+                }
+            }
+        }
+    }
+    found
+}
+
+/// Does numbered pieces of work on so many threads; the results come in the order of the numbers. The work is told the
+/// number of its thread, and of itself.
+pub(crate) fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
     if threads <= 1 || pieces <= 1 {
-        return (0..pieces).map(work).collect();
+        return (0..pieces).map(|number| work(0, number)).collect();
     }
     let next = AtomicUsize::new(0);
-    let take = || {
+    let take = |thread| {
         let mut done = Vec::new();
         loop {
             let number = next.fetch_add(1, Ordering::Relaxed);
             if number >= pieces {
                 return done;
             }
-            done.push((number, work(number)));
+            done.push((number, work(thread, number)));
         }
     };
     let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|_| scope.spawn(take)).collect();
-        let mut done = take();
+        let others: Vec<_> = (1..threads).map(|thread| scope.spawn(move || take(thread))).collect();
+        let mut done = take(0);
         for other in others {
             match other.join() {
                 Ok(theirs) => done.extend(theirs),
@@ -508,7 +590,11 @@ fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize) -> T + Syn
     done.into_iter().map(|(_, result)| result).collect()
 }
 
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {
+    shared.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+pub(super) fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
@@ -537,13 +623,18 @@ fn numbered(first: u32, starts: &[u32], place: usize) -> u32 {
 }
 
 /// Adds states at the end, in pieces of a chunk at most.
-fn append<R: Record, const C: usize, const N: usize>(layer: &mut Layer<R, C, N>, worlds: Vec<World<R, C, N>>) {
+fn append<R: Record, const C: usize, const N: usize>(
+    layer: &mut Layer<R, C, N>,
+    mut worlds: Vec<World<R, C, N>>,
+    spare: &mut Vec<Vec<World<R, C, N>>>,
+) {
     // A short piece is filled up first: many small ones would keep many threads busy with nothing.
     let room = layer.back().map_or(0, |last| CHUNK - last.len());
     if room >= worlds.len()
         && let Some(last) = layer.back_mut()
     {
-        last.extend(worlds);
+        last.append(&mut worlds);
+        spare.push(worlds);
     } else {
         layer.push_back(worlds);
     }

@@ -4,6 +4,7 @@
 //! property each, because with several pending a discovery is overwritten by a later one (fact 3). What is listed as
 //! an action is always possible (fact 5), and whether every state was seen is kept track of here (fact 6).
 
+use std::hash::Hash;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread;
@@ -43,6 +44,41 @@ pub fn search<R: Record, const C: usize, const N: usize>(
         coverage: whole.coverage,
         witnesses,
         peak_bytes: None,
+    }
+}
+
+/// In which order stateright looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Order {
+    /// Breadth first: the second opinion's.
+    Breadth,
+    /// Depth first.
+    Depth,
+}
+
+/// What there was to count when nobody looked on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Counted {
+    /// Distinct states.
+    pub states: u64,
+    /// Successors, the first state included.
+    pub generated: u64,
+}
+
+/// Looks at every state as fast as stateright can, on so many threads, with the properties that apply: for a benchmark.
+/// Nothing is covered, watched or limited.
+pub fn race<R: Record, const C: usize, const N: usize>(config: &Config, order: Order, threads: usize) -> Counted {
+    fn end<M: Model>(checker: impl Checker<M>) -> Counted
+    where
+        M::State: Hash,
+    {
+        let done = checker.join();
+        Counted { states: done.unique_state_count() as u64, generated: done.state_count() as u64 }
+    }
+    let checker = Adapter::<R, C, N>::unwatched(config, Asked::All).checker().threads(threads);
+    match order {
+        Order::Breadth => end(checker.spawn_bfs()),
+        Order::Depth => end(checker.spawn_dfs()),
     }
 }
 

@@ -193,7 +193,7 @@ fn bytes(text: &str) -> Result<u64, String> {
     number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
 
-fn duration(text: &str) -> Result<Duration, String> {
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
     let (number, seconds) = match text.char_indices().next_back() {
         Some((end, 's')) => (&text[..end], 1),
         Some((end, 'm')) => (&text[..end], 60),

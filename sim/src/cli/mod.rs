@@ -6,6 +6,7 @@
 mod check;
 mod explain;
 mod explore;
+mod frontier;
 mod fuzz;
 mod input;
 mod interrupt;
@@ -57,6 +58,8 @@ enum Command {
     Explain(explain::Args),
     /// Walk through a scenario in the browser
     Explore(explore::Args),
+    /// Find the smallest sets of faults that break a world, and what repairs do about them
+    Frontier(frontier::Args),
 }
 
 /// For whom the result is.
@@ -100,6 +103,7 @@ pub fn run() -> Exit {
         Command::Scenarios(args) => scenarios::run(args, &screen),
         Command::Explain(args) => explain::run(args, &screen),
         Command::Explore(args) => explore::run(args, &screen),
+        Command::Frontier(args) => frontier::run(args, &screen),
     };
     // A panic has said its word by its hook; here it gets the exit code of a defect of ours.
     let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Exit::Internal));

@@ -88,6 +88,13 @@ impl Screen {
         exit
     }
 
+    /// A message, unless only results are wanted.
+    pub(super) fn tell(&self, text: &str) {
+        if !self.is_quiet {
+            let _ = writeln!(io::stderr(), "{text}");
+        }
+    }
+
     /// A report that somebody else has laid out.
     pub(super) fn report(text: &str) {
         let _ = writeln!(io::stderr(), "{}", text.trim_end());

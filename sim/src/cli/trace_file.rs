@@ -261,7 +261,7 @@ fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
         Untrue::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
         Untrue::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
-            format!("its loop is not fair: \"{actor} {}\" could always happen and never does", words::does(action))
+            format!("its loop is not fair: \"{actor} {}\" could happen and never does", words::does(action))
         }
         Untrue::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
         Untrue::Differs { step } => format!("step {step} says something else than the model does"),

@@ -246,10 +246,12 @@ pub fn fairness(trace: &Trace) -> Vec<String> {
     reasons.sort_by_key(|(reason, _)| match *reason {
         InLoop::TakenAt(step) => (0, step),
         InLoop::DisabledAfter(step) => (1, step),
+        InLoop::NeverPossible => (2, 0),
     });
     let lines = reasons.into_iter().map(|(reason, actions)| match reason {
         InLoop::TakenAt(step) => format!("taken at step {step}: {}", actions.join(", ")),
         InLoop::DisabledAfter(step) => format!("disabled after step {step}: {}", actions.join(", ")),
+        InLoop::NeverPossible => format!("never possible in the loop: {}", actions.join(", ")),
     });
     lines.collect()
 }
@@ -345,6 +347,9 @@ pub fn world(config: &Config) -> Vec<String> {
     }
     if config.time.jump != 0 {
         lines.push(format!("a clock that jumps goes {}", jump(config)));
+    }
+    if config.strong_fairness {
+        lines.push("what must happen happens even where it is only possible now and then".to_owned());
     }
     lines.push(faults(config));
     lines

@@ -73,6 +73,7 @@ pub(super) struct Sections<'a> {
     protocol: Section<'a>,
     pub(super) faults: Section<'a>,
     resource: Section<'a>,
+    fairness: Section<'a>,
     expect: Section<'a>,
 }
 
@@ -86,6 +87,7 @@ pub(super) struct Parts {
     protocol: Option<Protocol>,
     pub(super) faults: Option<Faults>,
     resource: Entry<Resource>,
+    strong_fairness: Option<bool>,
 }
 
 impl Parts {
@@ -99,6 +101,7 @@ impl Parts {
             protocol: self.protocol?,
             faults: self.faults?,
             resource: self.resource.optional().or(None)?,
+            strong_fairness: self.strong_fairness?,
             #[cfg(feature = "mutants")]
             mutant: None,
         })
@@ -116,6 +119,7 @@ impl<'a> Sections<'a> {
             protocol: top.table("protocol", end),
             faults: top.table("faults", end),
             resource: top.table("resource", end),
+            fairness: top.table("fairness", end),
             expect: top.table("expect", end),
         }
     }
@@ -130,6 +134,7 @@ impl<'a> Sections<'a> {
             protocol: self.protocol(),
             faults: self.faults(),
             resource: self.resource(),
+            strong_fairness: self.fairness.flag("strong").or(false),
         }
     }
 

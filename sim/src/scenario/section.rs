@@ -11,8 +11,14 @@ use super::code::Code;
 use super::error::Problem;
 
 /// Every table and its keys, in the order of the design page. The first is the file itself.
-pub(super) const KNOWN: [(&str, &[&str]); 9] = [
-    (TOP, &["story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "expect"]),
+pub(super) const KNOWN: [(&str, &[&str]); 10] = [
+    (
+        TOP,
+        &[
+            "story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "fairness",
+            "expect",
+        ],
+    ),
     ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
@@ -54,6 +60,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
         ],
     ),
     ("resource", &["fenced"]),
+    ("fairness", &["strong"]),
     ("expect", &[]),
 ];
 

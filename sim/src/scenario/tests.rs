@@ -176,6 +176,14 @@ fn scenarios_and_traces_spell_the_switches_alike() {
     }
 }
 
+#[test]
+fn a_scenario_says_whether_fairness_is_strong() {
+    assert!(!read(SMALLEST).config.strong_fairness);
+    assert!(!read(&smallest_and("[fairness]")).config.strong_fairness);
+    assert!(read(&smallest_and("[fairness]\nstrong = true")).config.strong_fairness);
+    assert_eq!(codes(&smallest_and("[fairness]\nstrong = \"renew\"")), [Code::WrongType]);
+}
+
 /// A key in the list of known keys that nothing reads would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {

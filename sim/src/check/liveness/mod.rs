@@ -5,16 +5,18 @@
 //! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair); what that means, [`Fairness`].
 
 pub mod actions;
+mod building;
 pub mod components;
 pub mod graph;
 pub mod lasso;
+mod rounds;
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use lockstep_model::world::Holder;
-use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, is_ruled_out, step};
+use lockstep_model::{Action, Classified, Config, Glance, Property, Record, World, in_class, step};
 
 use super::fingerprint::Fingerprint as _;
 use super::{Limits, Stopped};
@@ -63,7 +65,7 @@ pub enum Whom {
     Everybody,
 }
 
-/// Looks at every fair path.
+/// Looks at every fair path, on so many threads.
 ///
 /// # Errors
 /// Why it could not look at every state.
@@ -71,15 +73,17 @@ pub fn look(
     config: &Config,
     properties: &[Property],
     whom: Whom,
+    threads: usize,
     limits: &Limits<'_>,
     started: Instant,
 ) -> Result<Liveness, Stopped> {
-    in_class(config, Looking { properties, whom, limits, started })
+    in_class(config, Looking { properties, whom, threads, limits, started })
 }
 
 struct Looking<'a> {
     properties: &'a [Property],
     whom: Whom,
+    threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
 }
@@ -88,10 +92,11 @@ impl Classified for Looking<'_> {
     type Output = Result<Liveness, Stopped>;
 
     fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let actions = Action::all(config);
+        let glance = Glance::new(config);
+        let actions = glance.actions();
         let debts = debts(config, self.properties, self.whom);
-        let space = Worlds::<R, C, N> { config, actions: &actions, debts: &debts, looking: &self, class: PhantomData };
-        let graph = Graph::of(&space)?;
+        let space = Worlds::<R, C, N> { config, glance: &glance, debts: &debts, looking: &self, class: PhantomData };
+        let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no reason any more to stop.
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(self.properties.len());
@@ -108,7 +113,7 @@ impl Classified for Looking<'_> {
                 shortest = all.min_by_key(|lasso| (lasso.stem.len(), lasso.turn.len()));
             }
             found.push(match shortest {
-                Some(lasso) => Found::Violated(lasso.run(&actions)),
+                Some(lasso) => Found::Violated(lasso.run(actions)),
                 None if marks.iter().any(|mark| graph.has_mark(*mark)) => Found::Holds,
                 None => Found::Vacuous,
             });
@@ -144,7 +149,7 @@ impl Lasso {
 /// The model, as a space of states.
 struct Worlds<'a, R, const C: usize, const N: usize> {
     config: &'a Config,
-    actions: &'a [Action],
+    glance: &'a Glance,
     debts: &'a [(Property, Holder)],
     looking: &'a Looking<'a>,
     class: PhantomData<fn() -> R>,
@@ -167,25 +172,28 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
     }
 
     fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u8, Self::State)) {
-        for (number, &action) in (0..).zip(self.actions) {
-            if is_ruled_out(world, action) {
-                continue;
-            }
+        self.glance.each_possible(world, |number, action| {
             if let Some(next) = step(self.config, world, action) {
                 found(number, next.world);
             }
-        }
+        });
+    }
+
+    fn nth_successor(&self, world: &Self::State, action: u8, _: usize) -> Self::State {
+        // An action leads to one world only.
+        step(self.config, world, self.glance.actions()[usize::from(action)]).map_or(*world, |next| next.world)
     }
 
     fn fairness(&self) -> Fairness {
-        let fair = || (0..).zip(self.actions).filter(|(_, action)| action.kind().is_fair(self.config));
+        let fair = || (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        Fairness { weak: all.without(time), time }
+        let strong = (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 
-    fn stops(&self, states: usize) -> Option<Stopped> {
+    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
         self.looking.limits.progress.store(states as u64, Ordering::Relaxed);
-        self.looking.limits.exceeded(states as u64, 0, self.looking.started)
+        self.looking.limits.exceeded(states as u64, bytes as u64, self.looking.started)
     }
 }

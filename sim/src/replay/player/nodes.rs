@@ -45,18 +45,17 @@ impl Player {
             Fsync::None | Fsync::Always => dying.kill()?,
         }
         *role = Role::Dead;
-        let port = gate.as_ref().and_then(Gate::port);
-        *gate = None;
+        let gate_to_master = gate.take();
+        // Whoever followed it, or would if it could hear it.
+        let socket = dying.socket().to_owned();
         self.phantoms.retain(|phantom| phantom.master != node);
-        if node == self.master {
-            for member in &mut self.members {
-                member.gate = None;
-            }
-        } else if let Some(port) = port
-            && self.config.cluster.min_replicas > 0
-            && self.members[self.master].role == Role::Master
+        for member in &mut self.members {
+            member.gate.take_if(|gate| gate.master_socket() == socket);
+        }
+        if self.config.cluster.min_replicas > 0
+            && let Some(gate) = gate_to_master
         {
-            self.members[self.master].node.wait_without(port)?;
+            self.lose_replicas(vec![Phantom { master: self.master, gate }])?;
         }
         self.is_worn = true;
         self.told.note(|| format!("SIGKILL to {}", super::node_name_of(node)));
@@ -156,7 +155,7 @@ impl Player {
         for Phantom { master, gate } in gone {
             let port = gate.port();
             gate.close();
-            if let Some(port) = port {
+            if let Some(port) = port.filter(|_| self.members[master].role == Role::Master) {
                 self.members[master].node.wait_without(port)?;
             }
         }

@@ -1,0 +1,149 @@
+//! `lockstep frontier`: which faults break what, and which repair stops it.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicU64;
+use std::thread;
+use std::time::Duration;
+
+use lockstep_model::{Property, Verdict};
+
+use super::check::{duration, make_folder, write_whole};
+use super::progress::watched;
+use super::screen::Screen;
+use super::{Ended, Format, Output, interrupt};
+use crate::check::Limits;
+use crate::exit::Exit;
+use crate::frontier::knobs::{Knob, REPAIRS};
+use crate::frontier::{Draft, FaultSet, Frontier, Options, Survey, survey};
+use crate::render::frontier::{json, page};
+use crate::scenario::{BuiltIn, Scenario};
+
+/// The world that is looked at unless another is named: what most teams run.
+const BASE: &str = "a-master-and-a-replica";
+
+#[derive(clap::Args)]
+pub(super) struct Args {
+    /// The world: the name of a built-in scenario, or a file; its faults and claims are left out
+    #[arg(value_name = "NAME|FILE", default_value = BASE)]
+    scenario: String,
+    /// Faults in one set, at most
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u8).range(1..=6))]
+    most: u8,
+    /// How often one fault may happen, at most
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
+    each: u8,
+    /// Only these repairs [default: all]
+    #[arg(long, value_name = "NAME", value_parser = repair, conflicts_with = "bare")]
+    repair: Vec<&'static Knob>,
+    /// No repair: only which faults break what
+    #[arg(long)]
+    bare: bool,
+    /// Sets looked at side by side; what is found does not depend on it [default: one per processor]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
+    threads: Option<u16>,
+    /// Stop a set after so many distinct states
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_states: Option<u64>,
+    /// Stop a set after so long: 30, 30s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    timeout: Option<Duration>,
+    /// Write every anomaly, bare and under each repair, to DIR as a scenario that can be checked and replayed
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    #[command(flatten)]
+    output: Output,
+}
+
+pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    let (name, draft) = base(&args.scenario, screen)?;
+    if let Some(folder) = &args.out {
+        make_folder(folder, screen)?;
+    }
+    let repairs: Vec<&'static Knob> = match (args.bare, args.repair.is_empty()) {
+        (true, _) => Vec::new(),
+        (false, true) => REPAIRS.iter().collect(),
+        (false, false) => args.repair.clone(),
+    };
+    let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let options = Options { most: args.most, each: args.each, threads };
+    let states = AtomicU64::new(0);
+    let limits = Limits {
+        max_states: args.max_states,
+        max_bytes: None,
+        time_limit: args.timeout,
+        stop: &interrupt::STOP,
+        progress: &states,
+    };
+    let looked = watched(screen, &name, "states of one set", &states, || {
+        survey(&draft, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
+    });
+    let found = looked.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;
+    if let Some(folder) = &args.out {
+        write(folder, &draft, &found, screen)?;
+    }
+    match args.output.format {
+        Format::Json => screen.print_json(&json(&name, &found, options))?,
+        Format::Human => screen.print(&page(&name, &found, options))?,
+    }
+    let is_known =
+        found.bare.inconclusive.is_empty() && found.repaired.iter().all(|found| found.inconclusive.is_empty());
+    Ok(if is_known { Exit::AsDeclared } else { Exit::Inconclusive })
+}
+
+/// The text of a scenario, by name or file.
+fn base(argument: &str, screen: &Screen) -> Ended<(String, Draft)> {
+    let named = BuiltIn::named(argument);
+    let chosen = super::input::scenarios(&[argument.to_owned()], screen)?;
+    let [one] = chosen.as_slice() else {
+        return Err(screen.fail(Exit::Usage, &format!("{argument} is {} scenarios; name one", chosen.len())));
+    };
+    let text = match named {
+        Some(file) => file.text.to_owned(),
+        None => std::fs::read_to_string(argument)
+            .map_err(|error| screen.fail(Exit::Usage, &format!("{argument} can't be read: {error}")))?,
+    };
+    Ok((one.scenario.name.clone(), Draft::new(&text)))
+}
+
+fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ended<()> {
+    let mut number = 0;
+    let mut keep = |frontier: &Frontier, property: Property, faults: &FaultSet| {
+        let (draft, variant) = match frontier.repair {
+            Some(repair) => (&draft.with(repair), repair.name),
+            None => (draft, "bare"),
+        };
+        // The set itself may not have been looked at: then a smaller one says it all.
+        let Some(verdicts) = frontier.verdicts.get(faults) else { return Ok(()) };
+        let claims: BTreeMap<Property, Verdict> = verdicts
+            .iter()
+            .filter(|(_, verdict)| **verdict != Verdict::Inconclusive)
+            .map(|(&property, &verdict)| (property, verdict))
+            .collect();
+        let name = format!("{}--{}--{variant}", property.id(), faults.name());
+        let story = format!("{}, by {}, {variant}.", property.id(), faults.words());
+        let text = faults.on(draft).text(&story, &claims);
+        debug_assert!(Scenario::parse("written", &text).is_ok(), "what was read can be read again: {text}");
+        number += 1;
+        write_whole(&folder.join(name).with_extension("toml"), &text, screen)
+    };
+    for (property, minimal) in survey.anomalies() {
+        for frontier in [&survey.bare].into_iter().chain(&survey.repaired) {
+            keep(frontier, property, &minimal.faults)?;
+        }
+    }
+    for frontier in &survey.repaired {
+        for (property, minimal) in survey.price(frontier) {
+            keep(frontier, property, &minimal.faults)?;
+        }
+    }
+    screen.tell(&format!("{number} scenarios in {}", folder.display()));
+    Ok(())
+}
+
+fn repair(name: &str) -> Result<&'static Knob, String> {
+    REPAIRS.iter().find(|repair| repair.name == name).ok_or_else(|| {
+        let known: Vec<_> = REPAIRS.iter().map(|repair| repair.name).collect();
+        format!("there is no repair `{name}`; known: {}", known.join(", "))
+    })
+}

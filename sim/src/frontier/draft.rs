@@ -1,0 +1,80 @@
+//! A scenario's file as something to write in: faults out, faults and repairs in, claims at the end.
+
+use std::collections::BTreeMap;
+
+use lockstep_model::{Property, Verdict};
+use toml_edit::{DocumentMut, Item, Table, value};
+
+use super::knobs::{Knob, Setting, Value};
+use crate::scenario::{Scenario, ScenarioError};
+
+/// The file without its faults and claims.
+#[derive(Clone, Debug)]
+pub struct Draft {
+    document: DocumentMut,
+}
+
+impl Draft {
+    /// The file of a scenario that has been read, as text.
+    pub fn new(text: &str) -> Self {
+        let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
+        for table in ["faults", "expect"] {
+            document.remove(table);
+        }
+        Self { document }
+    }
+
+    /// The same with this turned.
+    #[must_use]
+    pub fn with(&self, knob: &Knob) -> Self {
+        let mut draft = self.clone();
+        for setting in knob.settings {
+            draft.set(setting);
+        }
+        draft
+    }
+
+    /// The same with so much of this fault.
+    #[must_use]
+    pub fn with_fault(&self, fault: &Knob, budget: u8) -> Self {
+        let mut draft = self.with(fault);
+        draft.table("faults")[fault.name] = value(i64::from(budget));
+        draft
+    }
+
+    /// The text, under this story, with these claims.
+    pub fn text(&self, story: &str, claims: &BTreeMap<Property, Verdict>) -> String {
+        let mut draft = self.clone();
+        draft.document["story"] = value(story);
+        for (property, verdict) in claims {
+            draft.table("expect")[property.id()] = value(verdict.name());
+        }
+        draft.document.to_string()
+    }
+
+    /// The scenario of that name.
+    ///
+    /// # Errors
+    /// Why it is none: what was turned does not go together.
+    pub fn scenario(&self, name: &str, story: &str) -> Result<Scenario, ScenarioError> {
+        Scenario::parse(name, &self.text(story, &BTreeMap::new()))
+    }
+
+    fn set(&mut self, setting: &Setting) {
+        let table = self.table(setting.table);
+        if setting.is_default && table.get(setting.key).is_some() {
+            return;
+        }
+        table[setting.key] = match setting.value {
+            Value::Number(number) => value(number),
+            Value::Word(word) => value(word),
+            Value::Flag(flag) => value(flag),
+        };
+    }
+
+    fn table(&mut self, name: &str) -> &mut Item {
+        let item = self.document.entry(name).or_insert(Item::Table(Table::new()));
+        debug_assert!(item.is_table_like(), "the scenario's reader has read it");
+        item
+    }
+}

@@ -1,0 +1,76 @@
+//! What may be turned: the faults of a scenario, and the repairs that people reach for.
+//!
+//! Each is what one writes into the scenario's file, so that whatever is found can be written down, read and run by
+//! anybody. What does not go together with a scenario, its reader refuses with the reason.
+
+/// Something that may be turned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Knob {
+    /// Its name: of a fault the key of its budget.
+    pub name: &'static str,
+    /// What it means.
+    pub sentence: &'static str,
+    /// What is written; of a fault beside its budget.
+    pub(super) settings: &'static [Setting],
+}
+
+/// A key and what is written there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Setting {
+    pub(super) table: &'static str,
+    pub(super) key: &'static str,
+    pub(super) value: Value,
+    /// Whether what the file says already stays.
+    pub(super) is_default: bool,
+}
+
+/// What is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Value {
+    Number(i64),
+    Word(&'static str),
+    Flag(bool),
+}
+
+const fn set(table: &'static str, key: &'static str, value: Value) -> Setting {
+    Setting { table, key, value, is_default: false }
+}
+
+/// The faults, in the order of the design page: `[faults] NAME = 1`.
+pub const FAULTS: &[Knob] = &[
+    fault("crash_client", "a client crashes"),
+    fault("crash_thread", "a thread that holds dies, its process lives"),
+    fault("pause_client", "a client stands still for a while"),
+    fault("crash_node", "a node dies"),
+    fault("lose_message", "an unlock message is lost"),
+    fault("foreign_release", "somebody releases without holding"),
+    fault("force_release", "somebody deletes the lock"),
+];
+
+/// The repairs.
+pub const REPAIRS: &[Knob] = &[
+    Knob {
+        name: "fencing",
+        sentence: "the resource refuses a token older than one it has seen",
+        settings: &[set("resource", "fenced", Value::Flag(true))],
+    },
+    Knob {
+        name: "synchronous-replication",
+        sentence: "no write is answered before every replica has it",
+        settings: &[set("cluster", "lag", Value::Number(0))],
+    },
+    Knob {
+        name: "fast-failover",
+        sentence: "a replica takes over, and everybody knows, before time moves",
+        settings: &[set("cluster", "failover_within", Value::Number(0))],
+    },
+    Knob {
+        name: "told-holder",
+        sentence: "a holder whose renewal finds the lock gone is told so",
+        settings: &[set("protocol", "missed_renewal", Value::Word("tell-holder"))],
+    },
+];
+
+const fn fault(name: &'static str, sentence: &'static str) -> Knob {
+    Knob { name, sentence, settings: &[] }
+}

@@ -1,0 +1,232 @@
+//! The frontier: for each property the smallest sets of faults that break it, bare and under each repair.
+//!
+//! More faults allow more, never less: whatever breaks a property breaks it with every further fault as well. So sets are
+//! looked at by size, and one that holds a smaller set which breaks a property already says nothing new about that
+//! property. That also shows that what is found is minimal: every set with one fault less was looked at, and held.
+
+mod draft;
+pub mod knobs;
+pub mod survey;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use lockstep_model::{Property, Verdict};
+
+use crate::check::native::share;
+use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
+use crate::scenario::{Problem, Scenario};
+pub use draft::Draft;
+use knobs::{FAULTS, Knob};
+pub use survey::{Cell, Effect, Survey, survey};
+
+/// How far to look.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Faults in one set, at most.
+    pub most: u8,
+    /// How often one fault may happen, at most.
+    pub each: u8,
+    /// Sets looked at side by side.
+    pub threads: usize,
+}
+
+/// A set of faults: how often each of [`FAULTS`] may happen.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FaultSet(Vec<u8>);
+
+/// The frontier of one world.
+#[derive(Clone, Debug)]
+pub struct Frontier {
+    /// What was turned beside faults; `None`: nothing.
+    pub repair: Option<&'static Knob>,
+    /// For each property that applies, the smallest sets that break it, smallest first.
+    pub broken: BTreeMap<Property, Vec<Minimal>>,
+    /// Of every set that was looked at, what is so under it.
+    pub verdicts: BTreeMap<FaultSet, BTreeMap<Property, Verdict>>,
+    /// Sets of which a limit kept something from being known.
+    pub inconclusive: Vec<FaultSet>,
+    /// Distinct states of all of them.
+    pub states: u64,
+    /// Wall-clock time.
+    pub seconds: f64,
+}
+
+/// A smallest set of faults that breaks a property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Minimal {
+    /// The set.
+    pub faults: FaultSet,
+    /// Steps of the trace that breaks it.
+    pub steps: usize,
+    /// Whether the property was found to hold with any one fault less; not so where a limit fired.
+    pub is_confirmed: bool,
+}
+
+/// A fault that the world does not know.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Foreign {
+    /// Which.
+    pub fault: &'static Knob,
+    /// Why.
+    pub reason: String,
+}
+
+impl FaultSet {
+    /// No fault.
+    pub fn none() -> Self {
+        Self(vec![0; FAULTS.len()])
+    }
+
+    /// One fault more.
+    #[must_use]
+    pub fn and(&self, fault: usize) -> Self {
+        let mut budgets = self.0.clone();
+        budgets[fault] += 1;
+        Self(budgets)
+    }
+
+    /// Every set with one fault less.
+    pub fn smaller(&self) -> impl Iterator<Item = Self> {
+        (0..self.0.len()).filter(|&fault| self.0[fault] > 0).map(|fault| {
+            let mut budgets = self.0.clone();
+            budgets[fault] -= 1;
+            Self(budgets)
+        })
+    }
+
+    /// Whether the other has all of these faults.
+    pub fn is_within(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).all(|(mine, theirs)| mine <= theirs)
+    }
+
+    /// The faults and how often each may happen.
+    pub fn iter(&self) -> impl Iterator<Item = (&'static Knob, u8)> {
+        FAULTS.iter().zip(self.0.iter().copied()).filter(|(_, budget)| *budget > 0)
+    }
+
+    /// `crash_node + pause_client`, `2 × lose_message`, `no fault`.
+    pub fn words(&self) -> String {
+        let each = |(fault, budget): (&Knob, u8)| match budget {
+            1 => fault.name.to_owned(),
+            _ => format!("{budget} × {}", fault.name),
+        };
+        let all: Vec<_> = self.iter().map(each).collect();
+        if all.is_empty() { "no fault".to_owned() } else { all.join(" + ") }
+    }
+
+    /// As part of a scenario's name.
+    pub fn name(&self) -> String {
+        let each = |(fault, budget): (&Knob, u8)| {
+            let name = fault.name.replace('_', "-");
+            if budget == 1 { name } else { format!("{name}-{budget}") }
+        };
+        let all: Vec<_> = self.iter().map(each).collect();
+        if all.is_empty() { "no-fault".to_owned() } else { all.join("-") }
+    }
+
+    /// The draft with these faults.
+    pub fn on(&self, draft: &Draft) -> Draft {
+        self.iter().fold(draft.clone(), |draft, (fault, budget)| draft.with_fault(fault, budget))
+    }
+}
+
+/// Looks for the frontier of a draft. Faults that its world does not know are left out, and told.
+///
+/// # Errors
+/// As [`check_as`]: a defect of ours.
+///
+/// # Panics
+/// Where the draft itself, without any fault, is no scenario.
+pub fn frontier(
+    draft: &Draft,
+    repair: Option<&'static Knob>,
+    options: Options,
+    limits: &Limits<'_>,
+) -> Result<(Frontier, Vec<Foreign>), Error> {
+    let started = Instant::now();
+    let mut foreign = Vec::new();
+    let mut known = Vec::new();
+    for (number, fault) in FAULTS.iter().enumerate() {
+        match draft.with_fault(fault, 1).scenario("one-fault", "One fault.") {
+            Ok(_) => known.push(number),
+            Err(error) => foreign.push(Foreign {
+                fault,
+                reason: error.problems().map(Problem::title).next().unwrap_or_default().to_owned(),
+            }),
+        }
+    }
+    let mut found = Frontier {
+        repair,
+        broken: BTreeMap::new(),
+        verdicts: BTreeMap::new(),
+        inconclusive: Vec::new(),
+        states: 0,
+        seconds: 0.0,
+    };
+    let mut sets = vec![FaultSet::none()];
+    for size in 0..=options.most {
+        let scenarios: Vec<(FaultSet, Scenario)> = sets
+            .iter()
+            // Each fault alone goes with the world; two that do not go together are no set.
+            .filter_map(|set| Some((set.clone(), set.on(draft).scenario("a-set", "A set of faults.").ok()?)))
+            .collect();
+        let outcomes = share(options.threads, scenarios.len(), |_, number| {
+            if limits.stop.load(Ordering::Relaxed) {
+                return None;
+            }
+            Some(check_as(&scenarios[number].1, How::by(Engine::Native), limits))
+        });
+        let mut minimal = Vec::new();
+        for ((set, _), outcome) in scenarios.iter().zip(outcomes) {
+            let Some(outcome) = outcome else { continue };
+            found.note(set, &outcome?, &mut minimal);
+        }
+        for (property, minimal) in minimal {
+            found.broken.entry(property).or_default().push(minimal);
+        }
+        if size < options.most {
+            sets = larger(&sets, &known, options.each);
+        }
+    }
+    found.seconds = started.elapsed().as_secs_f64();
+    Ok((found, foreign))
+}
+
+impl Frontier {
+    /// Whether this set breaks the property.
+    pub fn breaks(&self, property: Property, set: &FaultSet) -> bool {
+        self.broken.get(&property).is_some_and(|all| all.iter().any(|minimal| minimal.faults.is_within(set)))
+    }
+
+    fn note(&mut self, set: &FaultSet, outcome: &Outcome, minimal: &mut Vec<(Property, Minimal)>) {
+        let verdicts = outcome.properties.iter().map(|found| (found.property, found.verdict)).collect();
+        self.verdicts.insert(set.clone(), verdicts);
+        self.states += outcome.states;
+        if outcome.is_inconclusive() {
+            self.inconclusive.push(set.clone());
+        }
+        // That everything is reached is no promise that a fault could break.
+        for found in outcome.properties.iter().filter(|found| found.property != Property::ActionsReached) {
+            let is_new = !self.breaks(found.property, set);
+            self.broken.entry(found.property).or_default();
+            if found.verdict == Verdict::Violated && is_new {
+                let steps = found.trace.as_ref().map_or(0, |trace| trace.steps.len());
+                let is_confirmed = set.smaller().all(|smaller| !self.inconclusive.contains(&smaller));
+                minimal.push((found.property, Minimal { faults: set.clone(), steps, is_confirmed }));
+            }
+        }
+    }
+}
+
+/// Every set with one fault more, once.
+fn larger(sets: &[FaultSet], known: &[usize], each: u8) -> Vec<FaultSet> {
+    let mut all: Vec<_> = sets
+        .iter()
+        .flat_map(|set| known.iter().filter(|fault| set.0[**fault] < each).map(|fault| set.and(*fault)))
+        .collect();
+    all.sort_by(|left, right| right.cmp(left));
+    all.dedup();
+    all
+}

@@ -1,0 +1,135 @@
+//! The frontier bare, and again under each repair: which repair stops which anomaly, and what it costs.
+
+use lockstep_model::Property;
+use lockstep_model::properties::PropertyKind;
+
+use super::knobs::Knob;
+use super::{Draft, FaultSet, Foreign, Frontier, Minimal, Options, frontier};
+use crate::check::{Error, Limits};
+use crate::scenario::Problem;
+
+/// What was found, bare and under each repair.
+#[derive(Clone, Debug)]
+pub struct Survey {
+    /// Faults that the world does not know.
+    pub foreign: Vec<Foreign>,
+    /// Without any repair.
+    pub bare: Frontier,
+    /// With each of them, in the order asked for.
+    pub repaired: Vec<Frontier>,
+    /// Repairs that do not go with the world, and why.
+    pub impossible: Vec<(&'static Knob, String)>,
+}
+
+/// What one repair does to one anomaly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// What is broken.
+    pub property: Property,
+    /// By what.
+    pub faults: FaultSet,
+    /// Which repair.
+    pub repair: &'static Knob,
+    /// What it does.
+    pub effect: Effect,
+}
+
+/// What a repair does to an anomaly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Effect {
+    /// The same faults break it no more.
+    Stops,
+    /// They do as before, in as few steps.
+    Nothing,
+    /// They do, but it takes more steps to come to.
+    Later,
+    /// They do, and it takes fewer steps, or fewer faults are enough.
+    Worse,
+    /// The limits kept it from being known.
+    Unknown,
+}
+
+impl Effect {
+    /// In a word.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Stops => "stops it",
+            Self::Nothing => "does nothing",
+            Self::Later => "makes it harder",
+            Self::Worse => "makes it easier",
+            Self::Unknown => "unknown",
+        }
+    }
+}
+
+/// Looks for the frontier bare and under each repair.
+///
+/// # Errors
+/// A defect of ours.
+pub fn survey(
+    draft: &Draft,
+    repairs: &[&'static Knob],
+    options: Options,
+    limits: &Limits<'_>,
+    mut tell: impl FnMut(&str),
+) -> Result<Survey, Error> {
+    tell("bare");
+    let (bare, foreign) = frontier(draft, None, options, limits)?;
+    let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new() };
+    for &repair in repairs {
+        let repaired = draft.with(repair);
+        if let Err(error) = repaired.scenario("a-repair", "A repair.") {
+            let reason = error.problems().map(Problem::title).next().unwrap_or_default().to_owned();
+            survey.impossible.push((repair, reason));
+            continue;
+        }
+        tell(repair.name);
+        let (found, _) = frontier(&repaired, Some(repair), options, limits)?;
+        survey.repaired.push(found);
+    }
+    Ok(survey)
+}
+
+impl Survey {
+    /// Every anomaly of the bare world: what is broken, and by which smallest set.
+    pub fn anomalies(&self) -> impl Iterator<Item = (Property, &Minimal)> {
+        self.bare.broken.iter().flat_map(|(&property, all)| all.iter().map(move |minimal| (property, minimal)))
+    }
+
+    /// What each repair does to an anomaly.
+    pub fn cells(&self, property: Property, minimal: &Minimal) -> Vec<Cell> {
+        self.repaired
+            .iter()
+            .filter_map(|frontier| {
+                let repair = frontier.repair?;
+                let effect = effect(frontier, property, minimal);
+                Some(Cell { property, faults: minimal.faults.clone(), repair, effect })
+            })
+            .collect()
+    }
+
+    /// What a repair costs: what breaks under it by faults that did not break it before.
+    pub fn price<'a>(&'a self, frontier: &'a Frontier) -> impl Iterator<Item = (Property, &'a Minimal)> {
+        frontier
+            .broken
+            .iter()
+            .flat_map(|(&property, all)| all.iter().map(move |minimal| (property, minimal)))
+            .filter(|(property, minimal)| !self.bare.breaks(*property, &minimal.faults))
+    }
+}
+
+/// Whether a property is about somebody being served at last.
+pub const fn is_availability(property: Property) -> bool {
+    matches!(property.kind(), PropertyKind::Liveness)
+}
+
+fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
+    let breaking = frontier.broken.get(&property).into_iter().flatten();
+    match breaking.filter(|minimal| minimal.faults.is_within(&bare.faults)).min_by_key(|minimal| minimal.steps) {
+        None if frontier.inconclusive.contains(&bare.faults) => Effect::Unknown,
+        None => Effect::Stops,
+        Some(repaired) if repaired.faults != bare.faults || repaired.steps < bare.steps => Effect::Worse,
+        Some(repaired) if repaired.steps > bare.steps => Effect::Later,
+        Some(_) => Effect::Nothing,
+    }
+}

@@ -1,0 +1,32 @@
+//! `reports/performance.md`: its times are of one machine and one hour and cannot be made again, but what was measured
+//! can: the page is stale when the states that it speaks of are not the states of today.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::Property;
+use lockstep_sim::check::{Engine, How, Limits, search};
+use lockstep_sim::scenario::BuiltIn;
+
+use crate::page::{self, thousands};
+
+#[test]
+fn the_page_on_performance_speaks_of_the_states_of_today() {
+    let page = page::committed("reports/performance.md");
+    let scenario = BuiltIn::named("two-threads-one-is-woken").expect("it is built in").scenario();
+    // The third size is left to `make bench`: it is as long as both times ten.
+    for acquires in [2, 3] {
+        let mut config = scenario.config;
+        config.clients.acquires = Some(acquires);
+        let properties: Vec<_> =
+            Property::SAFETY.into_iter().filter(|property| property.applies(&config).is_ok()).collect();
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+        let found = search(&config, &properties, How::by(Engine::Native), &limits);
+        let heading = format!(
+            "\n## {} distinct states, {} generated ({acquires} acquires",
+            thousands(found.states),
+            thousands(found.generated)
+        );
+        assert!(page.contains(&heading), "reports/performance.md is stale: `make bench` writes it anew\n{heading}");
+    }
+}
