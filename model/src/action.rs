@@ -96,6 +96,10 @@ pub enum Action {
     CutLink { node: u8 },
     /// A master drops the key without a word.
     VanishKey { node: u8 },
+    /// The clock of a node jumps.
+    ClockJump { node: u8 },
+    /// The wall clock of a client jumps.
+    ClientClockJump { client: u8 },
 
     // Time.
     /// One tick passes, on every clock.
@@ -146,12 +150,14 @@ pub enum ActionKind {
     RestartNode,
     CutLink,
     VanishKey,
+    ClockJump,
+    ClientClockJump,
     Tick,
 }
 
 impl ActionKind {
     /// Every kind, in the order of [`Action`].
-    pub const ALL: [Self; 39] = [
+    pub const ALL: [Self; 41] = [
         Self::Acquire,
         Self::Subscribe,
         Self::SecondAsk,
@@ -190,6 +196,8 @@ impl ActionKind {
         Self::RestartNode,
         Self::CutLink,
         Self::VanishKey,
+        Self::ClockJump,
+        Self::ClientClockJump,
         Self::Tick,
     ];
 
@@ -234,6 +242,8 @@ impl ActionKind {
             Self::RestartNode => "restart_node",
             Self::CutLink => "cut_link",
             Self::VanishKey => "vanish_key",
+            Self::ClockJump => "clock_jump",
+            Self::ClientClockJump => "client_clock_jump",
             Self::Tick => "tick",
         }
     }
@@ -253,7 +263,9 @@ impl ActionKind {
             | Self::ForceRelease
             | Self::RestartNode
             | Self::CutLink
-            | Self::VanishKey => true,
+            | Self::VanishKey
+            | Self::ClockJump
+            | Self::ClientClockJump => true,
             Self::Acquire
             | Self::Subscribe
             | Self::SecondAsk
@@ -328,6 +340,8 @@ impl ActionKind {
             Self::CutLink | Self::Heal => faults.cut_link > 0,
             Self::RestartNode => config.can_restart(),
             Self::VanishKey => faults.vanish_key > 0,
+            Self::ClockJump => faults.clock_jump > 0,
+            Self::ClientClockJump => faults.client_clock_jump > 0,
             Self::CrashClient => faults.crash_client > 0,
             Self::CrashThread => faults.crash_thread > 0,
             Self::PauseClient | Self::Resume => faults.pause_client > 0,
@@ -394,6 +408,8 @@ impl Action {
             Self::RestartNode { .. } => ActionKind::RestartNode,
             Self::CutLink { .. } => ActionKind::CutLink,
             Self::VanishKey { .. } => ActionKind::VanishKey,
+            Self::ClockJump { .. } => ActionKind::ClockJump,
+            Self::ClientClockJump { .. } => ActionKind::ClientClockJump,
             Self::Tick => ActionKind::Tick,
         }
     }
@@ -431,7 +447,8 @@ impl Action {
             | Self::CrashClient { client }
             | Self::PauseClient { client }
             | Self::LoseMessage { client }
-            | Self::ForceRelease { client } => Party::Client(client),
+            | Self::ForceRelease { client }
+            | Self::ClientClockJump { client } => Party::Client(client),
             Self::Replicate { node }
             | Self::Promote { node }
             | Self::Resync { node }
@@ -441,7 +458,8 @@ impl Action {
             | Self::CrashNode { node }
             | Self::RestartNode { node }
             | Self::CutLink { node }
-            | Self::VanishKey { node } => Party::Node(node),
+            | Self::VanishKey { node }
+            | Self::ClockJump { node } => Party::Node(node),
             Self::Tick => Party::World,
         }
     }
@@ -526,6 +544,8 @@ impl ActionKind {
             Self::RestartNode => actions.extend(nodes().map(|node| Action::RestartNode { node })),
             Self::CutLink => actions.extend(nodes().map(|node| Action::CutLink { node })),
             Self::VanishKey => actions.extend(nodes().map(|node| Action::VanishKey { node })),
+            Self::ClockJump => actions.extend(nodes().map(|node| Action::ClockJump { node })),
+            Self::ClientClockJump => actions.extend(clients().map(|client| Action::ClientClockJump { client })),
             Self::Tick => actions.push(Action::Tick),
         }
     }

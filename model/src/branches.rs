@@ -217,6 +217,8 @@ impl ActionKind {
             | Self::RestartNode
             | Self::CutLink
             | Self::VanishKey
+            | Self::ClockJump
+            | Self::ClientClockJump
             | Self::Tick => &[(ReplyKind::Done, always)],
         }
     }
@@ -245,7 +247,8 @@ impl Happening {
             // A replica that does not follow the new master yet lags behind it however prompt the others are.
             Self::GrantLost => {
                 let is_passed_over = config.cluster.replicas > 1 && faults.crash_node > 1;
-                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0;
+                // By a clock that is ahead of the master's, what is written may be over when it comes.
+                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -435,10 +438,11 @@ fn can_reenter(config: &Config) -> bool {
     config.lock == LockKind::Reentrant && (config.clients.max_holds > 1 || can_forget(config))
 }
 
-/// Whether a believer's grant can be gone: its lease ended, a failover forgot it, somebody deleted it. With a watchdog
+/// Whether a believer's grant can be gone: its lease ended, a failover forgot it, somebody deleted it, a clock jumped. With a watchdog
 /// that runs beside its holder no lease ends; it serves a dead thread first, and after a forced release perhaps nobody.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
-    is_unattended || can_forget(config) || faults.force_release > 0 || faults.vanish_key > 0
+    let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
+    is_unattended || can_forget(config) || is_taken
 }

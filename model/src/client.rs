@@ -33,6 +33,9 @@ pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
     }
     // Who asks once does not wait: it has its answer when that comes.
     thread.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
+    if config.faults.client_clock_jump > 0 {
+        thread.limit_left = thread.wait_left;
+    }
     ask(config, world, seen, holder)
 }
 

@@ -19,6 +19,8 @@ pub const MAX_REPLICAS: u8 = 2;
 pub const MAX_HOLDS: u8 = 8;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
+/// Ticks of one jump of a clock, ahead or back: all of a budget together still fit into a byte.
+pub const MAX_JUMP: i8 = 15;
 /// How often one client may ask, when that is bounded.
 pub const MAX_ACQUIRES: u8 = 100;
 /// Budget of any one fault.
@@ -120,6 +122,9 @@ pub struct Time {
     pub wait_limit: Option<u8>,
     /// A holder releases at the latest after so long; `None`: whenever it likes.
     pub hold_at_most: Option<u8>,
+    /// How far a clock jumps ahead, or back if it is below 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub jump: i8,
 }
 
 /// Who asks. A client is a process; its threads are the holders.
@@ -515,6 +520,12 @@ pub struct Faults {
     /// A thread is interrupted in `lock()` or `unlock()`.
     #[serde(skip_serializing_if = "is_default")]
     pub interrupt: u8,
+    /// The clock of a node jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub clock_jump: u8,
+    /// The wall clock of a client jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub client_clock_jump: u8,
 }
 
 impl Hash for Faults {
@@ -536,6 +547,8 @@ impl Hash for Faults {
             lose_request,
             lose_reply,
             interrupt,
+            clock_jump,
+            client_clock_jump,
         } = *self;
         hasher.write_u64(u64::from_le_bytes([
             crash_client | lose_request << 4,
@@ -544,8 +557,8 @@ impl Hash for Faults {
             crash_node | restart_node << 4,
             lose_message | cut_link << 4,
             foreign_release | vanish_key << 4,
-            force_release,
-            0,
+            force_release | clock_jump << 4,
+            client_clock_jump,
         ]));
     }
 }
@@ -577,6 +590,11 @@ impl Config {
     /// Whether a dead node may come back.
     pub const fn can_restart(&self) -> bool {
         self.faults.restart_node > 0
+    }
+
+    /// Whether the clocks of nodes may differ.
+    pub(crate) const fn has_skew(&self) -> bool {
+        self.faults.clock_jump > 0
     }
 
     /// Whether a node has data on its disk that are not those in its memory.

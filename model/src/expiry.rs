@@ -25,7 +25,10 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
         return None;
     }
 
-    note_lost_lease(config, world, seen);
+    let is_over = config.has_skew() && runs_out(config, world);
+    if world.acting_master().is_some_and(|master| master.record.remaining().is_due()) {
+        note_lost_lease(config, world, seen);
+    }
     world.group.failover_left = world.group.failover_left.later();
     partition::grow_silence(config, world);
     for node in &mut world.group.nodes {
@@ -43,11 +46,17 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
         }
     }
 
+    if is_over {
+        tell_replicas(config, world, world.group.master)?;
+    }
+
     let mut is_overrun = false;
     for client in world.clients.iter_mut().filter(|client| matches!(client.mode, Mode::Running | Mode::Paused)) {
         for thread in &mut client.threads {
-            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && thread.wait_left.is_due();
+            let limit = if thread.limit_left == Timer::OFF { thread.wait_left } else { thread.limit_left };
+            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due();
             thread.wait_left = thread.wait_left.later();
+            thread.limit_left = thread.limit_left.later();
             thread.wake_in = thread.wake_in.later();
             thread.hold_left = thread.hold_left.later();
         }
@@ -93,15 +102,33 @@ fn later<R: Record>(config: &Config, record: R) -> R {
     }
 }
 
-/// Notes that the acting master's key runs out in this tick, and whether its holder has a watchdog that should have
+/// Whether the acting master's key runs out in this tick.
+fn runs_out<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> bool {
+    let master = world.acting_master();
+    let is_due = master.is_some_and(|master| master.record.holder().is_some() && master.record.remaining().is_due());
+    is_due && !config.is_mutated(Mutant::LeaseNeverEnds)
+}
+
+/// A master deletes what has run out, and says so to its replicas: they do not look at the time themselves (facts/redis.md,
+/// "Expiry and time"). Where all clocks are alike nobody can tell, and it is left out.
+pub(crate) fn tell_replicas<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    master: u8,
+) -> Option<()> {
+    let is_heard = master == world.group.master && world.node(master).is_master() && !world.node(master).is_cut;
+    if is_heard { replication::send(config, world, master, R::default()) } else { Some(()) }
+}
+
+/// Notes that the acting master's key runs out, and whether its holder has a watchdog that should have
 /// prevented it.
-fn note_lost_lease<R: Record, const C: usize, const N: usize>(
+pub(crate) fn note_lost_lease<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
     seen: &mut Happenings,
 ) {
     let Some(record) = world.acting_master().map(|master| master.record) else { return };
-    let Some(holder) = record.holder().filter(|_| record.remaining() == Timer::DUE) else { return };
+    let Some(holder) = record.holder() else { return };
     seen.note(Happening::Expired);
     let is_connected = world.client(holder.client()).master == world.group.master;
     let is_held = world.client(holder.client()).is_running() && world.thread(holder).believes();

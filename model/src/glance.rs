@@ -247,6 +247,8 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
         Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
         Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
         Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
+        Action::ClockJump { .. } => world.faults.clock_jump == 0,
+        Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
         Action::Acquire { .. }
         | Action::Subscribe { .. }
         | Action::SecondAsk { .. }

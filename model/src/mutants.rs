@@ -55,6 +55,8 @@ pub enum Mutant {
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.
     FsyncForgotten,
+    /// A TTL travels as a deadline, whatever the version.
+    DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
     // The resource.
@@ -66,7 +68,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 24] = [
+    pub const ALL: [Self; 25] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -88,6 +90,7 @@ impl Mutant {
         Self::LeaseNeverEnds,
         Self::RestartTooEarly,
         Self::FsyncForgotten,
+        Self::DeadlinesAlwaysTravel,
         Self::MinReplicasIgnored,
         Self::TokenReused,
         Self::FenceIgnored,

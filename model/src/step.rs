@@ -10,7 +10,9 @@ use crate::config::Config;
 use crate::locks::Record;
 use crate::wire::Verb;
 use crate::world::{Breach, Breaches, Holder, World};
-use crate::{call, client, disk, expiry, failover, interrupt, partition, replication, resource, wakeup, watchdog};
+use crate::{
+    call, client, clocks, disk, expiry, failover, interrupt, partition, replication, resource, wakeup, watchdog,
+};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -283,6 +285,8 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::RestartNode { node } => disk::restart(config, next, node),
         Action::CutLink { node } => partition::cut(config, next, seen, node),
         Action::VanishKey { node } => expiry::vanish(config, next, seen, node),
+        Action::ClockJump { node } => clocks::jump(config, next, seen, node),
+        Action::ClientClockJump { client } => clocks::jump_of_client(config, next, client),
 
         // Time.
         Action::Tick => expiry::tick(config, next, seen),
@@ -312,7 +316,7 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
         Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
             Holder::new(client, thread) == holder
         }
-        Action::ForceRelease { .. } | Action::Tick => true,
+        Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
         Action::Execute { client, slot } => before
             .requests(client)
             .get(slot)

@@ -192,6 +192,9 @@ pub struct ThreadState {
     pub token: u8,
     /// Ticks until its wait limit.
     pub wait_left: Option<u8>,
+    /// The same by a clock that never jumps, where the client's may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_left: Option<u8>,
     /// Ticks until it asks again of itself.
     pub wake_in: Option<u8>,
     /// Ticks until it releases at the latest.
@@ -225,6 +228,14 @@ pub struct NodeState {
     /// The receipts of each effect under way, where any has one.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipts_under_way: Vec<Vec<StoredReceipt>>,
+    /// Ticks by which its clock is ahead; below 0: behind.
+    #[serde(default, skip_serializing_if = "is_level")]
+    pub ahead: i8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_level(ahead: &i8) -> bool {
+    *ahead == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -558,6 +569,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         holds: state.holds,
         token: state.token,
         wait_left: state.wait_left.left(),
+        limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
     });
@@ -603,6 +615,7 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         unheard: node.unheard,
         receipts: if node.is_up() { in_flight::receipts(config, &node.record) } else { Vec::new() },
         receipts_under_way,
+        ahead: node.ahead,
     }
 }
 

@@ -113,6 +113,7 @@ pub(crate) fn refuse<R: Record, const C: usize, const N: usize>(
         let thread = world.thread_mut(holder);
         thread.phase = Phase::Idle;
         thread.wait_left = Timer::OFF;
+        thread.limit_left = Timer::OFF;
         return;
     }
     let thread = world.thread_mut(holder);
@@ -139,6 +140,7 @@ pub(crate) fn leave<R: Record, const C: usize, const N: usize>(world: &mut World
     let thread = world.thread_mut(holder);
     thread.phase = Phase::Idle;
     thread.wait_left = Timer::OFF;
+    thread.limit_left = Timer::OFF;
     thread.wake_in = Timer::OFF;
     let client = world.client_mut(holder.client());
     if !client.threads.iter().any(|thread| uses_entry(thread.phase)) {

@@ -53,6 +53,14 @@ impl Timer {
         self.0 == 0
     }
 
+    /// So many ticks nearer, or farther away if that is below 0; `None`: it is over by then. One that is off stays off.
+    pub(crate) fn nearer(self, ticks: i8) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(left) => u8::try_from(i16::from(left) - i16::from(ticks)).ok().map(Self),
+        }
+    }
+
     /// One tick later. A due timer stays due: it is overdue, and nothing depends on by how much.
     #[must_use]
     pub const fn later(self) -> Self {
@@ -206,8 +214,10 @@ pub struct Thread {
     pub holds: u8,
     /// The rank of its grant among all that are remembered, 1 the oldest; 0: none, or nobody looks.
     pub token: u8,
-    /// Until its wait limit.
+    /// Until its wait limit, by its client's wall clock.
     pub wait_left: Timer,
+    /// The same by a clock that never jumps; kept only where the other may.
+    pub limit_left: Timer,
     /// Until it asks again of itself.
     pub wake_in: Timer,
     /// Until it wants to release at the latest.
@@ -298,6 +308,8 @@ pub struct Node<R> {
     /// Ticks since it was heard of. Of a dead node: since it died. Of a replica: since its master heard of it. Of a
     /// master that was passed over: since it lacks replicas. Counted as far as a rule asks for it.
     pub unheard: u8,
+    /// Ticks by which its clock is ahead of the clocks that never jumped; below 0: behind.
+    pub ahead: i8,
 }
 
 /// What a node is now.
@@ -417,6 +429,7 @@ impl Thread {
         holds: 0,
         token: 0,
         wait_left: Timer::OFF,
+        limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
     };
@@ -515,6 +528,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
             disk: R::default(),
             is_cut: false,
             unheard: 0,
+            ahead: 0,
         };
 
         let mut clients = [Client::ABSENT; C];
@@ -664,8 +678,9 @@ impl<W: Hash, const C: usize> Hash for Wires<W, C> {
 impl Hash for Thread {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { phase, holds, token, wait_left, wake_in, hold_left } = *self;
-        hasher.write_u64(word([phase as u8, holds, token, wait_left.0, wake_in.0, hold_left.0, 0, 0]));
+        let Self { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = *self;
+        let bytes = [phase as u8, holds, token, wait_left.0, limit_left.0, wake_in.0, hold_left.0, 0];
+        hasher.write_u64(word(bytes));
     }
 }
 
@@ -694,11 +709,12 @@ impl Hash for Client {
 impl<R: Record> Hash for Node<R> {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard } = self;
+        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard, ahead } = self;
         record.hash(hasher);
         // A disk that is kept for no rule is in its default.
         let has_disk = *disk != R::default();
-        let bytes = [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), 0, 0];
+        let bytes =
+            [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0];
         hasher.write_u64(word(bytes));
         if has_disk {
             disk.hash(hasher);

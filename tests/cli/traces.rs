@@ -10,7 +10,7 @@ use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, Wo
 /// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
 pub const SMALL: Config = Config {
     lock: LockKind::Reentrant,
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None, jump: 0 },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {
         replicas: 0,
@@ -41,6 +41,8 @@ pub const SMALL: Config = Config {
         lose_request: 0,
         lose_reply: 0,
         interrupt: 0,
+        clock_jump: 0,
+        client_clock_jump: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -57,7 +59,7 @@ pub const FAILOVER: Config = Config {
 
 /// Everything at once: processes of two threads, three nodes, a watchdog, a fenced resource, every fault.
 pub const EVERYTHING: Config = Config {
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None },
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None, jump: 2 },
     clients: Clients { threads: 2, ..SMALL.clients },
     cluster: Cluster {
         replicas: 2,
@@ -82,6 +84,8 @@ pub const EVERYTHING: Config = Config {
         lose_request: 0,
         lose_reply: 0,
         interrupt: 1,
+        clock_jump: 1,
+        client_clock_jump: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL

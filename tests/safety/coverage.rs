@@ -48,7 +48,7 @@ fn any_bound() -> impl Strategy<Value = Bound> {
 fn any_config() -> impl Strategy<Value = Config> {
     let clients = (1..=3u8, 1..=2u8, 1..=2u8, prop::option::of(1..=2u8));
     let cluster = (0..=2u8, any_bound(), any_bound(), prop::sample::select(PROMOTE_RULES.to_vec()));
-    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 10);
+    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 12);
     let time = (prop::option::of(1..=2u8), prop::option::of(0..=3u8));
     let resource = prop::option::of(any::<bool>());
     let protocol = prop::sample::select(Profile::ALL.to_vec());
@@ -80,8 +80,11 @@ fn any_config() -> impl Strategy<Value = Config> {
                 restart_node: if faults[3] > 0 { faults[7] } else { 0 },
                 cut_link: faults[8],
                 vanish_key: faults[9],
+                clock_jump: faults[10],
+                client_clock_jump: faults[11],
                 ..Faults::default()
             };
+            config.time.jump = if faults[0] > 0 { 3 } else { -3 };
             config.cluster.min_replicas = min_replicas.min(config.cluster.replicas);
             config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
             (config.time.renew_every, config.time.wait_limit) = time;
@@ -138,8 +141,11 @@ fn rich() -> Vec<Config> {
                     restart_node: 1,
                     cut_link: 1,
                     vanish_key: 1,
+                    clock_jump: 1,
+                    client_clock_jump: 1,
                     ..Faults::default()
                 };
+                config.time.jump = 2;
                 config.cluster.min_replicas = 1;
                 config.cluster.min_replicas_max_lag_ticks = 1;
                 all.push(config);

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that notices, and what that says then.
-const NOTICED: [(Mutant, &str, Property, Verdict); 26] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 27] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -30,6 +30,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 26] = [
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),
     // Either repair alone is not enough: without one of the two there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),

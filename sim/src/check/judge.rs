@@ -176,7 +176,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ForceRelease
         | ActionKind::RestartNode
         | ActionKind::CutLink
-        | ActionKind::VanishKey => false,
+        | ActionKind::VanishKey
+        | ActionKind::ClockJump
+        | ActionKind::ClientClockJump => false,
         ActionKind::Release => !config.clients.hold_for_ever,
         ActionKind::Subscribe
         | ActionKind::SecondAsk

@@ -307,6 +307,8 @@ impl Coverage {
         least.lose_request = least.lose_request.min(left.lose_request);
         least.lose_reply = least.lose_reply.min(left.lose_reply);
         least.interrupt = least.interrupt.min(left.interrupt);
+        least.clock_jump = least.clock_jump.min(left.clock_jump);
+        least.client_clock_jump = least.client_clock_jump.min(left.client_clock_jump);
     }
 
     /// What the scenario allows and the run never did, in words.
@@ -339,6 +341,8 @@ impl Coverage {
             (ActionKind::LoseRequest, left.lose_request),
             (ActionKind::LoseReply, left.lose_reply),
             (ActionKind::Interrupt, left.interrupt),
+            (ActionKind::ClockJump, left.clock_jump),
+            (ActionKind::ClientClockJump, left.client_clock_jump),
         ];
         budgets.into_iter().filter(|(_, left)| *left > 0)
     }

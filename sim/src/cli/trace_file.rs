@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::action::Party;
 use lockstep_model::config::{
-    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS,
-    MAX_TICKS, MessageDelay,
+    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES,
+    MAX_THREADS, MAX_TICKS, MessageDelay,
 };
 use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
 use lockstep_model::{Action, Property};
@@ -193,6 +193,7 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     within("cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
     let max_lag = cluster.min_replicas_max_lag_ticks.into();
     within("cluster/min_replicas_max_lag_ticks", max_lag, 0, MAX_TICKS.into())?;
+    within("time/jump", time.jump.unsigned_abs().into(), 0, MAX_JUMP.unsigned_abs().into())?;
     within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
     let ticks = [
         ("time/lease", Some(time.lease)),
@@ -226,6 +227,8 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         lose_request,
         lose_reply,
         interrupt,
+        clock_jump,
+        client_clock_jump,
     } = *faults;
     let budgets = [
         ("faults/crash_client", crash_client),
@@ -241,6 +244,8 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         ("faults/lose_request", lose_request),
         ("faults/lose_reply", lose_reply),
         ("faults/interrupt", interrupt),
+        ("faults/clock_jump", clock_jump),
+        ("faults/client_clock_jump", client_clock_jump),
     ];
     for (key, budget) in budgets {
         within(key, budget.into(), 0, MAX_FAULTS.into())?;

@@ -271,6 +271,8 @@ impl Teller<'_> {
             Action::RestartNode { node } => self.restart_node(node),
             Action::CutLink { node } => self.cut_link(node),
             Action::VanishKey { node } => self.vanish_key(node),
+            Action::ClockJump { node } => self.clock_jump(node),
+            Action::ClientClockJump { client } => self.client_clock_jump(client),
             Action::Tick => vec![self.passing(None)],
         }
     }

@@ -131,6 +131,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     }
     if let Some(left) = thread.wait_left {
         let _ = write!(says, "; {}", within(config, "its wait limit is over", left));
+        if let Some(limit) = thread.limit_left.filter(|&limit| limit != left) {
+            let _ = write!(says, " by its clock, {} in truth", within(config, "and", limit));
+        }
     }
     says
 }
@@ -211,6 +214,10 @@ fn stores<R: Record, const C: usize, const N: usize>(
     }
     if node.is_cut {
         says += "; cut off from the other nodes";
+    }
+    if node.ahead != 0 {
+        let by = time(config, node.ahead.unsigned_abs().into());
+        let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });
     }
     if node.unheard > 0 {
         let _ = write!(says, "; unheard of for {}", time(config, node.unheard.into()));

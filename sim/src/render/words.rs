@@ -120,6 +120,8 @@ pub const fn does(action: Action) -> &'static str {
         Action::RestartNode { .. } => "comes back",
         Action::CutLink { .. } => "is cut off from the other nodes",
         Action::VanishKey { .. } => "drops the key without a word",
+        Action::ClockJump { .. } => "has its clock jump",
+        Action::ClientClockJump { .. } => "has its wall clock jump",
         Action::Tick => "one tick passes",
     }
 }
@@ -377,12 +379,21 @@ pub fn world(config: &Config) -> Vec<String> {
             .to_owned(),
         );
     }
+    if config.time.jump != 0 {
+        lines.push(format!("a clock that jumps goes {}", jump(config)));
+    }
     if config.strong_fairness {
         lines.push("what must happen happens even where it is only possible now and then".to_owned());
     }
     lines.extend(super::in_flight::network(config));
     lines.push(faults(config));
     lines
+}
+
+/// How far a clock jumps: `ahead by 40 s`, `back by 40 s`.
+pub fn jump(config: &Config) -> String {
+    let by = time(config, config.time.jump.unsigned_abs().into());
+    if config.time.jump < 0 { format!("back by {by}") } else { format!("ahead by {by}") }
 }
 
 /// `what may go wrong: a node crashes (at most 1 time)`, or that nothing does.
@@ -411,6 +422,8 @@ pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
         (faults.lose_request, "a request is lost"),
         (faults.lose_reply, "a reply is lost"),
         (faults.interrupt, "a thread is interrupted"),
+        (faults.clock_jump, "a node's clock jumps"),
+        (faults.client_clock_jump, "a client's clock jumps"),
     ];
     all.into_iter()
         .filter(|(budget, _)| *budget > 0)

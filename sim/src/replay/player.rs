@@ -273,6 +273,7 @@ impl Player {
                     member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
                 }
                 self.acknowledge()?;
+                self.drop_expired()?;
             }
             Action::Replicate { node } => {
                 self.flush()?;
@@ -284,6 +285,7 @@ impl Player {
             Action::Promote { node } => {
                 self.flush()?;
                 self.promote(usize::from(node))?;
+                self.drop_expired()?;
             }
             Action::Resync { node } => {
                 self.flush()?;
@@ -292,10 +294,14 @@ impl Player {
             }
             Action::Demote { node } => self.demote(usize::from(node))?,
             Action::Fsync { node } => self.fsync(usize::from(node))?,
-            Action::RestartNode { node } => self.restart(usize::from(node), step, before)?,
+            Action::RestartNode { node } => {
+                self.restart(usize::from(node), step, before)?;
+                self.drop_expired()?;
+            }
             Action::CutLink { node } => self.cut(usize::from(node))?,
             Action::Heal { node } => self.heal(usize::from(node))?,
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
+            Action::ClockJump { node } => self.jump(usize::from(node))?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);

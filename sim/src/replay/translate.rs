@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 20] = [
+pub const TABLE: [Row; 21] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -113,6 +113,11 @@ pub const TABLE: [Row; 20] = [
         told: "appendfsync always | everysec, the AOF cut to what was on the disk, the process started again",
         redisson: "(Redis's own)",
     },
+    Row {
+        model: "clock_jump",
+        told: "the clock of that server; then EXISTS on every master, to which a key that ran out is a key to delete",
+        redisson: "(the machine's clock)",
+    },
     Row { model: "vanish_key", told: "maxmemory 1, one eviction, maxmemory 0", redisson: "(Redis's own)" },
 ];
 
@@ -195,6 +200,11 @@ impl Interpreter {
         &self.scripts
     }
 
+    /// The lock's key.
+    pub fn lock_key(&self) -> &str {
+        self.names.lock()
+    }
+
     /// The channel that waiters subscribe to.
     pub fn channel(&self) -> String {
         self.names.channel()
@@ -247,6 +257,8 @@ impl Interpreter {
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::ClientClockJump { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }

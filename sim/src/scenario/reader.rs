@@ -8,8 +8,8 @@ use std::collections::BTreeMap;
 
 use lockstep_model::config::{
     Bound, Calls, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
-    MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile,
-    PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls,
+    MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
+    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -155,13 +155,14 @@ impl<'a> Sections<'a> {
         let wait_limit = time.number("wait_limit", 0..=MAX_TICKS);
         // 0 is no bound that a holder could keep: it would have to release before it holds.
         let hold_at_most = time.number("hold_at_most", 1..=MAX_TICKS);
-        time.number_for_later("jump", 0..=MAX_TICKS, 0, "a jump of one node's clock");
+        let jump = time.number("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms.or(TICK_MS)?,
             lease: lease.given()?.0,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,
+            jump: jump.or(0)?,
         })
     }
 
@@ -256,10 +257,8 @@ impl<'a> Sections<'a> {
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
+        let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
-        for (fault, what) in [("clock_jump", "a clock that jumps")] {
-            faults.number_for_later(fault, 0..=MAX_FAULTS, 0, what);
-        }
         Some(Faults {
             crash_client: crash_client.or(0)?,
             crash_thread: crash_thread.or(0)?,
@@ -274,6 +273,8 @@ impl<'a> Sections<'a> {
             lose_request: lose_request.or(0)?,
             lose_reply: lose_reply.or(0)?,
             interrupt: interrupt.or(0)?,
+            clock_jump: clock_jump.or(0)?,
+            client_clock_jump: client_clock_jump.or(0)?,
         })
     }
 
