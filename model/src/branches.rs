@@ -216,6 +216,8 @@ impl Happening {
                 sleeps && config.lock.publishes() && (faults.crash_node > 0 || faults.cut_link > 0)
             }
             Self::WriteRefused => counts_replicas(config) || can_demote(config),
+            Self::TwoMasters => can_demote(config),
+            Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
             }
@@ -245,6 +247,8 @@ impl Happening {
             Self::SubscriptionLost => "subscription_lost",
             Self::HolderTold => "holder_told",
             Self::WriteRefused => "write_refused",
+            Self::TwoMasters => "two_masters",
+            Self::GrantAtRisk => "grant_at_risk",
         }
     }
 }
