@@ -260,6 +260,8 @@ impl Happening {
             Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
             Self::ExecutedLate | Self::OutcomeUnknown => config.can_miss_answers() || faults.interrupt > 0,
             Self::WriteRefused => counts_replicas(config) || can_demote(config),
+            Self::TwoMasters => can_demote(config),
+            Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
             }
@@ -292,6 +294,8 @@ impl Happening {
             Self::ReceiptFound => "receipt_found",
             Self::ExecutedLate => "executed_late",
             Self::OutcomeUnknown => "outcome_unknown",
+            Self::TwoMasters => "two_masters",
+            Self::GrantAtRisk => "grant_at_risk",
         }
     }
 }

@@ -244,9 +244,9 @@ impl Property {
     /// that something is [`pending`](Self::pending) at all.
     pub const fn antecedent(self) -> Option<Happening> {
         match self {
-            Self::OneBeliever | Self::OneServerHolder | Self::GrantSurvives | Self::CountsAgree => {
-                Some(Happening::Granted)
-            }
+            Self::OneBeliever | Self::CountsAgree => Some(Happening::Granted),
+            Self::OneServerHolder => Some(Happening::TwoMasters),
+            Self::GrantSurvives => Some(Happening::GrantAtRisk),
             Self::EffectsInOrder => Some(Happening::AnotherHoldersEffect),
             Self::TokensIncrease => Some(Happening::LaterToken),
             Self::OnlyHolderReleases => Some(Happening::ForeignAttempt),
@@ -260,9 +260,9 @@ impl Property {
     /// The antecedent in words, for a verdict of vacuous.
     pub const fn antecedent_sentence(self) -> &'static str {
         match self {
-            Self::OneBeliever | Self::OneServerHolder | Self::GrantSurvives | Self::CountsAgree => {
-                "nobody is ever granted the lock"
-            }
+            Self::OneBeliever | Self::CountsAgree => "nobody is ever granted the lock",
+            Self::OneServerHolder => "no two nodes ever take themselves for the master",
+            Self::GrantSurvives => "no master is ever lost with a grant, or drops its key",
             Self::EffectsInOrder => "no second holder ever works on the resource",
             Self::TokensIncrease => "there is never a second grant",
             Self::OnlyHolderReleases => "nobody but the stored holder ever releases or renews",

@@ -125,11 +125,15 @@ pub enum Happening {
     ExecutedLate = 1 << 21,
     /// A caller was told that the outcome is unknown.
     OutcomeUnknown = 1 << 22,
+    /// Two nodes take themselves for the master.
+    TwoMasters = 1 << 23,
+    /// A grant was stored when the acting master dropped its key, or was lost and could be replaced or come back.
+    GrantAtRisk = 1 << 24,
 }
 
 impl Happening {
     /// Every one, in the order of their bits.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 25] = [
         Self::Granted,
         Self::Reentered,
         Self::Refused,
@@ -153,6 +157,8 @@ impl Happening {
         Self::ReceiptFound,
         Self::ExecutedLate,
         Self::OutcomeUnknown,
+        Self::TwoMasters,
+        Self::GrantAtRisk,
     ];
 }
 
@@ -218,6 +224,7 @@ pub fn step_into<R: Record, const C: usize, const N: usize>(
     *reply = answer;
     failover::note_end(next);
     note_vanished_grant(world, next, action, seen);
+    note_tests(config, world, next, action, seen);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
     }
@@ -300,6 +307,31 @@ pub fn enabled<R: Record, const C: usize, const N: usize>(
     actions: &[Action],
 ) -> Vec<(Action, Step<R, C, N>)> {
     actions.iter().filter_map(|&action| Some((action, step(config, world, action)?))).collect()
+}
+
+/// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
+fn note_tests<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    before: &World<R, C, N>,
+    after: &World<R, C, N>,
+    action: Action,
+    seen: &mut Happenings,
+) {
+    if !config.can_fail_over() && !config.can_restart() && config.faults.vanish_key == 0 {
+        return;
+    }
+    if after.group.nodes.iter().filter(|node| node.is_master()).count() > 1 {
+        seen.note(Happening::TwoMasters);
+    }
+    let is_risky = match action {
+        Action::CrashNode { node } | Action::CutLink { node } | Action::VanishKey { node } => {
+            node == before.group.master
+        }
+        _ => false,
+    };
+    if is_risky && before.acting_master().is_some_and(|master| master.record.holder().is_some()) {
+        seen.note(Happening::GrantAtRisk);
+    }
 }
 
 /// A grant may leave the acting master by the holder's release, by a force release and by expiry. Anything else is a

@@ -83,7 +83,7 @@ fn a_copy_that_was_taken_is_on_the_disk() {
 /// Evicted or deleted by hand, it is the same to everybody: the key is gone, its replica is told as of any write, and no
 /// message is published.
 #[test]
-fn a_key_that_is_evicted_and_one_that_is_deleted_by_hand_vanish_alike() {
+fn a_key_that_is_thrown_away_and_one_that_is_deleted_by_hand_vanish_alike() {
     on_every_server(|server| {
         let by_hand = |master: &Node| {
             let _: i64 = master.connect().unwrap().del("lock").unwrap();

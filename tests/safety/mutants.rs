@@ -25,7 +25,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 27] = [
     (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
     (Mutant::ReplicaDropsEffect, "failover-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
-    (Mutant::PromoteBesideMaster, "failover-keeps-the-grant", Property::OneServerHolder, Verdict::Violated),
+    (Mutant::PromoteBesideMaster, "old-master-returns-to-nobody", Property::OneServerHolder, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
