@@ -27,6 +27,7 @@
 pub mod action;
 pub mod branches;
 mod call;
+mod class;
 mod client;
 mod clocks;
 pub mod config;
@@ -52,9 +53,10 @@ pub mod world;
 
 pub use action::{Action, ActionKind};
 pub use branches::ReplyKind;
+pub use class::{Classified, in_class};
 pub use config::{Config, LockKind};
 pub use glance::Glance;
 pub use locks::Record;
 pub use properties::{Property, Verdict};
 pub use step::{Happenings, Reply, Step, step, step_into};
-pub use world::{Classified, World, in_class};
+pub use world::World;

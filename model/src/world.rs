@@ -11,7 +11,7 @@ use core::num::NonZeroU8;
 use serde::{Deserialize, Serialize};
 
 use crate::config::{Config, Faults, LockKind, MAX_THREADS};
-use crate::locks::{Record, plain::Plain, reentrant::Reentrant};
+use crate::locks::Record;
 use crate::receipts::Receipted;
 
 /// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
@@ -606,37 +606,6 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
     /// The threads that believe they hold. A paused one believes; a dead one does not.
     pub fn believers(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
         self.threads().filter(|(_, _, thread)| thread.believes())
-    }
-}
-
-/// Work to be done in the class of a scenario: with the kind's record and the array sizes as types.
-pub trait Classified {
-    /// What comes out, the same type for every class.
-    type Output;
-
-    /// The work.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output;
-}
-
-/// Does the work in the smallest class that holds the scenario's world.
-///
-/// Few classes: each is a copy of the whole engine in the binary.
-pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
-    if config.is_split() {
-        return match (config.lock, config.clients.count, config.nodes()) {
-            (LockKind::Plain, ..) => work.run::<Receipted<Plain>, 4, 3>(config),
-            (LockKind::Reentrant, ..=2, ..=1) => work.run::<Receipted<Reentrant>, 2, 1>(config),
-            (LockKind::Reentrant, _, _) => work.run::<Receipted<Reentrant>, 4, 3>(config),
-        };
-    }
-    match (config.lock, config.clients.count, config.nodes()) {
-        (LockKind::Plain, ..=2, ..=2) => work.run::<Plain, 2, 2>(config),
-        (LockKind::Plain, _, _) => work.run::<Plain, 4, 3>(config),
-        (LockKind::Reentrant, ..=2, ..=1) => work.run::<Reentrant, 2, 1>(config),
-        (LockKind::Reentrant, ..=2, 2) => work.run::<Reentrant, 2, 2>(config),
-        (LockKind::Reentrant, ..=2, _) => work.run::<Reentrant, 2, 3>(config),
-        (LockKind::Reentrant, _, ..=1) => work.run::<Reentrant, 4, 1>(config),
-        (LockKind::Reentrant, _, _) => work.run::<Reentrant, 4, 3>(config),
     }
 }
 
