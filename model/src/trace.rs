@@ -13,7 +13,8 @@ use crate::disk;
 use crate::locks::Record;
 use crate::properties::{Property, Verdict};
 use crate::step::{Happening, Happenings, Reply, step};
-use crate::world::{Breach, Classified, Holder, Mode, Node, Phase, Role, Subscription, World, in_class};
+use crate::world::{Breach, Holder, Mode, Node, Phase, Role, Subscription, World};
+use crate::{Classified, in_class};
 
 pub use in_flight::{RequestState, StoredReceipt};
 

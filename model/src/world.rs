@@ -2,7 +2,7 @@
 //! the guarded resource accepted.
 //!
 //! Every time is an offset from now, so time never ends and states repeat. A world is a small `Copy` value whose arrays
-//! are sized by its class ([`in_class`]).
+//! are sized by its class ([`in_class`](crate::in_class)).
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -10,9 +10,8 @@ use core::num::NonZeroU8;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Faults, LockKind, MAX_THREADS};
+use crate::config::{Config, Faults, MAX_THREADS};
 use crate::locks::Record;
-use crate::receipts::Receipted;
 
 /// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
 /// timer with 0 left wants to fire.
