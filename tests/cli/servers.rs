@@ -141,6 +141,93 @@ fn killing_the_harness_leaves_no_server_behind() {
     eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
 }
 
+/// One history in a file: a scenario has several, and each failover takes Sentinel seconds.
+fn one_failover(folder: &Path) -> String {
+    let shown = run(&["show", "failover-loses-the-grant", "--format", "json"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let file = folder.join("failover.json");
+    fs::write(&file, shown.stdout).expect("a file");
+    file.to_str().expect("a path in UTF-8").to_owned()
+}
+
+/// Whoever runs Sentinel sees their own failover lose the lock, and what it did on the way.
+#[test]
+fn sentinels_failover_is_told_beside_the_history() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = one_failover(folder.path());
+    for server in servers().iter().filter(|server| server.ttls() == lockstep_model::config::Ttls::Absolute) {
+        let ran = with_server(&["replay", &file, "--sentinel"], server.path());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        for said in [
+            "n2: Sentinel has promoted it, ",
+            ": SENTINEL GET-MASTER-ADDR-BY-NAME → n2",
+            "n2: reentrant/acquire lock | 30000 B:1 → nil",
+            "what Sentinel did, from the death of n1 on",
+            "+elected-leader",
+            "+switch-master      n1 n2",
+            "n2 is master, and every sentinel names it; the model allows any time",
+            "A and B both believe they hold; at most 1 may.",
+            &format!("on {server} under 3 sentinels"),
+        ] {
+            assert!(ran.stdout.contains(said), "{said:?} is not in\n{}", ran.stdout);
+        }
+    }
+}
+
+/// Two harnesses share neither ports nor files.
+#[test]
+fn two_replays_under_sentinel_at_once_do_not_disturb_each_other() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = one_failover(folder.path());
+    let server = servers().swap_remove(0);
+    thread::scope(|scope| {
+        let replay = || with_server(&["replay", &file, "--sentinel", "--format", "json"], server.path());
+        for replay in [scope.spawn(replay), scope.spawn(replay)] {
+            let ran = replay.join().expect("it ends");
+            assert_eq!(ran.code, 0, "{}", ran.stderr);
+            let object: Value = serde_json::from_str(&ran.stdout).expect("JSON");
+            assert_eq!(object["agrees"], true);
+            let failover = &object["sentinel"]["failovers"][0];
+            assert_eq!((&failover["died"], &failover["promoted"]), (&"n1".into(), &"n2".into()));
+            assert!(failover["took_ms"].as_u64() >= object["sentinel"]["down_after_ms"].as_u64(), "{failover}");
+        }
+    });
+}
+
+#[test]
+fn sentinel_where_it_has_nothing_to_do_is_a_usage_error() {
+    for (scenario, says) in
+        [("holder-crashes", "say replicas = 1"), ("old-master-serves-its-side", "say crash_node = 1")]
+    {
+        let ran = run(&["replay", scenario, "--sentinel"]);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains(says), "{says:?} is not in\n{}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+}
+
+/// Sentinel's patience is not ours: Ctrl-C ends the wait, and with us end nodes and sentinels.
+#[test]
+fn ctrl_c_ends_a_wait_for_sentinel_and_leaves_nothing_behind() {
+    use rustix::process::{Pid, Signal, kill_process};
+
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = one_failover(folder.path());
+    let server = servers().swap_remove(0);
+    let path = server.path().to_str().expect("a path in UTF-8");
+    let mut harness = lockstep(&["replay", &file, "--sentinel", "--server", path, "--quiet"])
+        .stdout(std::process::Stdio::null())
+        .spawn()
+        .expect("the binary starts");
+    let children = eventually("two nodes and three sentinels run", || {
+        let children = children_of(harness.id());
+        (children.len() == 5).then_some(children)
+    });
+    kill_process(Pid::from_child(&harness), Signal::INT).expect("our own child");
+    assert_eq!(harness.wait().expect("our own child").code(), Some(130));
+    eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
+}
+
 fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let since = Instant::now();
     loop {

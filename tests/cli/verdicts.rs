@@ -61,7 +61,7 @@ fn stopped() -> Found {
 
 #[test]
 fn the_page_of_one_of_everything() {
-    let mut all = [as_declared(), surprising(), stopped()];
+    let mut all = vec![as_declared(), surprising(), stopped()];
     all[2].outcome.complete = false;
     insta::assert_snapshot!(page(&all, Paint::Plain, 120));
 }

@@ -20,6 +20,8 @@ use crate::render::text::{self, Declared};
 use crate::render::words;
 use crate::replay::{Difference, Error, Played, Player, Server};
 
+mod sentinel;
+
 #[derive(clap::Args)]
 pub(super) struct Args {
     /// A trace file (.json), or a scenario: its counterexamples and a covering history
@@ -28,6 +30,9 @@ pub(super) struct Args {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
+    /// Let three real sentinels decide on every failover, in their own time
+    #[arg(long)]
+    sentinel: bool,
     #[command(flatten)]
     within: Within,
     #[command(flatten)]
@@ -45,7 +50,13 @@ struct History {
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
-    let (histories, mut exit) = histories(args, screen)?;
+    let (mut histories, mut exit) = histories(args, screen)?;
+    let mut left_out = 0;
+    if args.sentinel {
+        let all = histories.len();
+        histories = sentinel::suited(histories, screen)?;
+        left_out = all - histories.len();
+    }
     let server = server(args.server.as_deref(), screen)?;
     let mut results = Vec::new();
     let done = AtomicU64::new(0);
@@ -59,7 +70,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         let replay = || -> Result<Played, Error> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
                 Some(same) => running.insert(same),
-                None => running.insert((trace.config, Player::start(&server, &trace.config, Scripts::built_in())?)),
+                None => running.insert((trace.config, player(&server, &trace.config, args.sentinel)?)),
             };
             player.replay(trace, true)
         };
@@ -85,14 +96,22 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     match (args.output.format, histories.len()) {
         (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null))?,
         (Format::Json, _) => screen.print_json(&together(&results))?,
-        (Format::Human, 0 | 1) => {}
+        (Format::Human, 0 | 1) if left_out == 0 => {}
         (Format::Human, all) => {
             let diverged = results.iter().filter(|result| result["agrees"] == false).count();
-            let (agree, left) = (results.len() - diverged, all - results.len());
+            let (agree, left) = (results.len() - diverged, all + left_out - results.len());
             screen.print(&format!("\n{agree} agree, {diverged} diverged, {left} skipped\n"))?;
         }
     }
     Ok(exit)
+}
+
+fn player(server: &Server, config: &Config, sentinel: bool) -> Result<Player, Error> {
+    if sentinel {
+        Player::start_under_sentinel(server, config, Scripts::built_in(), &interrupt::STOP)
+    } else {
+        Player::start(server, config, Scripts::built_in())
+    }
 }
 
 /// The server to use.
@@ -102,7 +121,12 @@ pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<Server> {
 
 /// Says what went wrong with a server, and how the command ends by it.
 pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
-    screen.fail(if error.is_internal() { Exit::Internal } else { Exit::Environment }, &error.to_string())
+    let exit = match error {
+        Error::NotForSentinel { .. } => Exit::Usage,
+        _ if error.is_internal() => Exit::Internal,
+        _ => Exit::Environment,
+    };
+    screen.fail(exit, &error.to_string())
 }
 
 /// The first difference, model and Redis one below the other.
@@ -194,11 +218,13 @@ fn page(history: &History, replayed: &Played, screen: &Screen) -> String {
         }
     }
     page.push('\n');
+    page += &sentinel::section(replayed, &trace.config);
     match &replayed.difference {
         None => {
             let (steps, compared) =
                 (words::count(replayed.steps, "step"), words::count(replayed.compared, "comparison"));
-            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}", replayed.server);
+            let watched = sentinel::watched(replayed);
+            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}{watched}", replayed.server);
         }
         Some(difference) => {
             let _ = write!(page, "diverged: on {}, at {}", replayed.server, difference_told(difference, trace));
@@ -220,7 +246,7 @@ fn explained(history: &History) -> String {
 }
 
 fn json_of(history: &History, replayed: &Played) -> Value {
-    json!({
+    let mut object = json!({
         "schema": 1,
         "trace": history.trace,
         "server": replayed.server,
@@ -228,7 +254,11 @@ fn json_of(history: &History, replayed: &Played) -> Value {
         "compared": replayed.compared,
         "agrees": replayed.difference.is_none(),
         "first_difference": difference_json(replayed.difference.as_ref()),
-    })
+    });
+    if !replayed.failovers.is_empty() {
+        object["sentinel"] = sentinel::json_of(replayed, &history.trace.config);
+    }
+    object
 }
 
 /// Of several histories: the sums under the same keys, and each of them.
@@ -265,7 +295,7 @@ mod tests {
 
     fn replayed(difference: Option<Difference>) -> Played {
         let answers = vec![vec!["EVALSHA acquire -> nil".to_owned()]];
-        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 12, answers, difference }
+        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 12, answers, difference, failovers: Vec::new() }
     }
 
     fn difference() -> Difference {

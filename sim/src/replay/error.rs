@@ -159,6 +159,58 @@ pub enum Error {
         server: String,
     },
 
+    /// There is nothing in it for Sentinel to do, or something that it would do in its own way.
+    #[error("not with --sentinel: {reason}")]
+    NotForSentinel {
+        /// What is the matter, and what to do about it.
+        reason: String,
+    },
+
+    /// The server runs, but as any other server does.
+    #[error("{server} was started with --sentinel and says that it is {says}: it has no sentinel mode")]
+    NoSentinelMode {
+        /// Flavour and version.
+        server: String,
+        /// `redis_mode`, as it says.
+        says: String,
+    },
+
+    /// Sentinel decides for itself, and so the rest of the history is that of another world.
+    #[error(
+        "the history promotes {wanted}, and Sentinel ({by}) chose {chosen}: it takes the lowest replica-priority, then the \
+         largest offset, and only of replicas that it reaches; what follows in the history cannot be replayed"
+    )]
+    SentinelChose {
+        /// Whom the history promotes.
+        wanted: String,
+        /// Whom they promote.
+        chosen: String,
+        /// The sentinel that decided.
+        by: String,
+    },
+
+    /// The sentinels did not replace a dead master.
+    #[error("no failover within {} s of the death of {died}; the sentinels:\n{opinions}", waited.as_secs())]
+    NoFailover {
+        /// The master that died.
+        died: String,
+        /// How long we waited.
+        waited: Duration,
+        /// What each sentinel thinks, in lines.
+        opinions: String,
+    },
+
+    /// The sentinels were kept from running, or the nodes, or we.
+    #[error(
+        "Sentinel promoted a replica where the history does not, or not yet: what ran here was too slow for it; \
+         try again when this machine has less to do"
+    )]
+    SentinelIsAhead,
+
+    /// Somebody asked us to stop while we waited.
+    #[error("stopped")]
+    Stopped,
+
     /// `lease` times `tick_ms` is beyond what Redis can store.
     #[error("the lease is longer than a hundred years; lower lease or tick_ms in [time]")]
     LeaseTooLong,

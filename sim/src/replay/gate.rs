@@ -39,7 +39,10 @@ pub struct Effect {
 
 impl fmt::Display for Effect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let commands: Vec<_> = self.commands.iter().map(command_as_text).collect();
+        // Sentinels greet one another by way of the master's link; that is told by chance, and concerns nobody else.
+        let is_greeting = |command: &&Command| command.get(1).is_some_and(|channel| channel == b"__sentinel__:hello");
+        let commands: Vec<_> =
+            self.commands.iter().filter(|command| !is_greeting(command)).map(command_as_text).collect();
         f.write_str(&commands.join("; "))
     }
 }
@@ -58,6 +61,8 @@ pub struct Gate {
 struct Controls {
     replica: Control,
     master: Control,
+    /// The port by which the master knows the replica.
+    announced: u16,
 }
 
 impl Gate {
@@ -119,11 +124,10 @@ impl Gate {
     ///
     /// `Link` if the replica does not follow; `TimedOut`; `Redis` if one of the two is not running.
     pub fn acknowledge(&self) -> Result<(), Error> {
-        let port = self.port().ok_or_else(|| Error::link("the gate is cut"))?;
         self.with_ends(|ends| {
             let applied = ends.replica.applied_offset()?;
             self.send_acknowledgement(applied)?;
-            ends.master.wait_acknowledged(port, applied)?;
+            ends.master.wait_acknowledged(ends.announced, applied)?;
             ends.master.recount_replicas()
         })
     }
@@ -173,9 +177,14 @@ impl Gate {
         &self.master_socket
     }
 
+    /// The port by which the master knows the replica; none before there is one.
+    pub(super) fn announced(&self) -> Option<u16> {
+        self.ends.lock().unwrap_or_else(PoisonError::into_inner).as_ref().map(|ends| ends.announced)
+    }
+
     /// Says whom to ask how far the link has come.
-    pub(super) fn attach(&self, replica: Control, master: Control) {
-        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Controls { replica, master });
+    pub(super) fn attach(&self, replica: Control, master: Control, announced: u16) {
+        *self.ends.lock().unwrap_or_else(PoisonError::into_inner) = Some(Controls { replica, master, announced });
     }
 
     fn with_ends<T>(&self, act: impl FnOnce(&mut Controls) -> Result<T, Error>) -> Result<T, Error> {

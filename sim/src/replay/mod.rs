@@ -5,6 +5,8 @@
 //! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found,
 //! in a folder that `held` clears away even after a kill).
 //!
+//! Who decides on a failover is the history, or real sentinels if they are asked for (`sentinel`).
+//!
 //! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
 //! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
 
@@ -16,6 +18,7 @@ mod held;
 mod line;
 mod node;
 mod player;
+pub mod sentinel;
 mod server;
 mod stream;
 mod subscriber;

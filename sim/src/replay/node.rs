@@ -21,6 +21,7 @@ use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, Redi
 use super::held::HeldFolder;
 use super::{Clock, ClockLibrary, Error, Gate, Server, Version};
 
+mod address;
 mod disk;
 
 /// How long a server may take to answer for the first time: a loaded machine is slow, not broken.
@@ -197,23 +198,8 @@ impl Node {
     /// `TimedOut` if they do not find together; `Link` if the gate is cut; `Redis`.
     pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
         let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
-        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
-        let mut control = self.control();
         // A node has no port of its own, so it announces the gate's: the master tells replicas apart.
-        let announce = ["SET", "replica-announce-port", &port.to_string()];
-        control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&announce))?;
-        control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(port))?;
-        gate.wait_for_commands()?;
-        control.wait(LINK_WAIT, "a replica to load its copy", |control| {
-            Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
-        })?;
-        master.wait(LINK_WAIT, "a master to see its replica online", |master| {
-            Ok(master.replica_field(port, "state")?.is_some_and(|state| state == "online"))
-        })?;
-        gate.attach(Control::new(self.connect()?), master);
-        // A master sends commands from the first acknowledgement on that it hears once its side of the
-        // copy is done; the replica's own often comes too early, and the next a second later.
-        gate.acknowledge()
+        self.follow_at(gate, port, port)
     }
 
     /// Makes the node a master with the data it has.
@@ -353,11 +339,11 @@ impl fmt::Debug for Control {
 }
 
 impl Control {
-    fn new(connection: Connection) -> Self {
+    pub(super) fn new(connection: Connection) -> Self {
         Self(connection)
     }
 
-    fn ask<T: FromRedisValue>(&mut self, asked: &'static str, command: &redis::Cmd) -> Result<T, Error> {
+    pub(super) fn ask<T: FromRedisValue>(&mut self, asked: &'static str, command: &redis::Cmd) -> Result<T, Error> {
         command.query(&mut self.0).map_err(Error::redis(asked))
     }
 
@@ -371,7 +357,7 @@ impl Control {
         self.info("replication")
     }
 
-    fn info(&mut self, section: &str) -> Result<BTreeMap<String, String>, Error> {
+    pub(super) fn info(&mut self, section: &str) -> Result<BTreeMap<String, String>, Error> {
         let text: String = self.ask("INFO", redis::cmd("INFO").arg(section))?;
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
@@ -459,7 +445,7 @@ impl Control {
     }
 }
 
-fn connect(socket: &Path) -> Result<Connection, RedisError> {
+pub(super) fn connect(socket: &Path) -> Result<Connection, RedisError> {
     let client = redis::Client::open(ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?)?;
     let connection = client.get_connection()?;
     connection.set_read_timeout(Some(ANSWER_WAIT))?;
@@ -469,22 +455,22 @@ fn connect(socket: &Path) -> Result<Connection, RedisError> {
 
 /// What the server says, in files of its folder: its log, and what the loader and it say before that.
 #[derive(Debug)]
-struct Log {
-    folder: PathBuf,
+pub(super) struct Log {
+    pub(super) folder: PathBuf,
 }
 
 impl Log {
     const LINES: usize = 12;
 
-    fn file(&self) -> PathBuf {
+    pub(super) fn file(&self) -> PathBuf {
         self.folder.join("log")
     }
 
-    fn console(&self) -> PathBuf {
+    pub(super) fn console(&self) -> PathBuf {
         self.folder.join("console")
     }
 
-    fn tail(&self) -> String {
+    pub(super) fn tail(&self) -> String {
         let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
         let all = read(self.console()) + &read(self.file());
         let lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).collect();
@@ -590,7 +576,7 @@ fn command(server: &Server, settings: Settings, home: &Home, clock: &Clock, log:
 }
 
 #[cfg(target_os = "linux")]
-fn die_with_us(command: &mut Command) {
+pub(super) fn die_with_us(command: &mut Command) {
     use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
 
     let us = getpid();
@@ -607,11 +593,11 @@ fn die_with_us(command: &mut Command) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn die_with_us(_: &mut Command) {}
+pub(super) fn die_with_us(_: &mut Command) {}
 
 /// Starts a process from a thread that lives as long as we do: what the kernel calls the death of a
 /// parent is the death of the *thread* that forked (prctl(2), `PR_SET_PDEATHSIG`).
-fn launch(command: Command) -> Result<Child, Error> {
+pub(super) fn launch(command: Command) -> Result<Child, Error> {
     type Order = (Command, mpsc::Sender<io::Result<Child>>);
     static LAUNCHER: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
 
@@ -636,14 +622,14 @@ fn launch(command: Command) -> Result<Child, Error> {
 }
 
 /// A child that is killed unless it is kept: a node that failed to start leaves nothing.
-struct Reaped(Option<Child>);
+pub(super) struct Reaped(pub(super) Option<Child>);
 
 impl Reaped {
-    fn running(&mut self) -> Result<&mut Child, Error> {
+    pub(super) fn running(&mut self) -> Result<&mut Child, Error> {
         self.0.as_mut().ok_or_else(|| Error::link("a server was given away before it ran"))
     }
 
-    fn keep(mut self) -> Result<Child, Error> {
+    pub(super) fn keep(mut self) -> Result<Child, Error> {
         self.0.take().ok_or_else(|| Error::link("a server was given away before it ran"))
     }
 }
@@ -658,7 +644,7 @@ impl Drop for Reaped {
 }
 
 /// The first connection that answers.
-fn wait_for_answer(server: &Server, socket: &Path, child: &mut Child, log: &Log) -> Result<Control, Error> {
+pub(super) fn wait_for_answer(server: &Server, socket: &Path, child: &mut Child, log: &Log) -> Result<Control, Error> {
     let would_not_start =
         |reason: String| Error::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
     let begin = Instant::now();

@@ -6,6 +6,7 @@
 
 mod in_flight;
 mod nodes;
+mod watch;
 
 use std::collections::VecDeque;
 
@@ -18,10 +19,12 @@ use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 
 use super::compare::{self, DUMP, Difference};
+use super::sentinel::Failover;
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
 use in_flight::InFlight;
+use watch::Watch;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
 const START_MS: i64 = 1_704_067_200_000;
@@ -39,6 +42,8 @@ pub struct Played {
     pub answers: Vec<Vec<String>>,
     /// The first place where model and Redis say different things.
     pub difference: Option<Difference>,
+    /// What real sentinels did, if they were asked for.
+    pub failovers: Vec<Failover>,
 }
 
 /// The servers of one scenario, and everything that its clients have to do with them.
@@ -47,6 +52,8 @@ pub struct Player {
     interpreter: Interpreter,
     dump_sha1: String,
     server: Server,
+    /// Who decides on failovers, if not the history. Before the members: who watches goes first.
+    watch: Option<Watch>,
     members: Vec<Member>,
     /// The acting master, or the last one.
     master: usize,
@@ -137,6 +144,10 @@ impl Player {
     /// # Errors
     /// Whatever keeps a server from running under our clock and our gates.
     pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
+        Self::start_watched(server, config, scripts, None)
+    }
+
+    fn start_watched(server: &Server, config: &Config, scripts: Scripts, watch: Option<Watch>) -> Result<Self, Error> {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
         refuse_other_ttls(server, config)?;
         nodes::refuse_deaf_scripts(server, config)?;
@@ -145,6 +156,7 @@ impl Player {
             interpreter,
             dump_sha1: redis::Script::new(DUMP).get_hash().to_owned(),
             server: server.clone(),
+            watch,
             members: Vec::new(),
             master: 0,
             phantoms: Vec::new(),
@@ -171,6 +183,22 @@ impl Player {
         self.reset()?;
         self.is_fresh = false;
         self.told = Told::default();
+        self.begin_watch(trace)?;
+        let played = self.play_all(trace, keeps_answers);
+        let (played, failovers) = self.end_watch(played)?;
+        let told = std::mem::take(&mut self.told);
+        Ok(Played {
+            server: self.server(),
+            steps: told.difference.as_ref().map_or(played, |difference| difference.step),
+            compared: told.compared,
+            answers: told.answers,
+            difference: told.difference,
+            failovers,
+        })
+    }
+
+    /// Plays steps until the first difference; answers how many.
+    fn play_all(&mut self, trace: &Trace, keeps_answers: bool) -> Result<usize, Error> {
         let mut played = 0;
         for step in &trace.steps {
             if keeps_answers {
@@ -183,14 +211,7 @@ impl Player {
             }
         }
         self.flush()?;
-        let told = std::mem::take(&mut self.told);
-        Ok(Played {
-            server: self.server(),
-            steps: told.difference.as_ref().map_or(played, |difference| difference.step),
-            compared: told.compared,
-            answers: told.answers,
-            difference: told.difference,
-        })
+        Ok(played)
     }
 
     /// Servers as at the start of every history.
@@ -227,6 +248,7 @@ impl Player {
             self.members.push(Member { node, connection, gate: None, pending: Vec::new(), role });
         }
         self.master = 0;
+        self.open_addresses()?;
         for replica in 1..self.members.len() {
             self.follow_master(replica)?;
         }
@@ -254,7 +276,7 @@ impl Player {
         self.leave_master(replica, self.master);
         let master = &self.members[self.master].node;
         let gate = Gate::open(master.socket())?;
-        self.members[replica].node.follow(&gate)?;
+        self.lead(replica, &gate)?;
         // After a partial resync the gate holds what the replica has missed: the model's resync ends with all of it.
         gate.mark(master.offset()?);
         gate.release_all()?;
@@ -284,7 +306,7 @@ impl Player {
             Action::CrashNode { node } => self.crash(usize::from(node))?,
             Action::Promote { node } => {
                 self.flush()?;
-                self.promote(usize::from(node))?;
+                self.promote(usize::from(node), step.number)?;
                 self.drop_expired()?;
             }
             Action::Resync { node } => {
@@ -302,6 +324,7 @@ impl Player {
             Action::Heal { node } => self.heal(usize::from(node))?,
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
             Action::ClockJump { node } => self.jump(usize::from(node))?,
+            Action::Discover { client } => self.discover(at, client, &step.state)?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);

@@ -240,7 +240,7 @@ fn copy_of(announced: &str, from: u64) -> Option<Stage> {
 
 /// The command that `bytes` begin with and its length, or nothing if its end is not there yet.
 /// An empty line is a command without words: Redis counts it and does nothing.
-fn command_at_start(bytes: &[u8]) -> Result<Option<(Command, usize)>, Error> {
+pub(super) fn command_at_start(bytes: &[u8]) -> Result<Option<(Command, usize)>, Error> {
     let mut at = 0;
     let Some(head) = line_at(bytes, &mut at)? else { return Ok(None) };
     if head.is_empty() {

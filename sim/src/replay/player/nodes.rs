@@ -39,6 +39,7 @@ impl Player {
     /// Kills a node with all it has not passed on.
     pub(super) fn crash(&mut self, node: usize) -> Result<(), Error> {
         self.flush()?;
+        self.note_death(node)?;
         let Member { node: dying, gate, role, .. } = &mut self.members[node];
         match self.config.cluster.fsync {
             Fsync::EverySecond => dying.kill_without_power()?,
@@ -98,13 +99,13 @@ impl Player {
         changed.map(drop).map_err(Error::redis("DEBUG CHANGE-REPL-ID"))
     }
 
-    pub(super) fn promote(&mut self, node: usize) -> Result<(), Error> {
+    pub(super) fn promote(&mut self, node: usize, step: usize) -> Result<(), Error> {
         self.leave_master(node, node);
-        self.members[node].node.promote()?;
+        let how = self.make_master(node, step)?;
         self.members[node].role = Role::Master;
         self.master = node;
         self.is_worn = true;
-        self.told.note(|| format!("{}: REPLICAOF NO ONE → OK", super::node_name_of(node)));
+        self.told.note(|| format!("{}: {how}", super::node_name_of(node)));
         Ok(())
     }
 
@@ -153,7 +154,7 @@ impl Player {
     /// Lets masters know that these links have ended.
     fn lose_replicas(&self, gone: Vec<Phantom>) -> Result<(), Error> {
         for Phantom { master, gate } in gone {
-            let port = gate.port();
+            let port = gate.announced();
             gate.close();
             if let Some(port) = port.filter(|_| self.members[master].role == Role::Master) {
                 self.members[master].node.wait_without(port)?;
