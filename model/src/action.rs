@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, LockKind};
+use crate::config::{Config, LockKind, Resend};
+use crate::wire::Slot;
 use crate::world::Holder;
 
 /// Something that happens. `client`, `thread` and `node` count from 0.
@@ -37,6 +38,18 @@ pub enum Action {
     // Wire.
     /// An unlock message reaches a client's process.
     Deliver { client: u8 },
+    /// A node executes a request.
+    Execute { client: u8, slot: Slot },
+    /// A grant reaches the process: the hold gets into its renewal table.
+    Register { client: u8, thread: u8 },
+    /// The answer to a release reaches the process: the hold leaves its renewal table.
+    Unregister { client: u8, thread: u8 },
+    /// Whoever asked sees the reply.
+    Answer { client: u8, slot: Slot },
+    /// No answer came in time: the same is asked again.
+    Resend { client: u8, slot: Slot },
+    /// No answer came in time: the caller is told that the outcome is unknown.
+    Abandon { client: u8, slot: Slot },
 
     // Watchdog.
     /// A client's renewal timer fires.
@@ -67,6 +80,12 @@ pub enum Action {
     CrashNode { node: u8 },
     /// An unlock message is lost.
     LoseMessage { client: u8 },
+    /// A request never reaches its node.
+    LoseRequest { client: u8, slot: Slot },
+    /// A reply never reaches its client.
+    LoseReply { client: u8, slot: Slot },
+    /// A thread is interrupted in `lock()` or `unlock()`.
+    Interrupt { client: u8, thread: u8 },
     /// A thread that does not believe it holds calls release.
     ForeignRelease { client: u8, thread: u8 },
     /// A client deletes the lock, whoever holds it.
@@ -77,6 +96,10 @@ pub enum Action {
     CutLink { node: u8 },
     /// A master drops the key without a word.
     VanishKey { node: u8 },
+    /// The clock of a node jumps.
+    ClockJump { node: u8 },
+    /// The wall clock of a client jumps.
+    ClientClockJump { client: u8 },
 
     // Time.
     /// One tick passes, on every clock.
@@ -101,6 +124,12 @@ pub enum ActionKind {
     Resubscribe,
     Resume,
     Deliver,
+    Execute,
+    Register,
+    Unregister,
+    Answer,
+    Resend,
+    Abandon,
     Renew,
     Replicate,
     Promote,
@@ -113,17 +142,22 @@ pub enum ActionKind {
     PauseClient,
     CrashNode,
     LoseMessage,
+    LoseRequest,
+    LoseReply,
+    Interrupt,
     ForeignRelease,
     ForceRelease,
     RestartNode,
     CutLink,
     VanishKey,
+    ClockJump,
+    ClientClockJump,
     Tick,
 }
 
 impl ActionKind {
     /// Every kind, in the order of [`Action`].
-    pub const ALL: [Self; 30] = [
+    pub const ALL: [Self; 41] = [
         Self::Acquire,
         Self::Subscribe,
         Self::SecondAsk,
@@ -136,6 +170,12 @@ impl ActionKind {
         Self::Resubscribe,
         Self::Resume,
         Self::Deliver,
+        Self::Execute,
+        Self::Register,
+        Self::Unregister,
+        Self::Answer,
+        Self::Resend,
+        Self::Abandon,
         Self::Renew,
         Self::Replicate,
         Self::Promote,
@@ -148,11 +188,16 @@ impl ActionKind {
         Self::PauseClient,
         Self::CrashNode,
         Self::LoseMessage,
+        Self::LoseRequest,
+        Self::LoseReply,
+        Self::Interrupt,
         Self::ForeignRelease,
         Self::ForceRelease,
         Self::RestartNode,
         Self::CutLink,
         Self::VanishKey,
+        Self::ClockJump,
+        Self::ClientClockJump,
         Self::Tick,
     ];
 
@@ -171,6 +216,12 @@ impl ActionKind {
             Self::Resubscribe => "resubscribe",
             Self::Resume => "resume",
             Self::Deliver => "deliver",
+            Self::Execute => "execute",
+            Self::Register => "register",
+            Self::Unregister => "unregister",
+            Self::Answer => "answer",
+            Self::Resend => "resend",
+            Self::Abandon => "abandon",
             Self::Renew => "renew",
             Self::Replicate => "replicate",
             Self::Promote => "promote",
@@ -183,11 +234,16 @@ impl ActionKind {
             Self::PauseClient => "pause_client",
             Self::CrashNode => "crash_node",
             Self::LoseMessage => "lose_message",
+            Self::LoseRequest => "lose_request",
+            Self::LoseReply => "lose_reply",
+            Self::Interrupt => "interrupt",
             Self::ForeignRelease => "foreign_release",
             Self::ForceRelease => "force_release",
             Self::RestartNode => "restart_node",
             Self::CutLink => "cut_link",
             Self::VanishKey => "vanish_key",
+            Self::ClockJump => "clock_jump",
+            Self::ClientClockJump => "client_clock_jump",
             Self::Tick => "tick",
         }
     }
@@ -200,11 +256,16 @@ impl ActionKind {
             | Self::PauseClient
             | Self::CrashNode
             | Self::LoseMessage
+            | Self::LoseRequest
+            | Self::LoseReply
+            | Self::Interrupt
             | Self::ForeignRelease
             | Self::ForceRelease
             | Self::RestartNode
             | Self::CutLink
-            | Self::VanishKey => true,
+            | Self::VanishKey
+            | Self::ClockJump
+            | Self::ClientClockJump => true,
             Self::Acquire
             | Self::Subscribe
             | Self::SecondAsk
@@ -217,6 +278,12 @@ impl ActionKind {
             | Self::Resubscribe
             | Self::Resume
             | Self::Deliver
+            | Self::Execute
+            | Self::Register
+            | Self::Unregister
+            | Self::Answer
+            | Self::Resend
+            | Self::Abandon
             | Self::Renew
             | Self::Replicate
             | Self::Promote
@@ -239,6 +306,12 @@ impl ActionKind {
         }
     }
 
+    /// Whether it must happen even where it is only possible again and again: in a scenario that says so, whatever is
+    /// [fair](Self::is_fair). Of time more is asked already.
+    pub fn is_strongly_fair(self, config: &Config) -> bool {
+        config.strong_fairness && self != Self::Tick && self.is_fair(config)
+    }
+
     /// Whether the scenario speaks of it at all. One that it allows and that never happens makes a verdict vacuous.
     pub fn is_allowed(self, config: &Config) -> bool {
         let faults = &config.faults;
@@ -248,6 +321,10 @@ impl ActionKind {
             Self::Subscribe | Self::SecondAsk | Self::WakeByMessage | Self::Deliver => sleeps,
             Self::WakeByTimer => config.waits(),
             Self::GiveUp => config.time.wait_limit.is_some_and(|limit| limit > 0),
+            Self::Execute | Self::Answer => config.is_split(),
+            Self::Register | Self::Unregister => config.is_split() && config.time.renew_every.is_some(),
+            Self::Resend => config.can_miss_answers() && config.calls.resend != Resend::None,
+            Self::Abandon => config.can_abandon(),
             Self::Work => config.resource.is_some(),
             Self::Renew => config.time.renew_every.is_some(),
             Self::Replicate => config.cluster.replicas > 0 && !config.cluster.lag.is_zero(),
@@ -263,11 +340,16 @@ impl ActionKind {
             Self::CutLink | Self::Heal => faults.cut_link > 0,
             Self::RestartNode => config.can_restart(),
             Self::VanishKey => faults.vanish_key > 0,
+            Self::ClockJump => faults.clock_jump > 0,
+            Self::ClientClockJump => faults.client_clock_jump > 0,
             Self::CrashClient => faults.crash_client > 0,
             Self::CrashThread => faults.crash_thread > 0,
             Self::PauseClient | Self::Resume => faults.pause_client > 0,
             Self::CrashNode => faults.crash_node > 0,
             Self::LoseMessage => faults.lose_message > 0 && sleeps,
+            Self::LoseRequest => faults.lose_request > 0 && config.is_split(),
+            Self::LoseReply => faults.lose_reply > 0 && config.is_split(),
+            Self::Interrupt => faults.interrupt > 0 && (config.is_split() || config.waits()),
             Self::ForeignRelease => faults.foreign_release > 0,
             Self::ForceRelease => faults.force_release > 0 && config.lock == LockKind::Reentrant,
         }
@@ -300,6 +382,12 @@ impl Action {
             Self::Resubscribe { .. } => ActionKind::Resubscribe,
             Self::Resume { .. } => ActionKind::Resume,
             Self::Deliver { .. } => ActionKind::Deliver,
+            Self::Execute { .. } => ActionKind::Execute,
+            Self::Register { .. } => ActionKind::Register,
+            Self::Unregister { .. } => ActionKind::Unregister,
+            Self::Answer { .. } => ActionKind::Answer,
+            Self::Resend { .. } => ActionKind::Resend,
+            Self::Abandon { .. } => ActionKind::Abandon,
             Self::Renew { .. } => ActionKind::Renew,
             Self::Replicate { .. } => ActionKind::Replicate,
             Self::Promote { .. } => ActionKind::Promote,
@@ -312,11 +400,16 @@ impl Action {
             Self::PauseClient { .. } => ActionKind::PauseClient,
             Self::CrashNode { .. } => ActionKind::CrashNode,
             Self::LoseMessage { .. } => ActionKind::LoseMessage,
+            Self::LoseRequest { .. } => ActionKind::LoseRequest,
+            Self::LoseReply { .. } => ActionKind::LoseReply,
+            Self::Interrupt { .. } => ActionKind::Interrupt,
             Self::ForeignRelease { .. } => ActionKind::ForeignRelease,
             Self::ForceRelease { .. } => ActionKind::ForceRelease,
             Self::RestartNode { .. } => ActionKind::RestartNode,
             Self::CutLink { .. } => ActionKind::CutLink,
             Self::VanishKey { .. } => ActionKind::VanishKey,
+            Self::ClockJump { .. } => ActionKind::ClockJump,
+            Self::ClientClockJump { .. } => ActionKind::ClientClockJump,
             Self::Tick => ActionKind::Tick,
         }
     }
@@ -333,7 +426,19 @@ impl Action {
             | Self::Work { client, thread }
             | Self::Release { client, thread }
             | Self::CrashThread { client, thread }
-            | Self::ForeignRelease { client, thread } => Party::Thread(Holder::new(client, thread)),
+            | Self::ForeignRelease { client, thread }
+            | Self::Register { client, thread }
+            | Self::Unregister { client, thread }
+            | Self::Interrupt { client, thread } => Party::Thread(Holder::new(client, thread)),
+            Self::Execute { client, slot }
+            | Self::Answer { client, slot }
+            | Self::Resend { client, slot }
+            | Self::Abandon { client, slot }
+            | Self::LoseRequest { client, slot }
+            | Self::LoseReply { client, slot } => match slot.thread() {
+                Some(thread) => Party::Thread(Holder::new(client, thread)),
+                None => Party::Client(client),
+            },
             Self::Discover { client }
             | Self::Resubscribe { client }
             | Self::Resume { client }
@@ -342,7 +447,8 @@ impl Action {
             | Self::CrashClient { client }
             | Self::PauseClient { client }
             | Self::LoseMessage { client }
-            | Self::ForceRelease { client } => Party::Client(client),
+            | Self::ForceRelease { client }
+            | Self::ClientClockJump { client } => Party::Client(client),
             Self::Replicate { node }
             | Self::Promote { node }
             | Self::Resync { node }
@@ -352,7 +458,8 @@ impl Action {
             | Self::CrashNode { node }
             | Self::RestartNode { node }
             | Self::CutLink { node }
-            | Self::VanishKey { node } => Party::Node(node),
+            | Self::VanishKey { node }
+            | Self::ClockJump { node } => Party::Node(node),
             Self::Tick => Party::World,
         }
     }
@@ -377,6 +484,16 @@ impl ActionKind {
             (0..config.clients.count).flat_map(|client| (0..config.clients.threads).map(move |thread| (client, thread)))
         };
         let clients = || 0..config.clients.count;
+        let is_there = |slot: &Slot| match slot {
+            Slot::Call1 | Slot::Late => true,
+            Slot::Call2 => config.clients.threads > 1,
+            Slot::Renewal => config.time.renew_every.is_some(),
+        };
+        let slots = |meant: fn(Slot) -> bool| {
+            let of_client = move || Slot::ALL.into_iter().filter(is_there).filter(move |slot| meant(*slot));
+            clients().flat_map(move |client| of_client().map(move |slot| (client, slot)))
+        };
+        let is_awaited = |slot| slot != Slot::Late;
         let nodes = || 0..config.nodes();
         match self {
             Self::Acquire => actions.extend(threads().map(|(client, thread)| Action::Acquire { client, thread })),
@@ -397,6 +514,17 @@ impl ActionKind {
             Self::ForeignRelease => {
                 actions.extend(threads().map(|(client, thread)| Action::ForeignRelease { client, thread }));
             }
+            Self::Register => actions.extend(threads().map(|(client, thread)| Action::Register { client, thread })),
+            Self::Unregister => actions.extend(threads().map(|(client, thread)| Action::Unregister { client, thread })),
+            Self::Interrupt => actions.extend(threads().map(|(client, thread)| Action::Interrupt { client, thread })),
+            Self::Execute => actions.extend(slots(|_| true).map(|(client, slot)| Action::Execute { client, slot })),
+            Self::Answer => actions.extend(slots(|_| true).map(|(client, slot)| Action::Answer { client, slot })),
+            Self::Resend => actions.extend(slots(is_awaited).map(|(client, slot)| Action::Resend { client, slot })),
+            Self::Abandon => actions.extend(slots(is_awaited).map(|(client, slot)| Action::Abandon { client, slot })),
+            Self::LoseRequest => {
+                actions.extend(slots(|_| true).map(|(client, slot)| Action::LoseRequest { client, slot }));
+            }
+            Self::LoseReply => actions.extend(slots(|_| true).map(|(client, slot)| Action::LoseReply { client, slot })),
             Self::Discover => actions.extend(clients().map(|client| Action::Discover { client })),
             Self::Resubscribe => actions.extend(clients().map(|client| Action::Resubscribe { client })),
             Self::Resume => actions.extend(clients().map(|client| Action::Resume { client })),
@@ -416,6 +544,8 @@ impl ActionKind {
             Self::RestartNode => actions.extend(nodes().map(|node| Action::RestartNode { node })),
             Self::CutLink => actions.extend(nodes().map(|node| Action::CutLink { node })),
             Self::VanishKey => actions.extend(nodes().map(|node| Action::VanishKey { node })),
+            Self::ClockJump => actions.extend(nodes().map(|node| Action::ClockJump { node })),
+            Self::ClientClockJump => actions.extend(clients().map(|client| Action::ClientClockJump { client })),
             Self::Tick => actions.push(Action::Tick),
         }
     }

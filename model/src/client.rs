@@ -9,9 +9,11 @@
 use crate::config::Config;
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
+use crate::receipts::Receipt;
 use crate::step::{Happening, Happenings, Reply};
+use crate::wire::{Slot, Verb, Wire};
 use crate::world::{Breach, Client, Holder, Mode, Phase, Thread, Timer, World};
-use crate::{partition, replication, resource, wakeup, watchdog};
+use crate::{call, partition, replication, resource, wakeup, watchdog};
 
 pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -20,16 +22,20 @@ pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
     holder: Holder,
 ) -> Option<Reply> {
     let client = world.client_mut(holder.client());
-    if !client.is_running() || client.acquires_left == Some(0) {
+    if !client.is_running() {
         return None;
     }
-    client.acquires_left = client.acquires_left.map(|left| left - 1);
+    client.acquires_left = client.acquires_left.once_less()?;
 
     let thread = world.thread_mut(holder);
     if thread.phase != Phase::Idle || thread.holds >= config.clients.max_holds {
         return None;
     }
-    thread.wait_left = Timer::optional(config.time.wait_limit);
+    // Who asks once does not wait: it has its answer when that comes.
+    thread.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
+    if config.faults.client_clock_jump > 0 {
+        thread.limit_left = thread.wait_left;
+    }
     ask(config, world, seen, holder)
 }
 
@@ -95,7 +101,8 @@ pub(crate) fn give_up<R: Record, const C: usize, const N: usize>(
     holder: Holder,
 ) -> Option<Reply> {
     let thread = world.thread(holder);
-    let is_due = thread.is_waiting() && thread.wait_left.is_due();
+    // A request in flight is waited for: Redisson looks at the limit when it has the reply.
+    let is_due = thread.is_waiting() && !thread.is_calling() && thread.wait_left.is_due();
     if !world.client(holder.client()).is_running() || !is_due || config.is_mutated(Mutant::WaitLimitIgnored) {
         return None;
     }
@@ -114,12 +121,29 @@ pub(crate) fn release<R: Record, const C: usize, const N: usize>(
     if !world.client(holder.client()).is_running() || thread.phase != Phase::Idle || !thread.believes() {
         return None;
     }
-    let reply = send_release(config, world, seen, holder)?;
+    if R::Wire::IS_SPLIT {
+        return call::call(config, world, holder, Verb::Release);
+    }
+    let node = world.reachable(holder.client())?;
+    let reply = execute_release(config, world, seen, (node, 0), holder)?;
     // The reply lowers the renewal count whatever it says (Redisson: `cancelExpirationRenewal` before the check).
     watchdog::unregister(config, world.client_mut(holder.client()), holder.thread());
+    hear_release(config, world, holder, reply);
+    Some(reply)
+}
+
+/// What the reply to a release does to the thread.
+pub(crate) fn hear_release<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    holder: Holder,
+    reply: Reply,
+) {
     let thread = world.thread_mut(holder);
+    thread.phase = Phase::Idle;
     match reply {
-        Reply::Released | Reply::StillHeld => thread.holds -= 1,
+        // Where it is not a holder's release, or the watchdog has told the thread meanwhile, there is nothing to lower.
+        Reply::Released | Reply::StillHeld => thread.holds = thread.holds.saturating_sub(1),
         // The client raises, and the exception unwinds every `unlock` of the thread.
         _ => {
             thread.holds = 0;
@@ -130,7 +154,20 @@ pub(crate) fn release<R: Record, const C: usize, const N: usize>(
     if !thread.believes() {
         *thread = Thread::IDLE;
     }
-    Some(reply)
+}
+
+/// A release whose outcome is unknown: the exception leaves this `unlock`, and the hold with it. Holds that are left are
+/// released by their own.
+pub(crate) fn abandon_release<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
+    let thread = world.thread_mut(holder);
+    if thread.phase != Phase::Releasing {
+        return;
+    }
+    thread.phase = Phase::Idle;
+    thread.holds = thread.holds.saturating_sub(1);
+    if !thread.believes() {
+        *thread = Thread::IDLE;
+    }
 }
 
 pub(crate) fn foreign_release<R: Record, const C: usize, const N: usize>(
@@ -144,7 +181,11 @@ pub(crate) fn foreign_release<R: Record, const C: usize, const N: usize>(
         return None;
     }
     world.faults.foreign_release = world.faults.foreign_release.checked_sub(1)?;
-    send_release(config, world, seen, holder)
+    if R::Wire::IS_SPLIT {
+        return call::call(config, world, holder, Verb::Release);
+    }
+    let node = world.reachable(holder.client())?;
+    execute_release(config, world, seen, (node, 0), holder)
 }
 
 pub(crate) fn force_release<R: Record, const C: usize, const N: usize>(
@@ -163,25 +204,26 @@ pub(crate) fn force_release<R: Record, const C: usize, const N: usize>(
         seen.note(Happening::WriteRefused);
         return Some(refusal);
     }
-    if world.node(node).record.holder().is_none() {
+    let record = world.node(node).record;
+    if record.holder().is_none() {
         return Some(Reply::NothingToRelease);
     }
-    replication::write(config, world, seen, node, R::default())?;
+    replication::write(config, world, seen, node, record.without_lock())?;
     wakeup::publish(config, world, seen, node)?;
     Some(Reply::ForceReleased)
 }
 
-pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
-    world: &mut World<R, C, N>,
-    client: u8,
-) -> Option<Reply> {
+pub(crate) fn crash<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, index: u8) -> Option<Reply> {
     world.faults.crash_client = world.faults.crash_client.checked_sub(1)?;
-    let client = world.client_mut(client);
+    let client = world.client_mut(index);
     if !matches!(client.mode, Mode::Running | Mode::Paused) {
         return None;
     }
     // What a dead process believed is nobody's belief.
     *client = Client { mode: Mode::Crashed, ..Client::ABSENT };
+    if let Some(requests) = world.requests_mut(index) {
+        requests.outlive_client();
+    }
     Some(Reply::Done)
 }
 
@@ -192,11 +234,16 @@ pub(crate) fn crash_thread<R: Record, const C: usize, const N: usize>(
     world.faults.crash_thread = world.faults.crash_thread.checked_sub(1)?;
     let is_running = world.client(holder.client()).is_running();
     let thread = world.thread_mut(holder);
-    if !is_running || thread.phase != Phase::Idle || !thread.believes() {
+    let is_holding = thread.phase == Phase::Idle && thread.believes();
+    // With a request in flight its process hears the reply all the same.
+    if !is_running || !(is_holding || thread.is_calling()) {
         return None;
     }
-    // Its process keeps the renewal entry: nobody has called unlock.
-    *thread = Thread::DEAD;
+    // Its process keeps the renewal entry: nobody has called unlock. Its place among the waiters goes with it.
+    if thread.phase == Phase::AskingAgain {
+        wakeup::leave(world, holder);
+    }
+    *world.thread_mut(holder) = Thread::DEAD;
     Some(Reply::Done)
 }
 
@@ -229,16 +276,21 @@ pub(crate) fn resume<R: Record, const C: usize, const N: usize>(
 pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &World<R, C, N>,
+    index: u8,
     client: &Client,
 ) -> bool {
+    if call::has_due_request(config, world, index) {
+        return true;
+    }
     if !client.is_running() {
         return false;
     }
+    let is_renewing = world.requests(index).get(Slot::Renewal).is_some();
     let is_connected = world.node(client.master).is_up();
     let may_ask = is_connected && client.asks_in == Timer::OFF;
     let may_subscribe = world.node(client.master).is_master();
     // Without a master it only gives up, and finds that a renewal has no answer.
-    client.renewal.due_in.is_due()
+    (client.renewal.due_in.is_due() && !is_renewing)
         || client.threads.iter().any(|thread| {
             let is_at_limit = thread.wait_left.is_due() && !config.is_mutated(Mutant::WaitLimitIgnored);
             match thread.phase {
@@ -251,7 +303,8 @@ pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
                             && (client.wakeup.permits > 0 || thread.wake_in.is_due()))
                 }
                 Phase::Idle => thread.believes() && thread.hold_left.is_due() && is_connected,
-                Phase::Dead => false,
+                // What is in flight is the wire's.
+                Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
             }
         })
 }
@@ -267,30 +320,61 @@ fn ask<R: Record, const C: usize, const N: usize>(
     if world.client(holder.client()).asks_in != Timer::OFF {
         return None;
     }
+    if R::Wire::IS_SPLIT {
+        return call::call(config, world, holder, Verb::Acquire);
+    }
     let node = world.reachable(holder.client())?;
+    let answer = execute_acquire(config, world, seen, node, holder)?;
+    hear_acquire(config, world, seen, holder, answer);
+    Some(answer.0)
+}
+
+/// One acquire on a node: its reply, and the fencing token of a new grant (0: none).
+pub(crate) fn execute_acquire<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    node: u8,
+    holder: Holder,
+) -> Option<(Reply, u8)> {
     let (record, reply) = world.node(node).record.acquire(config, holder);
     let is_write = !matches!(reply, AcquireReply::Busy { .. }) || config.lock.busy_is_write();
     if is_write && let Some(refusal) = partition::refusal(config, world, node) {
-        // The caller of `lock()` gets an exception, and holds what it held before.
         seen.note(Happening::WriteRefused);
-        wakeup::leave(world, holder);
-        return Some(refusal);
+        return Some((refusal, 0));
     }
     match reply {
         AcquireReply::Acquired => {
             seen.note(Happening::Granted);
             replication::write(config, world, seen, node, record)?;
-            resource::issue_token(config, world, seen, holder);
+            Some((Reply::Acquired, resource::issue_token(config, world, seen)))
         }
         AcquireReply::Reentered => {
             seen.note(Happening::Reentered);
             replication::write(config, world, seen, node, record)?;
+            Some((Reply::Acquired, 0))
         }
         AcquireReply::Busy { remaining } => {
             seen.note(Happening::Refused);
-            wakeup::refuse(config, world, seen, holder, remaining);
-            return Some(Reply::Busy { remaining_ticks: remaining.left() });
+            Some((Reply::Busy { remaining_ticks: remaining.left() }, 0))
         }
+    }
+}
+
+/// What the reply to an acquire does to the thread.
+pub(crate) fn hear_acquire<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    holder: Holder,
+    (reply, token): (Reply, u8),
+) {
+    if let Reply::Busy { remaining_ticks } = reply {
+        return wakeup::refuse(config, world, seen, holder, Timer::optional(remaining_ticks));
+    }
+    if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas) {
+        // The caller of `lock()` gets an exception, and holds what it held before.
+        return wakeup::leave(world, holder);
     }
     // The client believes the master, not the replicas: from here on a failover can make it wrong.
     wakeup::leave(world, holder);
@@ -299,19 +383,39 @@ fn ask<R: Record, const C: usize, const N: usize>(
         thread.hold_left = Timer::optional(config.time.hold_at_most);
     }
     thread.holds += 1;
-    watchdog::register(config, world.client_mut(holder.client()), holder.thread());
-    Some(Reply::Acquired)
+    if token > 0 {
+        thread.token = token;
+    }
+    // Where the network is split that was a step of its own.
+    if !R::Wire::IS_SPLIT {
+        watchdog::register(config, world.client_mut(holder.client()), holder.thread(), false);
+    }
 }
 
-/// One release request: what it does to the node, not what the caller makes of it.
-fn send_release<R: Record, const C: usize, const N: usize>(
+/// An acquire whose outcome is unknown: the exception leaves `lock()`.
+pub(crate) fn abandon_acquire<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
+    if world.thread(holder).phase != Phase::Dead {
+        wakeup::leave(world, holder);
+    }
+}
+
+/// One release on a node: what it does there, not what the caller makes of it. `id` is that of its receipt.
+pub(crate) fn execute_release<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
     seen: &mut Happenings,
+    (node, id): (u8, u8),
     holder: Holder,
 ) -> Option<Reply> {
-    let node = world.reachable(holder.client())?;
     let before = world.node(node).record;
+    let leaves_receipt = R::Wire::IS_SPLIT && config.leaves_receipts();
+    if leaves_receipt && !config.is_mutated(Mutant::ReceiptIgnored) {
+        let receipt = before.receipts().find(|receipt| receipt.holder == holder && receipt.id == id);
+        if let Some(receipt) = receipt {
+            seen.note(Happening::ReceiptFound);
+            return Some(if receipt.freed { Reply::Released } else { Reply::StillHeld });
+        }
+    }
     let (record, reply) = before.release(config, holder);
     note_foreign(world, seen, before, record, holder);
     if reply != ReleaseReply::NotHeld
@@ -320,14 +424,18 @@ fn send_release<R: Record, const C: usize, const N: usize>(
         seen.note(Happening::WriteRefused);
         return Some(refusal);
     }
+    let receipted = |freed| {
+        let receipt = Receipt { holder, id, freed, remaining: Timer::ticks(config.calls.receipt) };
+        if leaves_receipt { record.without_receipt(holder, id).with_receipt(receipt) } else { Some(record) }
+    };
     match reply {
         ReleaseReply::Released => {
-            replication::write(config, world, seen, node, record)?;
+            replication::write(config, world, seen, node, receipted(true)?)?;
             wakeup::publish(config, world, seen, node)?;
             Some(Reply::Released)
         }
         ReleaseReply::StillHeld => {
-            replication::write(config, world, seen, node, record)?;
+            replication::write(config, world, seen, node, receipted(false)?)?;
             Some(Reply::StillHeld)
         }
         ReleaseReply::NotHeld => Some(Reply::NotHeld),

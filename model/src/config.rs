@@ -1,7 +1,7 @@
 //! How big the world is, which protocol is spoken in it, and which faults may happen.
 //!
 //! A scenario file becomes one of these; a trace carries one. Every time is in ticks. What the model does not know
-//! yet (split network, several groups, …) has no field here: a field that no rule reads would be a promise.
+//! yet (several groups, …) has no field here: a field that no rule reads would be a promise.
 
 use core::hash::{Hash, Hasher};
 
@@ -19,6 +19,8 @@ pub const MAX_REPLICAS: u8 = 2;
 pub const MAX_HOLDS: u8 = 8;
 /// Ticks of any one time: small, because every tick is a state.
 pub const MAX_TICKS: u8 = 60;
+/// Ticks of one jump of a clock, ahead or back: all of a budget together still fit into a byte.
+pub const MAX_JUMP: i8 = 15;
 /// How often one client may ask, when that is bounded.
 pub const MAX_ACQUIRES: u8 = 100;
 /// Budget of any one fault.
@@ -28,6 +30,10 @@ pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
 /// Unlock messages that may be under way to one client, and permits its wake-up entry may hold; a publication that
 /// would exceed it waits. A bound of every claim.
 pub const MAX_MESSAGES: u8 = 3;
+/// How often one request may be sent again.
+pub const MAX_RETRIES: u8 = 4;
+/// Receipts that a node may store at once; a release that would leave one more waits. A bound of every claim.
+pub const MAX_RECEIPTS: u8 = 3;
 
 /// Everything that is fixed for the whole of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -45,11 +51,18 @@ pub struct Config {
     pub network: Network,
     /// In which dialect they speak.
     pub protocol: Protocol,
+    /// What becomes of a request that is not answered; read where the network is split.
+    #[serde(default, skip_serializing_if = "Calls::is_default")]
+    pub calls: Calls,
     /// What may go wrong, and how often.
     pub faults: Faults,
     /// What the lock guards; `None`: nobody looks, and no token is counted.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<Resource>,
+    /// Whether what must happen where nothing prevents it must also happen where it is prevented now and then. It changes
+    /// nothing that can happen, only what must (liveness).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub strong_fairness: bool,
     /// The one rule that is wrong on purpose.
     #[cfg(feature = "mutants")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -109,6 +122,9 @@ pub struct Time {
     pub wait_limit: Option<u8>,
     /// A holder releases at the latest after so long; `None`: whenever it likes.
     pub hold_at_most: Option<u8>,
+    /// How far a clock jumps ahead, or back if it is below 0.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub jump: i8,
 }
 
 /// Who asks. A client is a process; its threads are the holders.
@@ -224,7 +240,7 @@ pub enum PromoteRule {
 pub struct Network {
     /// Whether a request is one step or three.
     pub mode: NetworkMode,
-    /// How late an unlock message may be.
+    /// How late a message may be: an unlock message and, where the network is split, a request and a reply.
     pub delay: MessageDelay,
 }
 
@@ -234,16 +250,132 @@ pub struct Network {
 pub enum NetworkMode {
     /// Sent, executed and answered in one step.
     Atomic,
+    /// Each of the three is a step, and things happen in between.
+    Split,
 }
 
-/// How late an unlock message may be.
+/// How late a message may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageDelay {
     /// It is there before time moves.
     None,
+    /// At most so many ticks pass before it is there; 1 or more.
+    Ticks(u8),
     /// Time may pass before it is there.
     Any,
+}
+
+impl MessageDelay {
+    /// The age at which a message must be there; `None`: it may be late without bound.
+    pub const fn most(self) -> Option<u8> {
+        match self {
+            Self::None => Some(0),
+            Self::Ticks(most) => Some(most),
+            Self::Any => None,
+        }
+    }
+}
+
+/// What becomes of a request that is not answered, and what is done on an answer. Source: facts/redisson.md, "Keys,
+/// channels, numbers" (command timeout, retryAttempts, receipt TTL, resend).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// How long a caller waits for an answer, ticks; at least 1.
+    pub answer_within: u8,
+    /// Which unanswered requests are sent again.
+    pub resend: Resend,
+    /// How often one request is sent again.
+    pub retry_attempts: u8,
+    /// Whether a resent release is known to be the same.
+    pub request_id: RequestId,
+    /// TTL of a release receipt, ticks; at least 1.
+    pub receipt: u8,
+    /// When a granted hold gets into the renewal table.
+    pub registration: Registration,
+    /// What becomes of an acquire whose caller was interrupted, once it is granted all the same.
+    pub interrupted_acquire: InterruptedAcquire,
+    /// What the answer to a renewal does to holds that were registered after it was sent.
+    pub stale_renewal: StaleRenewal,
+}
+
+impl Calls {
+    /// Nothing is sent again, and the caller waits as short as can be told apart (Redisson: 3 s, less than a tick).
+    pub const DEFAULT: Self = Self {
+        answer_within: 1,
+        resend: Resend::None,
+        retry_attempts: 1,
+        request_id: RequestId::PerRelease,
+        receipt: 1,
+        registration: Registration::BeforeAnswer,
+        interrupted_acquire: InterruptedAcquire::Keep,
+        stale_renewal: StaleRenewal::Believe,
+    };
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    fn is_default(&self) -> bool {
+        *self == Self::DEFAULT
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Which unanswered requests are sent again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resend {
+    /// None: the caller is told at once that the outcome is unknown.
+    None,
+    /// Releases and renewals: what does no harm with a receipt, or by its nature.
+    Release,
+    /// Acquires as well: what Redisson does outside single-server mode, where its mark "not again" is lost.
+    All,
+}
+
+/// Whether a resent release is known to be the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestId {
+    /// Every try of one release carries the same id (Redisson since 3.52).
+    PerRelease,
+    /// Every try carries its own, so that no receipt is ever found (before).
+    PerTry,
+}
+
+/// When a granted hold gets into the renewal table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Registration {
+    /// Before the caller has its answer (Redisson 4.7: the caller waits for the stage behind `scheduleExpirationRenewal`).
+    BeforeAnswer,
+    /// Before or after, as it happens: both wait for the same reply (2021: `onComplete` beside the caller's `await`).
+    Unordered,
+}
+
+/// What the answer to a renewal does to holds that were registered after it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum StaleRenewal {
+    /// The same as to the holds it was sent for: the table remembers threads, not grants (Redisson, `LockTask`).
+    Believe,
+    /// Nothing: once all holds of the thread are gone, what was asked for them is of no interest.
+    Ignore,
+}
+
+/// What becomes of an acquire whose caller was interrupted, once it is granted all the same.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedAcquire {
+    /// It stays in Redis until its lease ends, and nobody renews it (Redisson `lockInterruptibly`: the future is
+    /// cancelled, and what depends on it does not run).
+    Keep,
+    /// When the reply comes, a release is sent (Redisson `lockAsync`: the result can't be completed any more).
+    Release,
 }
 
 /// In which dialect client and server speak: a profile's switches, each read where its rule stands.
@@ -379,12 +511,28 @@ pub struct Faults {
     /// A master drops the key without a word: evicted, or deleted by hand.
     #[serde(skip_serializing_if = "is_default")]
     pub vanish_key: u8,
+    /// A request never reaches its node.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lose_request: u8,
+    /// A reply never reaches its client.
+    #[serde(skip_serializing_if = "is_default")]
+    pub lose_reply: u8,
+    /// A thread is interrupted in `lock()` or `unlock()`.
+    #[serde(skip_serializing_if = "is_default")]
+    pub interrupt: u8,
+    /// The clock of a node jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub clock_jump: u8,
+    /// The wall clock of a client jumps.
+    #[serde(skip_serializing_if = "is_default")]
+    pub client_clock_jump: u8,
 }
 
 impl Hash for Faults {
-    // In two words, for the reason that `world` gives.
+    // In one word, for the reason that `world` gives: a budget has four bits.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
+        const { assert!(MAX_FAULTS < 16, "two budgets share a byte") };
         let Self {
             crash_client,
             crash_thread,
@@ -396,18 +544,22 @@ impl Hash for Faults {
             restart_node,
             cut_link,
             vanish_key,
+            lose_request,
+            lose_reply,
+            interrupt,
+            clock_jump,
+            client_clock_jump,
         } = *self;
         hasher.write_u64(u64::from_le_bytes([
-            crash_client,
-            crash_thread,
-            pause_client,
-            crash_node,
-            lose_message,
-            foreign_release,
-            force_release,
-            restart_node,
+            crash_client | lose_request << 4,
+            crash_thread | lose_reply << 4,
+            pause_client | interrupt << 4,
+            crash_node | restart_node << 4,
+            lose_message | cut_link << 4,
+            foreign_release | vanish_key << 4,
+            force_release | clock_jump << 4,
+            client_clock_jump,
         ]));
-        hasher.write_u32(u32::from_le_bytes([cut_link, vanish_key, 0, 0]));
     }
 }
 
@@ -440,6 +592,11 @@ impl Config {
         self.faults.restart_node > 0
     }
 
+    /// Whether the clocks of nodes may differ.
+    pub(crate) const fn has_skew(&self) -> bool {
+        self.faults.clock_jump > 0
+    }
+
     /// Whether a node has data on its disk that are not those in its memory.
     pub(crate) fn has_late_disk(&self) -> bool {
         self.can_restart() && self.cluster.fsync == Fsync::EverySecond
@@ -448,6 +605,39 @@ impl Config {
     /// So long unheard of that a replica counts no more; where nobody counts, 0.
     pub(crate) const fn unheard_for_long(&self) -> u8 {
         if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag_ticks + 1 }
+    }
+
+    /// Whether a request is three steps.
+    pub const fn is_split(&self) -> bool {
+        matches!(self.network.mode, NetworkMode::Split)
+    }
+
+    /// Whether an answer can fail to come in time. A paused client's waits until it runs, but its timer does not.
+    pub fn can_miss_answers(&self) -> bool {
+        let faults = &self.faults;
+        self.is_split()
+            && (faults.lose_request > 0
+                || faults.lose_reply > 0
+                || faults.pause_client > 0
+                || faults.crash_node > 0
+                || self.network.delay.most().is_none_or(|most| most >= self.calls.answer_within))
+    }
+
+    /// Whether a request can be given up: not if each that can be lost is sent again.
+    pub fn can_abandon(&self) -> bool {
+        let faults = &self.faults;
+        let losses = u32::from(faults.lose_request)
+            + u32::from(faults.lose_reply)
+            + u32::from(faults.pause_client)
+            + u32::from(faults.crash_node);
+        let is_late = self.network.delay.most().is_none_or(|most| most >= self.calls.answer_within);
+        self.can_miss_answers()
+            && (self.calls.resend != Resend::All || is_late || losses > u32::from(self.calls.retry_attempts))
+    }
+
+    /// Whether a release leaves a receipt that anybody could ever read: where request and answer are one step, nobody can.
+    pub const fn leaves_receipts(&self) -> bool {
+        self.is_split() && self.protocol.receipts && matches!(self.lock, LockKind::Reentrant)
     }
 
     /// Whether the rule of this mutant is the one that is wrong.

@@ -2,12 +2,13 @@
 //!
 //! Source: facts/redis.md, "Failover": one promotion at a time, the rest is reconfigured, clients learn last.
 
+use crate::clocks;
 use crate::config::{Bound, Config, PromoteRule};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Link, Node, Role, Subscription, Timer, World};
-use crate::{disk, partition, wakeup};
+use crate::{call, disk, partition, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -33,6 +34,7 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
         disk::forget_memory(config, dying);
     }
     wakeup::lose_subscriptions(world, seen, node);
+    call::lose_with_node(world, node);
     Some(Reply::Done)
 }
 
@@ -126,13 +128,14 @@ fn follow<R: Record, const C: usize, const N: usize>(
     node: u8,
 ) -> Option<Reply> {
     let master = world.acting_master().filter(|master| !master.is_cut)?;
-    let record = master.record;
+    let (record, ahead) = (master.record, master.ahead);
     let replica = world.node_mut(node);
     if replica.is_cut {
         return None;
     }
     replica.role = Role::Replica;
-    replica.record = record;
+    // A copy holds deadlines, in every version.
+    replica.record = clocks::taken_over(config, record, ahead, replica.ahead);
     replica.unheard = 0;
     disk::copy(config, replica);
     Some(Reply::Done)

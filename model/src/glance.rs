@@ -7,6 +7,7 @@
 use crate::action::{Action, ActionKind, Party};
 use crate::config::{Clients, Config};
 use crate::locks::Record;
+use crate::wire::{Slot, Stage};
 use crate::world::{Holder, Mode, Phase, Role, Subscription, World};
 
 /// The actions of a scenario, sorted by what a world must look like for them.
@@ -206,9 +207,31 @@ impl Glance {
 #[inline]
 fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, action: Action) -> bool {
     let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
+    let has_sent = |client, slot| world.requests(client).get(slot).is_some_and(|sent| sent.stage == Stage::Sent);
+    let is_executed = |client, slot| {
+        world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
+    };
+    let is_overdue =
+        |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
     match action {
         Action::ForeignRelease { client, thread } => world.faults.foreign_release == 0 || believes(client, thread),
-        Action::CrashThread { client, thread } => world.faults.crash_thread == 0 || !believes(client, thread),
+        Action::CrashThread { client, thread } => {
+            let is_calling = || world.thread(Holder::new(client, thread)).is_calling();
+            world.faults.crash_thread == 0 || !(believes(client, thread) || is_calling())
+        }
+        Action::Execute { client, slot } => !has_sent(client, slot),
+        Action::Answer { client, slot } => !is_executed(client, slot),
+        Action::Register { client, thread } => {
+            !is_executed(client, Slot::of_thread(thread)) && !world.requests(client).owed[usize::from(thread)]
+        }
+        Action::Unregister { client, thread } => !is_executed(client, Slot::of_thread(thread)),
+        Action::Resend { client, slot } | Action::Abandon { client, slot } => !is_overdue(client, slot),
+        Action::LoseRequest { client, slot } => world.faults.lose_request == 0 || !has_sent(client, slot),
+        Action::LoseReply { client, slot } => world.faults.lose_reply == 0 || !is_executed(client, slot),
+        Action::Interrupt { client, thread } => {
+            let thread = world.thread(Holder::new(client, thread));
+            world.faults.interrupt == 0 || !(thread.is_waiting() || thread.is_calling())
+        }
         Action::Discover { client } => world.client(client).master == world.group.master,
         Action::Resume { client } => world.client(client).mode != Mode::Paused,
         Action::LoseMessage { client } => world.faults.lose_message == 0 || world.client(client).wakeup.messages == 0,
@@ -224,6 +247,8 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
         Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
         Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
         Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
+        Action::ClockJump { .. } => world.faults.clock_jump == 0,
+        Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
         Action::Acquire { .. }
         | Action::Subscribe { .. }
         | Action::SecondAsk { .. }

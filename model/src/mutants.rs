@@ -35,6 +35,15 @@ pub enum Mutant {
     MessagesNeverArrive,
     /// A waiter has no timer: only a message wakes it.
     NoWakeTimer,
+    // The wire.
+    /// A hold gets into no renewal table.
+    HoldNotRegistered,
+    /// The answer to a request that was sent again is believed once for each try.
+    AnswerBelievedPerTry,
+    /// A release does not look for its receipt.
+    ReceiptIgnored,
+    /// A replica stores no receipt.
+    ReceiptNotReplicated,
     // Redis.
     /// A replica drops an effect instead of applying it.
     ReplicaDropsEffect,
@@ -46,6 +55,8 @@ pub enum Mutant {
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.
     FsyncForgotten,
+    /// A TTL travels as a deadline, whatever the version.
+    DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
     // The resource.
@@ -57,7 +68,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -70,11 +81,16 @@ impl Mutant {
         Self::LockDelayIgnored,
         Self::MessagesNeverArrive,
         Self::NoWakeTimer,
+        Self::HoldNotRegistered,
+        Self::AnswerBelievedPerTry,
+        Self::ReceiptIgnored,
+        Self::ReceiptNotReplicated,
         Self::ReplicaDropsEffect,
         Self::PromoteBesideMaster,
         Self::LeaseNeverEnds,
         Self::RestartTooEarly,
         Self::FsyncForgotten,
+        Self::DeadlinesAlwaysTravel,
         Self::MinReplicasIgnored,
         Self::TokenReused,
         Self::FenceIgnored,

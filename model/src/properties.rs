@@ -225,6 +225,7 @@ impl Property {
             Self::FreedAfterCrash if config.faults.crash_client == 0 => {
                 Err("no client crashes: crash_client in [faults] is 0")
             }
+            Self::NoOrphan if config.is_split() => Ok(()),
             // A failover can forget a release, and so can a disk; nothing else leaves a lock behind whose holder does not
             // believe.
             Self::NoOrphan
@@ -243,9 +244,9 @@ impl Property {
     /// that something is [`pending`](Self::pending) at all.
     pub const fn antecedent(self) -> Option<Happening> {
         match self {
-            Self::OneBeliever | Self::OneServerHolder | Self::GrantSurvives | Self::CountsAgree => {
-                Some(Happening::Granted)
-            }
+            Self::OneBeliever | Self::CountsAgree => Some(Happening::Granted),
+            Self::OneServerHolder => Some(Happening::TwoMasters),
+            Self::GrantSurvives => Some(Happening::GrantAtRisk),
             Self::EffectsInOrder => Some(Happening::AnotherHoldersEffect),
             Self::TokensIncrease => Some(Happening::LaterToken),
             Self::OnlyHolderReleases => Some(Happening::ForeignAttempt),
@@ -259,9 +260,9 @@ impl Property {
     /// The antecedent in words, for a verdict of vacuous.
     pub const fn antecedent_sentence(self) -> &'static str {
         match self {
-            Self::OneBeliever | Self::OneServerHolder | Self::GrantSurvives | Self::CountsAgree => {
-                "nobody is ever granted the lock"
-            }
+            Self::OneBeliever | Self::CountsAgree => "nobody is ever granted the lock",
+            Self::OneServerHolder => "no two nodes ever take themselves for the master",
+            Self::GrantSurvives => "no master is ever lost with a grant, or drops its key",
             Self::EffectsInOrder => "no second holder ever works on the resource",
             Self::TokensIncrease => "there is never a second grant",
             Self::OnlyHolderReleases => "nobody but the stored holder ever releases or renews",
@@ -297,7 +298,11 @@ impl Property {
     pub fn pending<R: Record, const C: usize, const N: usize>(self, world: &World<R, C, N>, holder: Holder) -> bool {
         let is_stored = || world.acting_master().is_some_and(|master| master.record.holder() == Some(holder));
         match self {
-            Self::WaiterServed => world.thread(holder).is_waiting(),
+            // Who has its first answer still to come was not refused.
+            Self::WaiterServed => {
+                let thread = world.thread(holder);
+                thread.is_waiting() && thread.phase != Phase::Asking
+            }
             // What a dead master stored is not there, whoever held it.
             Self::FreedAfterCrash => world.client(holder.client()).mode == Mode::Crashed && is_stored(),
             Self::NoOrphan => !world.thread(holder).believes() && is_stored(),
@@ -325,7 +330,10 @@ fn one_server_holder<R: Record, const C: usize, const N: usize>(world: &World<R,
 /// Between promotion and discovery the client cannot know better; what counts is what the acting master would answer.
 fn counts_agree<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>) -> bool {
     let Some(record) = world.acting_master().map(|master| master.record) else { return true };
-    world.believers().all(|(holder, _, thread)| record.holder() == Some(holder) && record.hold_count() == thread.holds)
+    world.believers().all(|(holder, _, thread)| {
+        world.requests(holder.client()).is_calling(holder.thread())
+            || (record.holder() == Some(holder) && record.hold_count() == thread.holds)
+    })
 }
 
 /// Only a running client's waiter is meant: a paused one sleeps for another reason. What may be under way: a permit, a

@@ -2,7 +2,8 @@
 //!
 //! The reply is sent before any replica has the write; one script is one effect (facts/redis.md, "Replication").
 
-use crate::config::{Bound, Config, MAX_EFFECTS_UNDER_WAY};
+use crate::clocks;
+use crate::config::{Bound, Config, MAX_EFFECTS_UNDER_WAY, Ttls};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
@@ -23,7 +24,23 @@ pub(crate) fn write<R: Record, const C: usize, const N: usize>(
     if master != world.group.master || world.node(master).is_cut {
         return Some(());
     }
+    send(config, world, master, record)
+}
+
+/// The replicas of the acting master will hear of what it stores now.
+pub(crate) fn send<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    master: u8,
+    record: R,
+) -> Option<()> {
+    let ahead = world.node(master).ahead;
     for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
+        // A time that is left is the same by every clock; a deadline is not.
+        let record = match config.cluster.ttls {
+            Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => record,
+            Ttls::Absolute | Ttls::Relative => clocks::taken_over(config, record, ahead, node.ahead),
+        };
         if config.cluster.lag.is_zero() {
             apply(config, &mut node.record, record);
             continue;
@@ -57,7 +74,7 @@ pub(crate) fn replicate<R: Record, const C: usize, const N: usize>(
 
 fn apply<R: Record>(config: &Config, stored: &mut R, effect: R) {
     if !config.is_mutated(Mutant::ReplicaDropsEffect) {
-        *stored = effect;
+        *stored = stored.after(effect, config);
     }
 }
 

@@ -4,10 +4,12 @@
 //! remembers, renumbered from 1 whenever one is forgotten. That keeps the states finite however often the lock is taken.
 //! The number is the model's own for now: these kinds of lock store none in Redis.
 
+use crate::call;
 use crate::config::Config;
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
+use crate::wire::Wire;
 use crate::world::{Breach, Holder, Phase, World};
 
 pub(crate) fn work<R: Record, const C: usize, const N: usize>(
@@ -39,15 +41,14 @@ pub(crate) fn work<R: Record, const C: usize, const N: usize>(
     Some(Reply::Accepted)
 }
 
-/// Numbers a new grant.
+/// Numbers a new grant; 0: nobody looks.
 pub(crate) fn issue_token<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
     seen: &mut Happenings,
-    holder: Holder,
-) {
+) -> u8 {
     if config.resource.is_none() {
-        return;
+        return 0;
     }
     let newest = remembered(world).max().unwrap_or(0);
     if newest > 0 {
@@ -57,12 +58,12 @@ pub(crate) fn issue_token<R: Record, const C: usize, const N: usize>(
     if token <= newest {
         world.breaches.note(Breach::TokenNotGreater);
     }
-    world.thread_mut(holder).token = token;
+    token
 }
 
 /// Renumbers the remembered tokens from 1, order kept.
 pub(crate) fn forget_unused_ranks<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>) {
-    // Bit t: token t is remembered. At most 8 threads and the resource remember one: ranks stay below 10.
+    // Bit t: token t is remembered. At most 8 threads, their requests and the resource remember one: ranks stay below 32.
     let used: u32 = remembered(world).fold(0, |used, token| used | 1 << token);
     let rank = |token: u8| -> u8 {
         let older = used & ((1 << token) - 1) & !1;
@@ -74,9 +75,13 @@ pub(crate) fn forget_unused_ranks<R: Record, const C: usize, const N: usize>(wor
             thread.token = rank(thread.token);
         }
     }
+    if R::Wire::IS_SPLIT {
+        call::renumber_tokens(world, rank);
+    }
 }
 
 fn remembered<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>) -> impl Iterator<Item = u8> {
     let tokens = world.clients.iter().flat_map(|client| &client.threads).map(|thread| thread.token);
-    tokens.chain([world.resource.newest])
+    let under_way = (0..C).flat_map(|client| world.wires.0[client].requests().iter()).map(|(_, request)| request.token);
+    tokens.chain(under_way).chain([world.resource.newest])
 }

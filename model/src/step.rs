@@ -8,12 +8,15 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
+use crate::wire::Verb;
 use crate::world::{Breach, Breaches, Holder, World};
-use crate::{client, disk, expiry, failover, partition, replication, resource, wakeup, watchdog};
+use crate::{
+    call, client, clocks, disk, expiry, failover, interrupt, partition, replication, resource, wakeup, watchdog,
+};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
-pub struct Step<R, const C: usize, const N: usize> {
+pub struct Step<R: Record, const C: usize, const N: usize> {
     /// The world after it.
     pub world: World<R, C, N>,
     /// What the party that acted observes.
@@ -61,6 +64,10 @@ pub enum Reply {
     NotEnoughReplicas,
     /// The node refused to write: it is a replica by now.
     ReadOnly,
+    /// No answer came in time: it may have happened or not.
+    Unknown,
+    /// The thread was interrupted, and knows no more than that.
+    Interrupted,
 }
 
 /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
@@ -112,11 +119,21 @@ pub enum Happening {
     HolderTold = 1 << 18,
     /// A node refused to write: it is a replica, or has heard of too few of them.
     WriteRefused = 1 << 19,
+    /// A release was sent again, and its receipt says what was answered.
+    ReceiptFound = 1 << 20,
+    /// A request was executed that its caller had given up.
+    ExecutedLate = 1 << 21,
+    /// A caller was told that the outcome is unknown.
+    OutcomeUnknown = 1 << 22,
+    /// Two nodes take themselves for the master.
+    TwoMasters = 1 << 23,
+    /// A grant was stored when the acting master dropped its key, or was lost and could be replaced or come back.
+    GrantAtRisk = 1 << 24,
 }
 
 impl Happening {
     /// Every one, in the order of their bits.
-    pub const ALL: [Self; 20] = [
+    pub const ALL: [Self; 25] = [
         Self::Granted,
         Self::Reentered,
         Self::Refused,
@@ -137,6 +154,11 @@ impl Happening {
         Self::SubscriptionLost,
         Self::HolderTold,
         Self::WriteRefused,
+        Self::ReceiptFound,
+        Self::ExecutedLate,
+        Self::OutcomeUnknown,
+        Self::TwoMasters,
+        Self::GrantAtRisk,
     ];
 }
 
@@ -202,6 +224,7 @@ pub fn step_into<R: Record, const C: usize, const N: usize>(
     *reply = answer;
     failover::note_end(next);
     note_vanished_grant(world, next, action, seen);
+    note_tests(config, world, next, action, seen);
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
     }
@@ -235,6 +258,12 @@ fn happen<R: Record, const C: usize, const N: usize>(
 
         // Wire.
         Action::Deliver { client } => wakeup::deliver(config, next, seen, client),
+        Action::Execute { client, slot } => call::execute(config, next, seen, client, slot),
+        Action::Register { client, thread } => call::register(config, next, Holder::new(client, thread)),
+        Action::Unregister { client, thread } => call::unregister(config, next, Holder::new(client, thread)),
+        Action::Answer { client, slot } => call::answer(config, next, seen, client, slot),
+        Action::Resend { client, slot } => call::resend(config, next, client, slot),
+        Action::Abandon { client, slot } => call::abandon(config, next, seen, client, slot),
 
         // Watchdog.
         Action::Renew { client } => watchdog::renew(config, next, seen, client),
@@ -253,6 +282,9 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::PauseClient { client } => client::pause(next, client),
         Action::CrashNode { node } => failover::crash(config, next, seen, node),
         Action::LoseMessage { client } => wakeup::lose_message(next, client),
+        Action::LoseRequest { client, slot } => call::lose_request(next, client, slot),
+        Action::LoseReply { client, slot } => call::lose_reply(next, client, slot),
+        Action::Interrupt { client, thread } => interrupt::interrupt(config, next, seen, Holder::new(client, thread)),
         Action::ForeignRelease { client, thread } => {
             client::foreign_release(config, next, seen, Holder::new(client, thread))
         }
@@ -260,6 +292,8 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::RestartNode { node } => disk::restart(config, next, node),
         Action::CutLink { node } => partition::cut(config, next, seen, node),
         Action::VanishKey { node } => expiry::vanish(config, next, seen, node),
+        Action::ClockJump { node } => clocks::jump(config, next, seen, node),
+        Action::ClientClockJump { client } => clocks::jump_of_client(config, next, client),
 
         // Time.
         Action::Tick => expiry::tick(config, next, seen),
@@ -273,6 +307,31 @@ pub fn enabled<R: Record, const C: usize, const N: usize>(
     actions: &[Action],
 ) -> Vec<(Action, Step<R, C, N>)> {
     actions.iter().filter_map(|&action| Some((action, step(config, world, action)?))).collect()
+}
+
+/// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
+fn note_tests<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    before: &World<R, C, N>,
+    after: &World<R, C, N>,
+    action: Action,
+    seen: &mut Happenings,
+) {
+    if !config.can_fail_over() && !config.can_restart() && config.faults.vanish_key == 0 {
+        return;
+    }
+    if after.group.nodes.iter().filter(|node| node.is_master()).count() > 1 {
+        seen.note(Happening::TwoMasters);
+    }
+    let is_risky = match action {
+        Action::CrashNode { node } | Action::CutLink { node } | Action::VanishKey { node } => {
+            node == before.group.master
+        }
+        _ => false,
+    };
+    if is_risky && before.acting_master().is_some_and(|master| master.record.holder().is_some()) {
+        seen.note(Happening::GrantAtRisk);
+    }
 }
 
 /// A grant may leave the acting master by the holder's release, by a force release and by expiry. Anything else is a
@@ -289,7 +348,11 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
         Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
             Holder::new(client, thread) == holder
         }
-        Action::ForceRelease { .. } | Action::Tick => true,
+        Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
+        Action::Execute { client, slot } => before
+            .requests(client)
+            .get(slot)
+            .is_some_and(|request| request.verb == Verb::Release && Holder::new(client, request.thread) == holder),
         _ => false,
     };
     if is_gone && !is_rightful {

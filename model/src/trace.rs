@@ -3,6 +3,8 @@
 //! It holds the whole configuration, so that anybody can run it again ([`Trace::record`]) and find the same states
 //! ([`Trace::retrace`]). No machine paths and no wall-clock times: two runs compare byte for byte.
 
+mod in_flight;
+
 use serde::{Deserialize, Serialize};
 
 use crate::action::{Action, Party};
@@ -11,7 +13,10 @@ use crate::disk;
 use crate::locks::Record;
 use crate::properties::{Property, Verdict};
 use crate::step::{Happening, Happenings, Reply, step};
-use crate::world::{Breach, Classified, Holder, Mode, Node, Phase, Role, Subscription, World, in_class};
+use crate::world::{Breach, Holder, Mode, Node, Phase, Role, Subscription, World};
+use crate::{Classified, in_class};
+
+pub use in_flight::{RequestState, StoredReceipt};
 
 /// The version of this format. Raised when a reader of the older one would misread the newer.
 pub const SCHEMA: u32 = 1;
@@ -87,6 +92,8 @@ pub enum InLoop {
     TakenAt(usize),
     /// In every turn there is a state, the one after this step, in which it cannot happen.
     DisabledAfter(usize),
+    /// It can happen in no state of the loop: the only excuse of what is strongly fair.
+    NeverPossible,
 }
 
 /// One step.
@@ -161,6 +168,15 @@ pub struct ClientState {
     /// Ticks until it asks again after a failover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_in: Option<u8>,
+    /// What it has in flight, by slot.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub requests: Vec<RequestState>,
+    /// Threads, from 0, that know of a grant which the renewal table does not know yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub unregistered: Vec<u8>,
+    /// Ticks that the oldest unlock message has been under way; counted only where the scenario bounds the delay.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub message_age: Option<u8>,
 }
 
 /// A thread.
@@ -169,7 +185,7 @@ pub struct ClientState {
 pub struct ThreadState {
     /// `A`, or `A:1` where clients have two threads.
     pub name: String,
-    /// `idle`, `refused`, `subscribed`, `waiting` or `dead`.
+    /// `idle`, `refused`, `subscribed`, `waiting`, `asking`, `asking-again`, `releasing` or `dead`.
     pub phase: String,
     /// How often it believes it holds.
     pub holds: u8,
@@ -177,6 +193,9 @@ pub struct ThreadState {
     pub token: u8,
     /// Ticks until its wait limit.
     pub wait_left: Option<u8>,
+    /// The same by a clock that never jumps, where the client's may.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub limit_left: Option<u8>,
     /// Ticks until it asks again of itself.
     pub wake_in: Option<u8>,
     /// Ticks until it releases at the latest.
@@ -204,6 +223,20 @@ pub struct NodeState {
     /// Ticks since it was heard of, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unheard: u8,
+    /// The release receipts it stores.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts: Vec<StoredReceipt>,
+    /// The receipts of each effect under way, where any has one.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub receipts_under_way: Vec<Vec<StoredReceipt>>,
+    /// Ticks by which its clock is ahead; below 0: behind.
+    #[serde(default, skip_serializing_if = "is_level")]
+    pub ahead: i8,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+const fn is_level(ahead: &i8) -> bool {
+    *ahead == 0
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
@@ -277,7 +310,8 @@ pub enum Untrue {
     },
     /// What is said to be a loop does not end where it starts.
     DoesNotClose,
-    /// The loop is not fair: this action could happen in each of its states and never does.
+    /// The loop is not fair: this action could happen in each of its states, or, if it is strongly fair, in one, and never
+    /// does.
     Unfair {
         /// What should have happened.
         action: Action,
@@ -455,7 +489,12 @@ fn fairness<R: Record, const C: usize, const N: usize>(
         // That a moment comes in which time cannot pass is no reason for it to stand still: unless nothing happens at all.
         let may_be_disabled = action != Action::Tick || start == actions.len();
         let is_disabled = |&after: &usize| may_be_disabled && step(config, &worlds[after], action).is_none();
-        let disabled = || (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter);
+        let disabled = || -> Option<InLoop> {
+            if action.kind().is_strongly_fair(config) {
+                return (start..worlds.len()).all(|after| is_disabled(&after)).then_some(InLoop::NeverPossible);
+            }
+            (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter)
+        };
         let in_loop = taken.or_else(disabled).ok_or(Untrue::Unfair { action })?;
         Ok(FairAction { lane: lane(config, action.party()), action, in_loop })
     })
@@ -487,7 +526,14 @@ impl State {
 
     /// The threads that believe they hold.
     pub fn believers(&self) -> impl Iterator<Item = &ThreadState> {
-        self.clients.iter().flat_map(|client| &client.threads).filter(|thread| thread.holds > 0)
+        self.clients.iter().flat_map(|client| &client.threads).filter(|thread| thread.believes())
+    }
+}
+
+impl ThreadState {
+    /// Whether it believes it holds. Who has called release counts on that hold no more.
+    pub fn believes(&self) -> bool {
+        self.holds > u8::from(self.phase == "releasing")
     }
 }
 
@@ -516,11 +562,15 @@ fn client_state<R: Record, const C: usize, const N: usize>(
             Phase::Subscribed => "subscribed",
             Phase::Waiting => "waiting",
             Phase::Dead => "dead",
+            Phase::Asking => "asking",
+            Phase::AskingAgain => "asking-again",
+            Phase::Releasing => "releasing",
         }
         .to_owned(),
         holds: state.holds,
         token: state.token,
         wait_left: state.wait_left.left(),
+        limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
     });
@@ -528,7 +578,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         name: client_name(index).to_string(),
         mode: mode.to_owned(),
         master: node_name(client.master),
-        acquires_left: client.acquires_left,
+        acquires_left: client.acquires_left.left(),
         threads: threads.collect(),
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
@@ -537,6 +587,11 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
         asks_in: client.asks_in.left(),
+        requests: in_flight::requests(config, world, index),
+        unregistered: (0..config.clients.threads)
+            .filter(|thread| world.requests(index).owed[usize::from(*thread)])
+            .collect(),
+        message_age: Some(world.requests(index).message_age()).filter(|age| *age > 0),
     }
 }
 
@@ -548,17 +603,20 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         Role::Unsynced => "unsynced",
         Role::Down | Role::DownReplica => "down",
     };
+    let effects = &node.link.effects[..usize::from(node.link.len)];
+    let receipts_under_way: Vec<_> = effects.iter().map(|effect| in_flight::receipts(config, &effect.record)).collect();
+    let receipts_under_way = if receipts_under_way.iter().all(Vec::is_empty) { Vec::new() } else { receipts_under_way };
     NodeState {
         name: node_name(index),
         role: role.to_owned(),
         lock: stored(config, &node.record).filter(|_| node.is_up()),
-        under_way: node.link.effects[..usize::from(node.link.len)]
-            .iter()
-            .map(|effect| stored(config, &effect.record))
-            .collect(),
+        under_way: effects.iter().map(|effect| stored(config, &effect.record)).collect(),
         on_disk: disk::on_disk(config, node).map(|record| Disk { lock: stored(config, &record) }),
         is_cut: node.is_cut,
         unheard: node.unheard,
+        receipts: if node.is_up() { in_flight::receipts(config, &node.record) } else { Vec::new() },
+        receipts_under_way,
+        ahead: node.ahead,
     }
 }
 

@@ -47,9 +47,9 @@ pub(crate) fn deliver<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
     seen: &mut Happenings,
-    client: u8,
+    index: u8,
 ) -> Option<Reply> {
-    let client = world.client_mut(client);
+    let client = world.client_mut(index);
     let has_room = client.wakeup.permits < MAX_MESSAGES;
     if !client.is_running() || !has_room || config.is_mutated(Mutant::MessagesNeverArrive) {
         return None;
@@ -59,6 +59,9 @@ pub(crate) fn deliver<R: Record, const C: usize, const N: usize>(
         seen.note(Happening::MessageUnheard);
     }
     client.wakeup.permits += 1;
+    if let Some(requests) = world.requests_mut(index) {
+        requests.drop_message();
+    }
     Some(Reply::Done)
 }
 
@@ -69,6 +72,9 @@ pub(crate) fn lose_message<R: Record, const C: usize, const N: usize>(
     world.faults.lose_message = world.faults.lose_message.checked_sub(1)?;
     let entry = &mut world.client_mut(client).wakeup;
     entry.messages = entry.messages.checked_sub(1)?;
+    if let Some(requests) = world.requests_mut(client) {
+        requests.drop_message();
+    }
     Some(Reply::Done)
 }
 
@@ -104,11 +110,14 @@ pub(crate) fn refuse<R: Record, const C: usize, const N: usize>(
     remaining: Timer,
 ) {
     if !config.waits() {
-        world.thread_mut(holder).wait_left = Timer::OFF;
+        let thread = world.thread_mut(holder);
+        thread.phase = Phase::Idle;
+        thread.wait_left = Timer::OFF;
+        thread.limit_left = Timer::OFF;
         return;
     }
     let thread = world.thread_mut(holder);
-    if thread.phase == Phase::Idle && config.lock.publishes() {
+    if matches!(thread.phase, Phase::Idle | Phase::Asking) && config.lock.publishes() {
         thread.phase = Phase::Refused;
         return;
     }
@@ -131,10 +140,14 @@ pub(crate) fn leave<R: Record, const C: usize, const N: usize>(world: &mut World
     let thread = world.thread_mut(holder);
     thread.phase = Phase::Idle;
     thread.wait_left = Timer::OFF;
+    thread.limit_left = Timer::OFF;
     thread.wake_in = Timer::OFF;
     let client = world.client_mut(holder.client());
     if !client.threads.iter().any(|thread| uses_entry(thread.phase)) {
         client.wakeup = WakeupEntry::NONE;
+        if let Some(requests) = world.requests_mut(holder.client()) {
+            requests.forget_messages();
+        }
     }
 }
 
@@ -153,8 +166,13 @@ pub(crate) fn lose_subscriptions<R: Record, const C: usize, const N: usize>(
 }
 
 /// Whether time must wait for a message.
-pub(crate) fn has_due_message(config: &Config, client: &Client) -> bool {
-    config.network.delay == crate::config::MessageDelay::None
+pub(crate) fn has_due_message<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    index: u8,
+    client: &Client,
+) -> bool {
+    config.network.delay.most().is_some_and(|most| world.requests(index).message_age() >= most)
         && client.is_running()
         && client.wakeup.messages > 0
         && client.wakeup.permits < MAX_MESSAGES
@@ -162,5 +180,5 @@ pub(crate) fn has_due_message(config: &Config, client: &Client) -> bool {
 }
 
 const fn uses_entry(phase: Phase) -> bool {
-    matches!(phase, Phase::Subscribed | Phase::Waiting)
+    matches!(phase, Phase::Subscribed | Phase::Waiting | Phase::AskingAgain)
 }

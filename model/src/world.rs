@@ -2,7 +2,7 @@
 //! the guarded resource accepted.
 //!
 //! Every time is an offset from now, so time never ends and states repeat. A world is a small `Copy` value whose arrays
-//! are sized by its class ([`in_class`]).
+//! are sized by its class ([`in_class`](crate::in_class)).
 
 use core::fmt;
 use core::hash::{Hash, Hasher};
@@ -10,8 +10,8 @@ use core::num::NonZeroU8;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Faults, LockKind, MAX_THREADS};
-use crate::locks::{Record, plain::Plain, reentrant::Reentrant};
+use crate::config::{Config, Faults, MAX_THREADS};
+use crate::locks::Record;
 
 /// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
 /// timer with 0 left wants to fire.
@@ -50,6 +50,14 @@ impl Timer {
     /// Whether it is due.
     pub const fn is_due(self) -> bool {
         self.0 == 0
+    }
+
+    /// So many ticks nearer, or farther away if that is below 0; `None`: it is over by then. One that is off stays off.
+    pub(crate) fn nearer(self, ticks: i8) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(left) => u8::try_from(i16::from(left) - i16::from(ticks)).ok().map(Self),
+        }
     }
 
     /// One tick later. A due timer stays due: it is overdue, and nothing depends on by how much.
@@ -111,9 +119,11 @@ impl fmt::Debug for Holder {
 
 /// Everything, at one moment: `C` client slots, `N` node slots, and the record `R` of the lock's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct World<R, const C: usize, const N: usize> {
+pub struct World<R: Record, const C: usize, const N: usize> {
     /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
     pub clients: [Client; C],
+    /// What each client has in flight; nothing where request and answer are one step.
+    pub wires: Wires<R::Wire, C>,
     /// What Redis stores.
     pub group: Group<R, N>,
     /// What the resource accepted.
@@ -124,6 +134,10 @@ pub struct World<R, const C: usize, const N: usize> {
     pub breaches: Breaches,
 }
 
+/// What each client has in flight.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Wires<W, const C: usize>(pub(crate) [W; C]);
+
 /// A client is a process: its threads are the holders, the rest is shared by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Client {
@@ -132,7 +146,7 @@ pub struct Client {
     /// The node it takes for the master.
     pub master: u8,
     /// How often it may still ask; `None`: for ever.
-    pub acquires_left: Option<u8>,
+    pub acquires_left: Asks,
     /// Its threads.
     pub threads: [Thread; MAX_THREADS as usize],
     /// What its watchdog renews.
@@ -141,6 +155,37 @@ pub struct Client {
     pub wakeup: WakeupEntry,
     /// Until it asks again after a failover; off: at once.
     pub asks_in: Timer,
+}
+
+/// How often a client may still ask, in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Asks(u8);
+
+impl Asks {
+    /// For ever.
+    pub const ANY: Self = Self(u8::MAX);
+
+    /// So often, or for ever. A bounded number is far below the largest byte.
+    pub const fn optional(times: Option<u8>) -> Self {
+        match times {
+            Some(times) => Self(times),
+            None => Self::ANY,
+        }
+    }
+
+    /// The times left; `None`: for ever.
+    pub const fn left(self) -> Option<u8> {
+        if self.0 == Self::ANY.0 { None } else { Some(self.0) }
+    }
+
+    /// Once less; `None`: it may ask no more.
+    pub(crate) const fn once_less(self) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(0) => None,
+            Some(left) => Some(Self(left - 1)),
+        }
+    }
 }
 
 /// Whether a client runs.
@@ -168,8 +213,10 @@ pub struct Thread {
     pub holds: u8,
     /// The rank of its grant among all that are remembered, 1 the oldest; 0: none, or nobody looks.
     pub token: u8,
-    /// Until its wait limit.
+    /// Until its wait limit, by its client's wall clock.
     pub wait_left: Timer,
+    /// The same by a clock that never jumps; kept only where the other may.
+    pub limit_left: Timer,
     /// Until it asks again of itself.
     pub wake_in: Timer,
     /// Until it wants to release at the latest.
@@ -190,6 +237,12 @@ pub enum Phase {
     Waiting,
     /// Dead, its process may live.
     Dead,
+    /// Its first request for the lock is in flight.
+    Asking,
+    /// Subscribed, and another request for the lock is in flight.
+    AskingAgain,
+    /// Its release is in flight.
+    Releasing,
 }
 
 /// What the process's watchdog renews: a count per thread for the one lock.
@@ -254,6 +307,8 @@ pub struct Node<R> {
     /// Ticks since it was heard of. Of a dead node: since it died. Of a replica: since its master heard of it. Of a
     /// master that was passed over: since it lacks replicas. Counted as far as a rule asks for it.
     pub unheard: u8,
+    /// Ticks by which its clock is ahead of the clocks that never jumped; below 0: behind.
+    pub ahead: i8,
 }
 
 /// What a node is now.
@@ -354,7 +409,16 @@ impl Breaches {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 5] = [Self::Idle, Self::Refused, Self::Subscribed, Self::Waiting, Self::Dead];
+    pub const ALL: [Self; 8] = [
+        Self::Idle,
+        Self::Refused,
+        Self::Subscribed,
+        Self::Waiting,
+        Self::Dead,
+        Self::Asking,
+        Self::AskingAgain,
+        Self::Releasing,
+    ];
 }
 
 impl Thread {
@@ -364,20 +428,26 @@ impl Thread {
         holds: 0,
         token: 0,
         wait_left: Timer::OFF,
+        limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
     };
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
 
-    /// Whether it believes it holds.
+    /// Whether it believes it holds. Who has called release counts on that hold no more.
     pub const fn believes(&self) -> bool {
-        self.holds > 0
+        self.holds > matches!(self.phase, Phase::Releasing) as u8
     }
 
     /// Whether it is somewhere in `lock()`.
     pub const fn is_waiting(&self) -> bool {
-        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting)
+        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
+    }
+
+    /// Whether its request is in flight.
+    pub const fn is_calling(&self) -> bool {
+        matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing)
     }
 }
 
@@ -401,7 +471,7 @@ impl Client {
     pub const ABSENT: Self = Self {
         mode: Mode::Absent,
         master: 0,
-        acquires_left: None,
+        acquires_left: Asks::ANY,
         threads: [Thread::DEAD; MAX_THREADS as usize],
         renewal: RenewalTable::EMPTY,
         wakeup: WakeupEntry::NONE,
@@ -445,7 +515,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
         thread_slots[..usize::from(config.clients.threads)].fill(Thread::IDLE);
         let client = Client {
             mode: Mode::Running,
-            acquires_left: config.clients.acquires,
+            acquires_left: Asks::optional(config.clients.acquires),
             threads: thread_slots,
             ..Client::ABSENT
         };
@@ -457,6 +527,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
             disk: R::default(),
             is_cut: false,
             unheard: 0,
+            ahead: 0,
         };
 
         let mut clients = [Client::ABSENT; C];
@@ -467,6 +538,7 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
 
         Self {
             clients,
+            wires: Wires([R::Wire::default(); C]),
             group: Group { master: 0, failover_left: Timer::OFF, nodes },
             resource: ResourceLog::default(),
             faults: config.faults,
@@ -536,33 +608,6 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
     }
 }
 
-/// Work to be done in the class of a scenario: with the kind's record and the array sizes as types.
-pub trait Classified {
-    /// What comes out, the same type for every class.
-    type Output;
-
-    /// The work.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output;
-}
-
-/// Does the work in the smallest class that holds the scenario's world.
-///
-/// Few classes: each is a copy of the whole engine in the binary.
-pub fn in_class<W: Classified>(config: &Config, work: W) -> W::Output {
-    match (config.lock, config.clients.count, config.nodes()) {
-        (LockKind::Plain, ..=2, ..=1) => work.run::<Plain, 2, 1>(config),
-        (LockKind::Plain, ..=2, 2) => work.run::<Plain, 2, 2>(config),
-        (LockKind::Plain, ..=2, _) => work.run::<Plain, 2, 3>(config),
-        (LockKind::Plain, _, ..=1) => work.run::<Plain, 4, 1>(config),
-        (LockKind::Plain, _, _) => work.run::<Plain, 4, 3>(config),
-        (LockKind::Reentrant, ..=2, ..=1) => work.run::<Reentrant, 2, 1>(config),
-        (LockKind::Reentrant, ..=2, 2) => work.run::<Reentrant, 2, 2>(config),
-        (LockKind::Reentrant, ..=2, _) => work.run::<Reentrant, 2, 3>(config),
-        (LockKind::Reentrant, _, ..=1) => work.run::<Reentrant, 4, 1>(config),
-        (LockKind::Reentrant, _, _) => work.run::<Reentrant, 4, 3>(config),
-    }
-}
-
 /// Small fields in one word: states are hashed more often than anything else is done to them.
 ///
 /// Written by hand, and only here, because derived hashes go byte by byte; every field is named by a pattern without
@@ -575,11 +620,12 @@ impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
     // Loops, because a derived hash of an array is a call and not inlined.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, group, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Self { clients, wires, group, resource: ResourceLog { newest }, faults, breaches } = self;
         let Group { master, failover_left, nodes } = group;
         for client in clients {
             client.hash(hasher);
         }
+        wires.hash(hasher);
         for node in nodes {
             node.hash(hasher);
         }
@@ -588,11 +634,21 @@ impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
     }
 }
 
+impl<W: Hash, const C: usize> Hash for Wires<W, C> {
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        for wire in &self.0 {
+            wire.hash(hasher);
+        }
+    }
+}
+
 impl Hash for Thread {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { phase, holds, token, wait_left, wake_in, hold_left } = *self;
-        hasher.write_u64(word([phase as u8, holds, token, wait_left.0, wake_in.0, hold_left.0, 0, 0]));
+        let Self { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = *self;
+        let bytes = [phase as u8, holds, token, wait_left.0, limit_left.0, wake_in.0, hold_left.0, 0];
+        hasher.write_u64(word(bytes));
     }
 }
 
@@ -607,12 +663,10 @@ impl Hash for Client {
             Subscription::Lost => 1,
             Subscription::On(node) => node + 2,
         };
-        // Bounded budgets are far below the largest byte.
-        let acquires_left = acquires_left.unwrap_or(u8::MAX);
         const { assert!(crate::config::MAX_MESSAGES < 4 && crate::config::MAX_REPLICAS < 14, "they share a byte") };
         let waking = subscription << 4 | permits << 2 | messages;
         let standing = master << 4 | first << 2 | mode as u8;
-        let bytes = [standing, asks_in.0, acquires_left, first_count, second_count, due_in.0, waking, 0];
+        let bytes = [standing, asks_in.0, acquires_left.0, first_count, second_count, due_in.0, waking, 0];
         hasher.write_u64(word(bytes));
         let [one, other] = threads;
         one.hash(hasher);
@@ -623,11 +677,12 @@ impl Hash for Client {
 impl<R: Record> Hash for Node<R> {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard } = self;
+        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard, ahead } = self;
         record.hash(hasher);
         // A disk that is kept for no rule is in its default.
         let has_disk = *disk != R::default();
-        let bytes = [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), 0, 0];
+        let bytes =
+            [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0];
         hasher.write_u64(word(bytes));
         if has_disk {
             disk.hash(hasher);

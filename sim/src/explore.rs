@@ -88,7 +88,7 @@ struct Explored<R, const C: usize, const N: usize> {
 
 /// A world that can be read.
 #[derive(Clone)]
-struct Moment<R, const C: usize, const N: usize> {
+struct Moment<R: Record, const C: usize, const N: usize> {
     world: World<R, C, N>,
     scenario: Arc<Scenario>,
 }

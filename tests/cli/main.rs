@@ -3,6 +3,7 @@
 
 mod commands;
 mod drawing;
+mod edges;
 mod explore;
 mod schema;
 mod servers;

@@ -9,7 +9,7 @@ use lockstep_model::{ActionKind, LockKind, Property};
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
 
-use crate::traces::{EVERYTHING, FAILOVER, failover, orphan, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, failover, orphan, stale_effect, wakeup, walk};
 
 fn validator() -> jsonschema::Validator {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
@@ -24,8 +24,11 @@ fn every_trace_is_as_the_schema_says() {
     let synchronous =
         Config { cluster: lockstep_model::config::Cluster { lag: Bound::Ticks(0), ..FAILOVER.cluster }, ..FAILOVER };
     let plain = Config { lock: LockKind::Plain, ..EVERYTHING };
-    traces
-        .extend([EVERYTHING, synchronous, plain].iter().flat_map(|config| (0..10).map(|seed| walk(config, 60, seed))));
+    traces.extend(
+        [EVERYTHING, IN_FLIGHT, synchronous, plain]
+            .iter()
+            .flat_map(|config| (0..10).map(|seed| walk(config, 60, seed))),
+    );
     for trace in traces {
         let trace = serde_json::to_value(&trace).expect("a trace is JSON");
         if let Err(error) = validator.validate(&trace) {

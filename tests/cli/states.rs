@@ -6,7 +6,7 @@ use lockstep_model::config::{Bound, Cluster, Config, PromoteRule};
 use lockstep_model::{Action, Classified, Record, World, in_class, step};
 use lockstep_sim::render::state;
 
-use crate::traces::{EVERYTHING, FAILOVER, SMALL};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL};
 
 /// Every state within so many of the first, in our words and in those of a compiler.
 struct Reading {
@@ -35,7 +35,7 @@ impl Classified for Reading {
 #[test]
 fn two_states_that_differ_read_differently() {
     let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };
-    for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }] {
+    for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }, IN_FLIGHT] {
         let pages = in_class(&config, Reading { most: 20_000 });
         let mut known = BTreeMap::new();
         for (page, world) in &pages {

@@ -1,8 +1,8 @@
 //! Traces to draw, and walks to draw at random.
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource,
-    Time, Ttls,
+    Bound, Calls, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule,
+    Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
@@ -10,7 +10,7 @@ use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, Wo
 /// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
 pub const SMALL: Config = Config {
     lock: LockKind::Reentrant,
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None },
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None, jump: 0 },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {
         replicas: 0,
@@ -26,6 +26,7 @@ pub const SMALL: Config = Config {
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
+    calls: Calls::DEFAULT,
     faults: Faults {
         crash_client: 0,
         crash_thread: 0,
@@ -37,8 +38,14 @@ pub const SMALL: Config = Config {
         restart_node: 0,
         cut_link: 0,
         vanish_key: 0,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 0,
+        clock_jump: 0,
+        client_clock_jump: 0,
     },
     resource: None,
+    strong_fairness: false,
     mutant: None,
 };
 
@@ -52,7 +59,7 @@ pub const FAILOVER: Config = Config {
 
 /// Everything at once: processes of two threads, three nodes, a watchdog, a fenced resource, every fault.
 pub const EVERYTHING: Config = Config {
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None },
+    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None, jump: 2 },
     clients: Clients { threads: 2, ..SMALL.clients },
     cluster: Cluster {
         replicas: 2,
@@ -74,9 +81,22 @@ pub const EVERYTHING: Config = Config {
         restart_node: 1,
         cut_link: 1,
         vanish_key: 1,
+        lose_request: 0,
+        lose_reply: 0,
+        interrupt: 1,
+        clock_jump: 1,
+        client_clock_jump: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL
+};
+
+/// The same with requests in flight, everything of which may be late or lost.
+pub const IN_FLIGHT: Config = Config {
+    network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
+    calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
+    faults: Faults { lose_request: 2, lose_reply: 2, ..EVERYTHING.faults },
+    ..EVERYTHING
 };
 
 const A: u8 = 0;

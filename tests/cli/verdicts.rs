@@ -1,7 +1,7 @@
 //! The page of `check` against its golden file, with one of everything.
 
 use lockstep_model::config::Faults;
-use lockstep_model::{ActionKind, Happenings, Property, Verdict};
+use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
 use lockstep_sim::check::{Coverage, Engine, Outcome, PropertyOutcome};
 use lockstep_sim::render::Paint;
 use lockstep_sim::render::verdicts::{Found, Result, json, page};
@@ -11,6 +11,7 @@ use crate::traces::failover;
 fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
     let outcome = Outcome {
         scenario: name.to_owned(),
+        config: failover().config,
         engine: Engine::Native,
         states: 12_345,
         generated: 67_890,
@@ -20,11 +21,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
         peak_bytes: None,
         seconds: 0.25,
         liveness_seconds: None,
-        coverage: Coverage {
-            taken: [0; ActionKind::ALL.len()],
-            happenings: Happenings::NONE,
-            least_left: Faults::default(),
-        },
+        coverage: Coverage { least_left: Faults::default(), ..Coverage::none(&failover().config) },
         properties,
     };
     Found { argument: name.to_owned(), outcome }
@@ -64,7 +61,7 @@ fn stopped() -> Found {
 
 #[test]
 fn the_page_of_one_of_everything() {
-    let mut all = [as_declared(), surprising(), stopped()];
+    let mut all = vec![as_declared(), surprising(), stopped()];
     all[2].outcome.complete = false;
     insta::assert_snapshot!(page(&all, Paint::Plain, 120));
 }
@@ -92,4 +89,26 @@ fn programs_get_the_keys_of_the_design_page() {
         assert!(property.contains_key(key), "{key}");
     }
     assert_eq!(scenario["engine"], "native");
+}
+
+/// What never happened is data, not only words.
+#[test]
+fn programs_learn_what_was_never_come_to() {
+    let mut found = as_declared();
+    let config = &mut found.outcome.config;
+    config.faults.crash_node = 2;
+    found.outcome.coverage = Coverage::none(config);
+    found.outcome.coverage.answers[ActionKind::Acquire as usize][ReplyKind::Busy as usize] = 3;
+    found.outcome.coverage.enabled[ActionKind::Acquire as usize] = 2;
+    let coverage = &json(&[found])["scenarios"][0]["coverage"];
+    assert_eq!(coverage["taken"]["acquire"], 3);
+    assert_eq!(coverage["enabled"]["acquire"], 2);
+    assert_eq!(coverage["answers"]["acquire"], serde_json::json!({ "busy": 3 }));
+    let never = &coverage["never"];
+    let answers = never["answers"].as_array().expect("a list");
+    assert!(answers.contains(&serde_json::json!({ "action": "acquire", "answer": "acquired" })), "{never}");
+    assert!(!answers.contains(&serde_json::json!({ "action": "acquire", "answer": "busy" })), "{never}");
+    assert!(never["happenings"].as_array().is_some_and(|all| all.contains(&"granted".into())), "{never}");
+    assert!(never["ways"][0]["switch"].is_string(), "{never}");
+    assert_eq!(never["spent"], serde_json::json!({ "crash_node": 2 }));
 }

@@ -1,6 +1,8 @@
 //! A second checker, for graphs so small that everything can be tried: every set of edges is a guess at what a run takes
 //! again and again. It knows no components, no numbers and no marks, and it must agree.
 
+use std::collections::BTreeSet;
+
 use proptest::prelude::*;
 use proptest::strategy::ValueTree as _;
 
@@ -10,21 +12,40 @@ const MOST_STATES: u32 = 5;
 const MOST_EDGES: usize = 10;
 
 fn any_world() -> impl Strategy<Value = Drawn> {
-    // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither.
+    // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither; any but time may be strongly fair, or that as well.
     let edge = (0..MOST_STATES, 0..5u8, 0..MOST_STATES);
     let edges = prop::collection::btree_set(edge, 3..=MOST_EDGES);
     let cause = prop::collection::vec(0..MOST_STATES, 1..4);
     let effect = prop::collection::vec(0..MOST_STATES, 0..3);
-    (edges, 0..=3u8, any::<bool>(), cause, effect, any::<bool>()).prop_map(
-        |(edges, weak, has_time, cause, effect, patient)| Drawn {
+    let strong = prop::collection::btree_set(prop::sample::select(vec![0, 1, 2, 4u8]), 0..=2);
+    (edges, 0..=3u8, any::<bool>(), strong, cause, effect, any::<bool>()).prop_map(
+        |(edges, weak, has_time, strong, cause, effect, patient)| Drawn {
             edges: edges.into_iter().collect(),
             weak: (0..weak).collect(),
             time: has_time.then_some(3).into_iter().collect(),
+            strong: strong.into_iter().collect(),
             cause,
             effect,
             patient,
         },
     )
+}
+
+/// Worlds in which nobody may stand still, but may go round: what is strongly fair decides.
+fn any_restless_world() -> impl Strategy<Value = Drawn> {
+    let restless = (0..4u32, 0..3u8, 0..4u32);
+    let strong = (0..4u32, prop::sample::select(vec![2, 4u8]), 0..MOST_STATES);
+    let edges = prop::collection::btree_set(restless, 4..=7);
+    let more = prop::collection::btree_set(strong, 1..=3);
+    (edges, more, any::<bool>()).prop_map(|(edges, more, patient)| Drawn {
+        edges: edges.into_iter().chain(more).collect::<BTreeSet<_>>().into_iter().collect(),
+        weak: vec![0, 1],
+        strong: vec![2, 4],
+        cause: vec![0],
+        effect: vec![4],
+        patient,
+        ..Drawn::default()
+    })
 }
 
 /// What is never given, at the end of how short a stem.
@@ -64,8 +85,7 @@ fn touches((from, _, to): (u32, u8, u32), state: u32) -> bool {
 
 /// Whether some run takes exactly these edges again and again: from each state of theirs they lead to each other.
 fn is_one_round(taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
-    let among =
-        Drawn { edges: taken.to_vec(), weak: vec![], time: vec![], cause: vec![], effect: vec![], patient: true };
+    let among = Drawn { edges: taken.to_vec(), ..Drawn::default() };
     let ways = distances(&among, |_| true);
     !taken.is_empty()
         && states.iter().all(|one| states.iter().all(|other| ways[*one as usize][*other as usize].is_some()))
@@ -77,7 +97,9 @@ fn is_fair(world: &Drawn, taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
     let can = |state: u32, action: u8| world.edges.iter().any(|edge| edge.0 == state && edge.1 == action);
     let cannot = |action: u8| states.iter().any(|state| !can(*state, action));
     let time_passes = world.time.iter().all(|tick| is_taken(*tick) || (taken.is_empty() && cannot(*tick)));
-    world.weak.iter().all(|action| is_taken(*action) || cannot(*action)) && time_passes
+    let never_can = |action: u8| states.iter().all(|state| !can(*state, action));
+    let is_strongly_fair = world.strong.iter().all(|action| is_taken(*action) || never_can(*action));
+    world.weak.iter().all(|action| is_taken(*action) || cannot(*action)) && time_passes && is_strongly_fair
 }
 
 /// From where to where in how many steps, all of whose states are in.
@@ -137,6 +159,15 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(12_000))]
+
+    #[test]
+    fn the_engine_agrees_on_what_is_strongly_fair(world in any_restless_world()) {
+        assert_agrees(&world, world.always_eventually().as_ref(), |_| true);
+    }
+}
+
 /// Random graphs are no proof if they are all alike.
 #[test]
 fn random_graphs_are_of_both_sorts() {
@@ -153,4 +184,25 @@ fn random_graphs_are_of_both_sorts() {
     assert!(with_turn >= 50, "{with_turn} {idle} {none}");
     assert!(idle >= 200, "{with_turn} {idle} {none}");
     assert!(none >= 200, "{with_turn} {idle} {none}");
+}
+
+/// Nor if strong fairness never made a difference to them.
+#[test]
+fn strong_fairness_changes_some_verdicts_and_some_turns() {
+    let mut runner = proptest::test_runner::TestRunner::deterministic();
+    let (mut saved, mut longer, mut kept) = (0, 0, 0);
+    for _ in 0..4_000 {
+        let strong = any_restless_world().new_tree(&mut runner).expect("a world").current();
+        let weak = Drawn { strong: vec![], weak: [&strong.weak[..], &strong.strong].concat(), ..strong.clone() };
+        match (weak.always_eventually(), strong.always_eventually()) {
+            (Some(_), None) => saved += 1,
+            (Some(weak), Some(strong)) if strong.turn.len() > weak.turn.len() => longer += 1,
+            (Some(_), Some(_)) => kept += 1,
+            (None, None) => {}
+            (None, Some(path)) => panic!("what is strongly fair is weakly fair: {path:?}"),
+        }
+    }
+    assert!(saved >= 50, "{saved} {longer} {kept}");
+    assert!(longer >= 10, "{saved} {longer} {kept}");
+    assert!(kept >= 50, "{saved} {longer} {kept}");
 }

@@ -4,12 +4,13 @@ use lockstep_sim::check::Stopped;
 use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Marks, Space};
 
 /// Everything that can happen in a drawn world.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// From where, by which action, to where.
     pub edges: Vec<(u32, u8, u32)>,
     pub weak: Vec<u8>,
     pub time: Vec<u8>,
+    pub strong: Vec<u8>,
     /// Where something begins to be owed.
     pub cause: Vec<u32>,
     /// Where it is given.
@@ -29,7 +30,8 @@ impl Space for Drawn {
     }
 
     fn identity(&self, state: &u32) -> u64 {
-        u64::from(*state) + 1
+        // Spread over all bits, so that states are of many shards.
+        (u64::from(*state) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
     fn marks(&self, state: &u32) -> Marks {
@@ -44,12 +46,19 @@ impl Space for Drawn {
         }
     }
 
-    fn fairness(&self) -> Fairness {
-        let set = |actions: &[u8]| actions.iter().copied().collect::<ActionSet>();
-        Fairness { weak: set(&self.weak), time: set(&self.time) }
+    fn nth_successor(&self, state: &u32, action: u8, nth: usize) -> u32 {
+        let edge = self.edges.iter().filter(|(from, _, _)| from == state).nth(nth);
+        let &(_, taken, to) = edge.expect("it was there before");
+        assert_eq!(taken, action);
+        to
     }
 
-    fn stops(&self, _: usize) -> Option<Stopped> {
+    fn fairness(&self) -> Fairness {
+        let set = |actions: &[u8]| actions.iter().copied().collect::<ActionSet>();
+        Fairness { weak: set(&self.weak), time: set(&self.time), strong: set(&self.strong) }
+    }
+
+    fn stops(&self, _: usize, _: usize) -> Option<Stopped> {
         None
     }
 }
@@ -75,7 +84,7 @@ impl Drawn {
     }
 
     fn graph(&self) -> Graph {
-        let mut graph = Graph::of(self).unwrap_or_else(|stopped| panic!("{stopped:?}"));
+        let mut graph = Graph::of(self, 1).unwrap_or_else(|stopped| panic!("{stopped:?}"));
         if !self.patient {
             graph.turn_effort = 0;
         }

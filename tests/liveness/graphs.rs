@@ -1,4 +1,5 @@
-//! Graphs small enough to be judged by looking at them. `A` and `B` are weakly fair, `T` is time, `U` may happen or not.
+//! Graphs small enough to be judged by looking at them. `A` and `B` are weakly fair, `T` is time, `U` may happen or not;
+//! `S` and `R`, where they are, are strongly fair.
 
 use crate::drawn::{Drawn, Path};
 
@@ -13,6 +14,7 @@ fn drawn(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
         edges: edges.to_vec(),
         weak: vec![A, B],
         time: vec![],
+        strong: vec![],
         cause: vec![],
         effect: effect.to_vec(),
         patient: true,
@@ -193,6 +195,7 @@ fn what_was_given_is_not_owed_any_more() {
         edges: vec![(0, A, 1), (1, A, 2), (2, A, 3), (3, A, 3)],
         weak: vec![A],
         time: vec![],
+        strong: vec![],
         cause: vec![1],
         effect: vec![2],
         patient: true,
@@ -207,9 +210,98 @@ fn what_is_owed_in_passing_is_owed_for_ever_if_it_is_never_given() {
         edges: vec![(0, A, 1), (1, A, 2), (2, A, 3), (3, A, 3)],
         weak: vec![A],
         time: vec![],
+        strong: vec![],
         cause: vec![1],
         effect: vec![0],
         patient: true,
     };
     assert_eq!(world.leads_to(), Some(path(&[(A, 1), (A, 2), (A, 3)], &[(A, 3)])));
+}
+
+const S: u8 = 4;
+const R: u8 = 5;
+
+fn strongly(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+    Drawn { strong: vec![S, R], ..drawn(edges, effect) }
+}
+
+/// The same graph as for weak fairness: that `S` cannot happen in state 1 is no excuse, and it leads out.
+#[test]
+fn what_is_enabled_again_and_again_is_taken_in_the_end() {
+    let world = strongly(&[(0, B, 1), (1, B, 0), (0, S, 2), (2, S, 2)], &[2]);
+    assert_eq!(world.always_eventually(), None);
+    let only_weak = Drawn { strong: vec![], weak: vec![B, S], ..world };
+    assert_eq!(only_weak.always_eventually(), Some(path(&[], &[(B, 1), (B, 0)])));
+}
+
+/// `S` leads out of one state, and round in the other: one of its edges is enough.
+#[test]
+fn a_strongly_fair_action_that_goes_round_somewhere_is_taken_there() {
+    let world = strongly(&[(0, B, 1), (1, B, 0), (0, S, 2), (1, S, 0), (2, S, 2)], &[2]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(B, 1), (S, 0)])));
+}
+
+/// The whole component is unfair to `S`; the part of it in which `S` can never happen is not.
+#[test]
+fn a_run_may_keep_away_from_where_a_strongly_fair_action_can_happen() {
+    let world = strongly(&[(0, B, 1), (1, B, 0), (1, B, 2), (2, B, 1), (0, S, 3), (3, S, 3)], &[3]);
+    assert_eq!(world.always_eventually(), Some(path(&[(B, 1)], &[(B, 2), (B, 1)])));
+}
+
+/// `R` is taken on the way to where `S` can happen: cut for `S`, what is left is unfair to `R`, and what is left of that
+/// has no edge any more.
+#[test]
+fn what_is_left_is_judged_again() {
+    let edges = [(0, B, 1), (1, B, 0), (1, B, 2), (2, B, 1), (0, S, 3), (2, R, 0), (3, S, 3)];
+    assert_eq!(strongly(&edges, &[3]).always_eventually(), None);
+    // With one state more, in which neither can happen, there is a place to stay.
+    let place = [&edges[..], &[(1, B, 4), (4, B, 1)]].concat();
+    assert_eq!(strongly(&place, &[3]).always_eventually(), Some(path(&[(B, 1)], &[(B, 4), (B, 1)])));
+}
+
+/// Cutting leaves two parts. One is unfair to `A`, which can happen in both of its states; the other is not.
+#[test]
+fn the_parts_that_a_cut_leaves_are_judged_each_by_itself() {
+    let ring = [(0, B, 1), (1, B, 2), (2, B, 1), (0, B, 3), (3, B, 4), (4, B, 3), (1, B, 0), (3, B, 0), (0, S, 5)];
+    let unfair = [&ring[..], &[(1, A, 5), (2, A, 5), (5, B, 5)]].concat();
+    assert_eq!(strongly(&unfair, &[5]).always_eventually(), Some(path(&[(B, 3)], &[(B, 4), (B, 3)])));
+    let both = [&unfair[..], &[(3, A, 5), (4, A, 5)]].concat();
+    assert_eq!(strongly(&both, &[5]).always_eventually(), None);
+}
+
+/// A turn that comes to where `S` can happen must take it, though the shortest way round does not; the state itself
+/// is on every turn.
+#[test]
+fn a_turn_takes_what_it_comes_to() {
+    let world = strongly(&[(0, B, 1), (1, B, 0), (1, S, 2), (2, B, 0)], &[]);
+    let found = world.always_eventually().expect("it goes round").turn;
+    assert!(found.contains(&(S, 2)), "{found:?}");
+    assert_eq!(found, [(B, 1), (S, 2), (B, 0)]);
+    let hasty = Drawn { patient: false, ..world };
+    assert!(hasty.always_eventually().expect("it goes round").turn.contains(&(S, 2)));
+}
+
+/// What was taken before it comes up again is not owed any more.
+#[test]
+fn a_turn_takes_a_strongly_fair_action_once() {
+    let world = strongly(&[(0, S, 1), (1, B, 2), (1, S, 2), (2, B, 0)], &[]);
+    assert_eq!(world.always_eventually(), Some(path(&[], &[(S, 1), (B, 2), (B, 0)])));
+}
+
+/// In a standstill nothing fair can happen: what is strongly fair can.
+#[test]
+fn a_state_in_which_a_strongly_fair_action_can_happen_is_no_standstill() {
+    let world = strongly(&[(0, S, 1), (1, S, 1)], &[1]);
+    assert_eq!(world.always_eventually(), None);
+    assert_eq!(Drawn { strong: vec![], ..world }.always_eventually(), Some(path(&[], &[])));
+}
+
+/// Time is asked for in what is left, too.
+#[test]
+fn a_part_in_which_time_stands_still_is_no_place_to_stay() {
+    let edges = [(0, B, 1), (1, B, 0), (1, B, 2), (2, B, 1), (0, S, 3), (0, T, 0), (3, S, 3)];
+    let still = Drawn { strong: vec![S], ..timed(&edges, &[3]) };
+    assert_eq!(still.always_eventually(), None);
+    let passes = Drawn { edges: [&edges[..], &[(2, T, 2)]].concat(), ..still };
+    assert_eq!(passes.always_eventually(), Some(path(&[(B, 1)], &[(B, 2), (T, 2), (B, 1)])));
 }

@@ -7,6 +7,8 @@ mod brute_force;
 mod drawn;
 mod graphs;
 mod judge;
+mod strong;
+mod threads;
 mod traces;
 mod verdicts;
 
@@ -40,7 +42,7 @@ fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Outc
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    look(&scenario.config, &Property::LIVENESS, whom, &limits, Instant::now())
+    look(&scenario.config, &Property::LIVENESS, whom, 1, &limits, Instant::now())
 }
 
 /// The lasso that breaks the property in the scenario.

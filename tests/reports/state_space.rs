@@ -1,14 +1,16 @@
 //! `reports/state-space.md`: how much was looked at, what was found there, and what nobody ever saw.
 
+use lockstep_model::branches::WAYS;
 use lockstep_model::config::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
     MAX_TICKS,
 };
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::step::Happening;
-use lockstep_model::{ActionKind, Classified, Config, Property, Record, Verdict, World, in_class};
-use lockstep_sim::check::PropertyOutcome;
+use lockstep_model::{ActionKind, Classified, Config, Property, Record, ReplyKind, Verdict, World, in_class};
 use lockstep_sim::check::judge::MOST_STATES;
+use lockstep_sim::check::{Outcome, PropertyOutcome};
+use lockstep_sim::scenario::Scenario;
 
 use crate::page::{self, listed, table, thousands};
 use crate::runs::ALL;
@@ -28,6 +30,11 @@ fn the_page_on_the_state_spaces_says_what_its_runs_say() {
          ✓ holds · a number: violated, after so many steps, and no shorter history breaks it (of a liveness property: to the end of one turn of a loop) · ∅ vacuous: never put to \
          the test there · blank: does not apply.\n\n\
          ## What was done, and what never was\n\n{}\n{}\n\
+         ## Branches of the rules\n\n{}\n\
+         A branch is an answer to an action, something that happens beside, or the way that a switch of the protocol \
+         stands where a rule reads it. Which scenarios may come to it is a table of the model \
+         (`model/src/branches.rs`), and a test holds the runs to it in both directions; \
+         what no scenario comes to, a small world of that test does (`tests/safety/coverage.rs`).\n\n\
          ## Bounds of every claim\n\n{}\n{}",
         ALL.len(),
         thousands(total),
@@ -35,6 +42,7 @@ fn the_page_on_the_state_spaces_says_what_its_runs_say() {
         verdicts(),
         actions(),
         unseen(),
+        branches(),
         bounds(),
         "A scenario has bounds of its own: its clients, ticks, budgets of faults (`lockstep explain NAME`). What is \
          not modelled at all is in README.md.\n\nWritten anew by `make reports`.\n"
@@ -93,14 +101,52 @@ fn actions() -> String {
     let rows: Vec<_> = ActionKind::ALL
         .into_iter()
         .map(|kind| {
-            let taken = |outcome: &lockstep_sim::check::Outcome| outcome.coverage.taken[kind as usize];
+            let taken = |outcome: &Outcome| outcome.coverage.taken(kind);
             let allowed = ALL.iter().filter(|(scenario, _)| kind.is_allowed(&scenario.config)).count();
             let reached = ALL.iter().filter(|(_, outcome)| taken(outcome) > 0).count();
             let times = ALL.iter().map(|(_, outcome)| taken(outcome)).sum();
-            vec![format!("`{}`", kind.name()), allowed.to_string(), reached.to_string(), thousands(times)]
+            let states = ALL.iter().map(|(_, outcome)| outcome.coverage.enabled[kind as usize]).sum();
+            vec![
+                format!("`{}`", kind.name()),
+                allowed.to_string(),
+                reached.to_string(),
+                thousands(states),
+                thousands(times),
+            ]
         })
         .collect();
-    table(&["action", "scenarios that allow it#", "that take it#", "times taken#"], &rows)
+    let head =
+        ["action", "scenarios that allow it#", "that take it#", "states in which it can happen#", "times taken#"];
+    table(&head, &rows)
+}
+
+/// Every branch of the rules that has a name: each answer, each happening, each way of a switch.
+fn branches() -> String {
+    let row = |what: String, can: usize, does: usize, times: Option<u64>| {
+        let times = times.map_or_else(String::new, thousands);
+        (can > 0).then(|| vec![what, can.to_string(), does.to_string(), times])
+    };
+    let answers = ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)));
+    let answers = answers.filter_map(|(kind, reply)| {
+        let can = ALL.iter().filter(|(scenario, _)| kind.can_be_answered(reply, &scenario.config)).count();
+        let times = |outcome: &Outcome| outcome.coverage.answered(kind, reply);
+        let does = ALL.iter().filter(|(_, outcome)| times(outcome) > 0).count();
+        let all = ALL.iter().map(|(_, outcome)| times(outcome)).sum();
+        row(format!("`{}` → `{}`", kind.name(), reply.name()), can, does, Some(all))
+    });
+    let happenings = Happening::ALL.into_iter().filter_map(|happening| {
+        let can = ALL.iter().filter(|(scenario, _)| happening.is_possible(&scenario.config)).count();
+        let does = ALL.iter().filter(|(_, outcome)| outcome.coverage.happenings.has(happening)).count();
+        row(format!("`{}`", happening.name()), can, does, None)
+    });
+    let ways = WAYS.iter().filter_map(|way| {
+        let can = |scenario: &Scenario| way.is_possible(&scenario.config);
+        let possible = ALL.iter().filter(|(scenario, _)| can(scenario)).count();
+        let does = ALL.iter().filter(|(scenario, outcome)| can(scenario) && outcome.coverage.has_gone(way)).count();
+        row(format!("`{}` = `{}`", way.switch, way.value), possible, does, None)
+    });
+    let rows: Vec<_> = answers.chain(happenings).chain(ways).collect();
+    table(&["branch", "scenarios that may come to it#", "that do#", "times#"], &rows)
 }
 
 /// What no scenario shows.
@@ -108,13 +154,31 @@ fn unseen() -> String {
     let not_taken = ALL.iter().flat_map(|(scenario, outcome)| {
         ActionKind::ALL
             .into_iter()
-            .filter(|kind| kind.is_allowed(&scenario.config) && outcome.coverage.taken[*kind as usize] == 0)
+            .filter(|kind| kind.is_allowed(&scenario.config) && outcome.coverage.taken(*kind) == 0)
             .map(|kind| format!("`{}` in `{}`", kind.name(), scenario.name))
     });
     let nowhere = ActionKind::ALL
         .into_iter()
-        .filter(|kind| ALL.iter().all(|(_, outcome)| outcome.coverage.taken[*kind as usize] == 0))
+        .filter(|kind| ALL.iter().all(|(_, outcome)| outcome.coverage.taken(*kind) == 0))
         .map(|kind| format!("`{}`", kind.name()));
+    let any = |is: &dyn Fn(&Config) -> bool| ALL.iter().any(|(scenario, _)| is(&scenario.config));
+    let pairs = ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)));
+    let never_answered = pairs
+        .filter(|(kind, reply)| any(&|config| kind.can_be_answered(*reply, config)))
+        .filter(|(kind, reply)| ALL.iter().all(|(_, outcome)| outcome.coverage.answered(*kind, *reply) == 0))
+        .map(|(kind, reply)| format!("`{}` → `{}`", kind.name(), reply.name()));
+    let never_gone = WAYS
+        .iter()
+        .filter(|way| {
+            let has_gone = |(scenario, outcome): &(Scenario, Outcome)| {
+                (way.is_set)(&scenario.config) && outcome.coverage.has_gone(way)
+            };
+            !ALL.iter().any(has_gone)
+        })
+        .map(|way| format!("`{}` = `{}`", way.switch, way.value));
+    let unspent = ALL.iter().flat_map(|(scenario, outcome)| {
+        outcome.coverage.unspent().map(|(kind, left)| format!("{left} of `{}` in `{}`", kind.name(), scenario.name))
+    });
     let never_happens = Happening::ALL
         .into_iter()
         .filter(|&happening| ALL.iter().all(|(_, outcome)| !outcome.coverage.happenings.has(happening)))
@@ -128,11 +192,17 @@ fn unseen() -> String {
         "- Allowed by a scenario and never taken in it: {}.\n\
          - Actions that no scenario takes: {}.\n\
          - Of the {} things that can happen in a step, seen in no scenario: {}.\n\
+         - Answers that some scenario may give and none does: {}.\n\
+         - Ways of a switch that no scenario comes to: {}.\n\
+         - Budgets that are never spent to the end: {}.\n\
          - Safety properties that no scenario breaks: {}. That each can fail is shown by a wrong rule (`tests/safety/mutants.rs`).\n",
         said(not_taken.collect()),
         said(nowhere.collect()),
         Happening::ALL.len(),
         said(never_happens.collect()),
+        said(never_answered.collect()),
+        said(never_gone.collect()),
+        said(unspent.collect()),
         said(never_broken.collect()),
     )
 }

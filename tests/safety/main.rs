@@ -3,6 +3,7 @@
 //! `engine` looks in every way that the engine can; `verdicts` holds the built-in scenarios to what they declare, with both engines; `mutants` breaks one rule after
 //! the other and watches the property that notices; `rules` and `judge` look at the step function and at the judge.
 
+mod coverage;
 mod engine;
 mod judge;
 mod mutants;

@@ -10,6 +10,8 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 use crate::config::{Config, LockKind};
+use crate::receipts::Receipt;
+use crate::wire::Wire;
 use crate::world::{Holder, Timer};
 
 /// What a node stores under the lock's key, and the kind's rules over it.
@@ -21,6 +23,9 @@ pub trait Record:
 {
     /// Whose rules these are.
     const KIND: LockKind;
+
+    /// What is in flight between one client and the nodes. `()`: nothing, request and answer are one step.
+    type Wire: Wire;
 
     /// Who holds it; `None`: the key is not there.
     fn holder(&self) -> Option<Holder>;
@@ -38,6 +43,47 @@ pub trait Record:
     /// The same record held by somebody else of the same count.
     #[must_use]
     fn with_holder(self, holder: Holder) -> Self;
+
+    /// What is left when the lock goes: nothing, but for what stands beside it.
+    #[must_use]
+    fn without_lock(self) -> Self {
+        Self::default()
+    }
+
+    /// The same record with everybody in it named anew.
+    #[must_use]
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
+        self.holder().map_or(self, |holder| self.with_holder(rename(holder)))
+    }
+
+    /// The release receipts beside the lock.
+    fn receipts(&self) -> impl Iterator<Item = Receipt> {
+        core::iter::empty()
+    }
+
+    /// The same record with one receipt more. `None`: there is no room.
+    #[must_use]
+    fn with_receipt(self, _: Receipt) -> Option<Self> {
+        Some(self)
+    }
+
+    /// The effect of deleting that receipt, and nothing else.
+    #[must_use]
+    fn without_receipt(self, _: Holder, _: u8) -> Self {
+        self
+    }
+
+    /// The same record with every receipt one tick older.
+    #[must_use]
+    fn with_older_receipts(self) -> Self {
+        self
+    }
+
+    /// What a replica that stores this stores after the effect.
+    #[must_use]
+    fn after(self, effect: Self, _: &Config) -> Self {
+        effect
+    }
 
     /// Takes the lock, or takes it once more where the kind allows that.
     fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply);

@@ -20,6 +20,8 @@ pub struct Plain {
 impl Record for Plain {
     const KIND: LockKind = LockKind::Plain;
 
+    type Wire = ();
+
     fn holder(&self) -> Option<Holder> {
         self.holder
     }

@@ -22,6 +22,8 @@ pub struct Reentrant {
 impl Record for Reentrant {
     const KIND: LockKind = LockKind::Reentrant;
 
+    type Wire = ();
+
     fn holder(&self) -> Option<Holder> {
         self.holder
     }

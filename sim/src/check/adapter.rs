@@ -11,6 +11,7 @@ use lockstep_model::{Action, Config, Glance, Property, Record, World, step};
 use stateright::Model;
 
 use super::Coverage;
+use super::coverage::Kinds;
 
 /// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
 pub(crate) const GO_ON: &str = "every state is looked at";
@@ -74,8 +75,13 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
         }
         let is_possible = |action: Action| step(&self.config, world, action).is_some();
         // A second opinion does without the glance that the native engine begins with: it might be what is wrong.
-        if self.watch.is_some() {
+        if let Some(watch) = &self.watch {
             actions.extend(self.glance.actions().iter().filter(|action| is_possible(**action)));
+            let mut kinds = Kinds::default();
+            for action in &*actions {
+                kinds.insert(action.kind());
+            }
+            watch.coverage().note_enabled(kinds);
         } else {
             self.glance.each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
         }
@@ -85,7 +91,7 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
         let next = step(&self.config, world, action)?;
         if let Some(watch) = &self.watch {
             let mut coverage = watch.coverage();
-            coverage.note(action.kind(), next.happenings);
+            coverage.note(action.kind(), next.reply, next.happenings);
             coverage.note_left(next.world.faults);
         }
         Some(next.world)

@@ -4,6 +4,7 @@
 //! engine is asked for, for stateright can't. The judge re-executes every witness before anybody sees it.
 
 pub(crate) mod adapter;
+mod coverage;
 pub mod covering;
 pub mod fingerprint;
 pub mod judge;
@@ -16,7 +17,9 @@ use std::time::{Duration, Instant};
 
 use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, ActionKind, Classified, Config, Happenings, Property, Record, Verdict, in_class};
+use lockstep_model::{
+    Action, ActionKind, Classified, Config, Happenings, Property, Record, Reply, ReplyKind, Verdict, in_class,
+};
 
 pub use covering::covering;
 
@@ -154,6 +157,8 @@ pub enum Error {
 pub struct Outcome {
     /// The scenario's name.
     pub scenario: String,
+    /// Its world.
+    pub config: Config,
     /// Who looked.
     pub engine: Engine,
     /// Distinct states.
@@ -181,8 +186,11 @@ pub struct Outcome {
 /// What a run came to see.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// How often an action of each kind was taken, in the order of [`ActionKind::ALL`].
-    pub taken: [u64; ActionKind::ALL.len()],
+    /// How often an action of each kind was taken and answered so, in the order of [`ActionKind::ALL`] and
+    /// [`ReplyKind::ALL`].
+    pub answers: [[u64; ReplyKind::ALL.len()]; ActionKind::ALL.len()],
+    /// In how many states an action of each kind can happen.
+    pub enabled: [u64; ActionKind::ALL.len()],
     /// Everything that happened in any step.
     pub happenings: Happenings,
     /// For each fault, the least that was left of its budget in any state.
@@ -262,18 +270,21 @@ impl Stopped {
 impl Coverage {
     /// Nothing seen yet.
     pub fn none(config: &Config) -> Self {
-        Self { taken: [0; _], happenings: Happenings::NONE, least_left: config.faults }
+        Self { answers: [[0; _]; _], enabled: [0; _], happenings: Happenings::NONE, least_left: config.faults }
     }
 
-    /// Notes a step.
-    fn note(&mut self, kind: ActionKind, happenings: Happenings) {
-        self.taken[kind as usize] += 1;
+    /// Notes a step: the one count that is made for each.
+    fn note(&mut self, kind: ActionKind, reply: Reply, happenings: Happenings) {
+        self.answers[kind as usize][reply.kind() as usize] += 1;
         self.happenings = self.happenings.and(happenings);
     }
 
     /// What somebody else saw.
     fn add(&mut self, other: &Self) {
-        for (mine, theirs) in self.taken.iter_mut().zip(other.taken) {
+        for (mine, theirs) in self.answers.as_flattened_mut().iter_mut().zip(other.answers.as_flattened()) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.enabled.iter_mut().zip(other.enabled) {
             *mine += theirs;
         }
         self.happenings = self.happenings.and(other.happenings);
@@ -293,14 +304,28 @@ impl Coverage {
         least.restart_node = least.restart_node.min(left.restart_node);
         least.cut_link = least.cut_link.min(left.cut_link);
         least.vanish_key = least.vanish_key.min(left.vanish_key);
+        least.lose_request = least.lose_request.min(left.lose_request);
+        least.lose_reply = least.lose_reply.min(left.lose_reply);
+        least.interrupt = least.interrupt.min(left.interrupt);
+        least.clock_jump = least.clock_jump.min(left.clock_jump);
+        least.client_clock_jump = least.client_clock_jump.min(left.client_clock_jump);
     }
 
     /// What the scenario allows and the run never did, in words.
     fn unreached(&self, config: &Config) -> Vec<String> {
         let never = ActionKind::ALL
             .into_iter()
-            .filter(|kind| kind.is_allowed(config) && self.taken[*kind as usize] == 0)
+            .filter(|kind| kind.is_allowed(config) && self.taken(*kind) == 0)
             .map(|kind| format!("{} is never taken", kind.name()));
+        let unspent = self
+            .unspent()
+            .filter(|(kind, _)| self.taken(*kind) > 0)
+            .map(|(kind, left)| format!("of the budget for {} always {left} are left", kind.name()));
+        never.chain(unspent).collect()
+    }
+
+    /// The budgets that are never spent to the end, and what is always left of them.
+    pub fn unspent(&self) -> impl Iterator<Item = (ActionKind, u8)> {
         let left = &self.least_left;
         let budgets = [
             (ActionKind::CrashClient, left.crash_client),
@@ -313,12 +338,13 @@ impl Coverage {
             (ActionKind::RestartNode, left.restart_node),
             (ActionKind::CutLink, left.cut_link),
             (ActionKind::VanishKey, left.vanish_key),
+            (ActionKind::LoseRequest, left.lose_request),
+            (ActionKind::LoseReply, left.lose_reply),
+            (ActionKind::Interrupt, left.interrupt),
+            (ActionKind::ClockJump, left.clock_jump),
+            (ActionKind::ClientClockJump, left.client_clock_jump),
         ];
-        let unspent = budgets
-            .into_iter()
-            .filter(|(kind, left)| *left > 0 && self.taken[*kind as usize] > 0)
-            .map(|(kind, left)| format!("of the budget for {} always {left} are left", kind.name()));
-        never.chain(unspent).collect()
+        budgets.into_iter().filter(|(_, left)| *left > 0)
     }
 }
 
@@ -372,7 +398,10 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
     let looked = Instant::now();
     let liveness = match search.stopped {
-        None if !promises.is_empty() => Some(liveness::look(config, &promises, Whom::OneClient, limits, started)),
+        None if !promises.is_empty() => {
+            let threads = how.native.threads;
+            Some(liveness::look(config, &promises, Whom::OneClient, threads, limits, started))
+        }
         _ => None,
     };
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
@@ -395,6 +424,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
     }
     Ok(Outcome {
         scenario: scenario.name.clone(),
+        config: *config,
         engine,
         states: search.states,
         generated: search.generated,
@@ -531,6 +561,13 @@ fn compare(scenario: &str, properties: &[Property], native: &Search, stateright:
     };
     differ("distinct states", native.states.to_string(), stateright.states.to_string())?;
     differ("depth", native.depth.to_string(), stateright.depth.to_string())?;
+    for kind in ActionKind::ALL {
+        let seen = |search: &Search| {
+            let coverage = &search.coverage;
+            format!("{:?} in {} states", coverage.answers[kind as usize], coverage.enabled[kind as usize])
+        };
+        differ(&format!("answers to {}", kind.name()), seen(native), seen(stateright))?;
+    }
     for ((property, mine), theirs) in properties.iter().zip(&native.witnesses).zip(&stateright.witnesses) {
         let words = |witness: &Option<Vec<Action>>| match witness {
             Some(actions) => format!("violated after {} steps", actions.len()),

@@ -23,10 +23,9 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 use std::{mem, thread};
 
-use lockstep_model::{
-    Action, ActionKind, Config, Glance, Happenings, Property, Record, Reply, Step, World, step, step_into,
-};
+use lockstep_model::{Action, Config, Glance, Happenings, Property, Record, Reply, Step, World, step, step_into};
 
+use super::coverage::Kinds;
 use super::fingerprint::{Fingerprint, Recent, Table};
 use super::{Coverage, Limits, Search, Stopped};
 
@@ -117,7 +116,7 @@ struct Broken {
     ticks: u16,
 }
 
-struct Searching<'a, R, F, const C: usize, const N: usize> {
+struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     rules: Rules<'a>,
     shards: Vec<Mutex<Table<F>>>,
     origins: Origins,
@@ -275,7 +274,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         let expanded: Vec<_> = self.batches[..block.len()].iter_mut().map(|batch| &*exclusive(batch)).collect();
         let sifted = share(threads, SHARDS, |_, number| sift(&mut lock(&shards[number]), number, &expanded));
         for Batch { coverage, .. } in expanded {
-            self.generated += coverage.taken.iter().sum::<u64>();
+            self.generated += coverage.steps();
             self.coverage.add(coverage);
         }
 
@@ -384,18 +383,21 @@ impl Rules<'_> {
             }
         };
         for (place, world) in (number * CHUNK..).zip(chunk) {
+            let mut kinds = Kinds::default();
             self.glance.each_possible(world, |number, action| {
                 let [one, other] = &mut steps;
                 let (next, last) = if turn { (one, other) } else { (other, one) };
                 if !step_into(self.config, world, action, next) {
                     return;
                 }
-                coverage.note(action.kind(), next.happenings);
+                kinds.insert(action.kind());
+                coverage.note(action.kind(), next.reply, next.happenings);
                 if let Some(order) = made.replace(join(place, number)) {
                     send(last, order);
                 }
                 turn = !turn;
             });
+            coverage.note_enabled(kinds);
         }
         if let Some(order) = made {
             send(&steps[usize::from(turn)], order);
@@ -421,7 +423,7 @@ impl Rules<'_> {
             seen.look(self.properties, &next, at);
             let end = self.pass_idle(next, |world, ticks, happenings| {
                 at.ticks = ticks;
-                seen.coverage.note(ActionKind::Tick, happenings);
+                seen.coverage.note_tick_in_passing(happenings);
                 seen.look(self.properties, world, at);
             });
             worlds.push(self.represent(end));
@@ -592,7 +594,7 @@ fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {
     shared.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
+pub(super) fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 

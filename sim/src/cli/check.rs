@@ -4,14 +4,14 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::thread;
-use std::time::Duration;
 
 use super::input::{self, Chosen};
 use super::progress::watched;
 use super::screen::Screen;
+use super::within::Within;
 use super::{Ended, Format, Output, interrupt};
 use crate::check::native::Options;
-use crate::check::{self, Engine, How, Limits, Width};
+use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
 use crate::render::verdicts::{self, Found};
 use crate::render::{json, words};
@@ -36,15 +36,8 @@ pub(super) struct Args {
     /// How wide the fingerprints are by which states are told apart, bits
     #[arg(long, value_enum, default_value_t, value_name = "BITS")]
     fingerprint: Width,
-    /// Stop a scenario when its tables take so much memory: 500M, 2G
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    max_memory: Option<u64>,
-    /// Stop a scenario after so many distinct states
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
-    max_states: Option<u64>,
-    /// Stop a scenario after so long: 30, 30s, 5m, 1h
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    timeout: Option<Duration>,
+    #[command(flatten)]
+    within: Within,
     /// Write the trace of every violated property to DIR/<scenario>.<property>.json
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -60,6 +53,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     if let Some(folder) = &args.out {
         // Now, and not when the first trace is there: that may be hours later.
+        input::each_name_once(&chosen, screen)?;
         make_folder(folder, screen)?;
     }
 
@@ -90,22 +84,18 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 
 fn look(one: &Chosen, args: &Args, screen: &Screen) -> Ended<Found> {
     let states = AtomicU64::new(0);
-    let limits = Limits {
-        max_states: args.max_states,
-        max_bytes: args.max_memory,
-        time_limit: args.timeout,
-        stop: &interrupt::STOP,
-        progress: &states,
-    };
+    let limits = args.within.limits(&states);
     let outcome =
         watched(screen, &one.scenario.name, "states", &states, || check::check_as(&one.scenario, how(args), &limits));
-    outcome.map(|outcome| Found { argument: one.argument.clone(), outcome }).map_err(|error| {
-        let text = format!(
-            "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
-            one.scenario.name
-        );
-        screen.fail(Exit::Internal, &text)
-    })
+    outcome.map(|outcome| Found { argument: one.argument.clone(), outcome: one.reproducible(outcome) }).map_err(
+        |error| {
+            let text = format!(
+                "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
+                one.scenario.name
+            );
+            screen.fail(Exit::Internal, &text)
+        },
+    )
 }
 
 fn how(args: &Args) -> How {
@@ -154,11 +144,13 @@ fn write_traces(folder: &Path, found: &Found, screen: &Screen) -> Ended<()> {
     Ok(())
 }
 
-/// Makes a folder and those above it.
+/// Makes a folder and those above it, and sees that a file can be written there.
 pub(super) fn make_folder(folder: &Path, screen: &Screen) -> Ended<()> {
-    std::fs::create_dir_all(folder).map_err(|error| {
-        screen.fail(Exit::Environment, &format!("cannot make the folder {}: {error}", folder.display()))
-    })
+    let fail = |what: &str, error: std::io::Error| {
+        screen.fail(Exit::Environment, &format!("cannot {what} the folder {}: {error}", folder.display()))
+    };
+    std::fs::create_dir_all(folder).map_err(|error| fail("make", error))?;
+    tempfile::tempfile_in(folder).map(drop).map_err(|error| fail("write into", error))
 }
 
 /// Writes a file at once: who looks finds the old one or the new one, never half of it.
@@ -178,52 +170,4 @@ pub(super) fn write_whole(file: &Path, text: &str, screen: &Screen) -> Ended<()>
 fn readable() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::Permissions::from_mode(0o666)
-}
-
-/// A size of memory: `500M`, `2G`, or plain bytes; K, M and G are powers of 1024.
-fn bytes(text: &str) -> Result<u64, String> {
-    let (number, shift) = match text.char_indices().next_back() {
-        Some((end, 'K' | 'k')) => (&text[..end], 10),
-        Some((end, 'M' | 'm')) => (&text[..end], 20),
-        Some((end, 'G' | 'g')) => (&text[..end], 30),
-        _ => (text, 0),
-    };
-    let wrong = || format!("`{text}` is no size: write a whole number above 0 and K, M or G, such as 500M");
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or_else(wrong)
-}
-
-pub(super) fn duration(text: &str) -> Result<Duration, String> {
-    let (number, seconds) = match text.char_indices().next_back() {
-        Some((end, 's')) => (&text[..end], 1),
-        Some((end, 'm')) => (&text[..end], 60),
-        Some((end, 'h')) => (&text[..end], 3600),
-        _ => (text, 1),
-    };
-    let wrong = || format!("`{text}` is no time: write a whole number above 0 and s, m or h, such as 30s");
-    let number: u64 = number.parse().map_err(|_| wrong())?;
-    number.checked_mul(seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_time_is_a_number_and_a_unit() {
-        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
-        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
-        for wrong in ["", "0", "-1", "1.5", "s", "3 s", "9999999999999999999h"] {
-            assert!(duration(wrong).is_err(), "{wrong}");
-        }
-    }
-
-    #[test]
-    fn a_size_is_a_number_and_a_unit() {
-        assert_eq!(bytes("30"), Ok(30));
-        assert_eq!(bytes("500M"), Ok(500 << 20));
-        for wrong in ["", "0", "-1", "1.5", "M", "3 M", "99999999999999999999G", "9999999999G9"] {
-            assert!(bytes(wrong).is_err(), "{wrong}");
-        }
-    }
 }

@@ -55,9 +55,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if !Path::new(what).exists() {
         return Ok(None);
     }
-    match scenario::resolve(&[what.to_owned()]) {
+    match scenario::located(&[what.to_owned()]) {
         Ok(scenarios) => {
-            let texts: Vec<_> = scenarios.iter().map(|scenario| of_scenario(scenario, what)).collect();
+            let texts: Vec<_> = scenarios.iter().map(|(place, scenario)| of_scenario(scenario, place)).collect();
             Ok(Some(("scenario", texts.join("\n"))))
         }
         Err(error) => {

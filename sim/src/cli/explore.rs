@@ -9,6 +9,7 @@ use lockstep_model::Property;
 use serde_json::{Value, json};
 
 use super::screen::Screen;
+use super::within::Within;
 use super::{Ended, Format, Output, input, interrupt, show};
 use crate::check::PropertyOutcome;
 use crate::exit::Exit;
@@ -54,7 +55,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             Screen::report("Ctrl-C ends it");
         }
     }
-    let outcome = show::checked_within(&one, Some(MOST_STATES), screen)?;
+    let outcome = show::checked(&one, Within { max_states: Some(MOST_STATES), ..Within::default() }, screen)?;
     let links: Vec<_> = outcome.properties.iter().filter_map(|found| Link::of(&one.scenario, found, &url)).collect();
     match args.output.format {
         Format::Human => screen.print(&links.iter().map(Link::line).collect::<String>())?,

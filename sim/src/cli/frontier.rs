@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use lockstep_model::{Property, Verdict};
 
-use super::check::{duration, make_folder, write_whole};
+use super::check::{make_folder, write_whole};
 use super::progress::watched;
 use super::screen::Screen;
+use super::within::duration;
 use super::{Ended, Format, Output, interrupt};
 use crate::check::Limits;
 use crate::exit::Exit;
@@ -109,10 +110,8 @@ fn base(argument: &str, screen: &Screen) -> Ended<(String, Draft)> {
 fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ended<()> {
     let mut number = 0;
     let mut keep = |frontier: &Frontier, property: Property, faults: &FaultSet| {
-        let (draft, variant) = match frontier.repair {
-            Some(repair) => (&draft.with(repair), repair.name),
-            None => (draft, "bare"),
-        };
+        let variant = frontier.repair.map_or("bare", |repair| repair.name);
+        let Some(draft) = faults.under(draft, frontier.repair) else { return Ok(()) };
         // The set itself may not have been looked at: then a smaller one says it all.
         let Some(verdicts) = frontier.verdicts.get(faults) else { return Ok(()) };
         let claims: BTreeMap<Property, Verdict> = verdicts
@@ -122,7 +121,7 @@ fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ende
             .collect();
         let name = format!("{}--{}--{variant}", property.id(), faults.name());
         let story = format!("{}, by {}, {variant}.", property.id(), faults.words());
-        let text = faults.on(draft).text(&story, &claims);
+        let text = draft.text(&story, &claims);
         debug_assert!(Scenario::parse("written", &text).is_ok(), "what was read can be read again: {text}");
         number += 1;
         write_whole(&folder.join(name).with_extension("toml"), &text, screen)

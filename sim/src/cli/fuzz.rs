@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
+use lockstep_model::trace::Trace;
 use lockstep_redis::Scripts;
 use serde_json::{Value, json};
 
@@ -49,10 +50,15 @@ struct Drawn<'a> {
     fuzzed: Fuzzed,
     /// Where the counterexample is.
     saved: Option<PathBuf>,
+    /// How long it took, with the start of the servers.
+    seconds: f64,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
+    input::each_name_once(&chosen, screen)?;
+    // Now, and not when the first divergence is there: that may be hours later.
+    make_folder(&args.out, screen)?;
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::Options { cases: args.cases, seed };
@@ -63,6 +69,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             break;
         }
         let cases = AtomicU64::new(0);
+        let started = Instant::now();
         let fuzzed = watched(screen, &one.scenario.name, "histories", &cases, || {
             fuzz::fuzz(
                 &in_the_world_of(&server, one, screen),
@@ -84,8 +91,9 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
                 break;
             }
         };
-        let saved = save(&one.scenario.name, &fuzzed, args, screen)?;
-        all.push(Drawn { chosen: one, fuzzed, saved });
+        let seconds = started.elapsed().as_secs_f64();
+        let saved = save(one, &fuzzed, args, screen)?;
+        all.push(Drawn { chosen: one, fuzzed, saved, seconds });
     }
 
     match args.output.format {
@@ -117,6 +125,12 @@ impl Drawn<'_> {
         self.saved.as_ref().map(|file| file.to_string_lossy().into_owned())
     }
 
+    fn rate_told(&self) -> String {
+        let (histories, steps) = (self.fuzzed.cases as usize, self.fuzzed.steps);
+        let (histories, steps) = (rate(histories, self.seconds), rate(steps, self.seconds));
+        format!("{histories:.0} histories/s, {steps:.0} compared steps/s")
+    }
+
     /// Whether it came to its end.
     fn is_whole(&self, args: &Args) -> bool {
         self.fuzzed.cases >= args.cases
@@ -130,27 +144,29 @@ fn a_seed() -> u64 {
     u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
 }
 
-fn save(name: &str, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
+fn save(one: &Chosen, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
     let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
-    make_folder(&args.out, screen)?;
-    let file = args.out.join(format!("{name}.diverged-{}.json", fuzzed.seed));
-    write_whole(&file, &trace_json::document(trace), screen)?;
+    let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
+    // Only here it is known where the scenario is.
+    let reproduce = format!("lockstep fuzz {} --seed {}", one.argument, fuzzed.seed);
+    write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
 }
 
 fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) -> String {
     let mut page = String::new();
     for drawn in all {
-        let Drawn { chosen, fuzzed, saved } = drawn;
+        let Drawn { chosen, fuzzed, saved, seconds: _ } = drawn;
         let verdict = if drawn.is_diverged() { "diverged" } else { "agrees" };
         let _ = writeln!(
             page,
-            "{}   {verdict}   {}, {} on {}   seed {}",
+            "{}   {verdict}   {}, {} on {}   seed {}   {}",
             chosen.scenario.name,
             if fuzzed.cases == 1 { "1 history".to_owned() } else { format!("{} histories", fuzzed.cases) },
             count(fuzzed.steps, "step"),
             fuzzed.server,
-            fuzzed.seed
+            fuzzed.seed,
+            drawn.rate_told()
         );
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
         let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
@@ -167,23 +183,44 @@ fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) ->
     page + &format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed)
 }
 
+/// How many a second; none in no time.
+#[expect(clippy::cast_precision_loss, reason = "nobody counts so far")]
+fn rate(done: usize, seconds: f64) -> f64 {
+    if seconds > 0.0 { done as f64 / seconds } else { 0.0 }
+}
+
+/// How fast it went, the start of the servers included: all that differs between two runs from one seed.
+fn pace_json(cases: usize, steps: usize, seconds: f64) -> Value {
+    json!({
+        "seconds": seconds,
+        "histories_per_second": rate(cases, seconds),
+        "compared_steps_per_second": rate(steps, seconds),
+    })
+}
+
+/// The object for programs, as the design page has it, and each scenario; beside both, the `pace`.
 fn json_of(all: &[Drawn], seed: u64) -> Value {
     let each = all.iter().map(|drawn| {
         json!({
             "name": drawn.chosen.scenario.name,
             "cases": drawn.fuzzed.cases,
             "steps": drawn.fuzzed.steps,
+            "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
             "counterexample": drawn.saved_as(),
             "first_difference": difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
         })
     });
+    let seconds: f64 = all.iter().map(|drawn| drawn.seconds).sum();
+    let cases: usize = all.iter().map(|drawn| drawn.fuzzed.cases as usize).sum();
+    let steps: usize = all.iter().map(|drawn| drawn.fuzzed.steps).sum();
     json!({
         "schema": 1,
         "server": all.first().map(|drawn| &drawn.fuzzed.server),
         "seed": seed,
-        "cases": all.iter().map(|drawn| u64::from(drawn.fuzzed.cases)).sum::<u64>(),
-        "steps": all.iter().map(|drawn| drawn.fuzzed.steps).sum::<usize>(),
+        "cases": cases,
+        "steps": steps,
+        "pace": pace_json(cases, steps, seconds),
         "agrees": !all.iter().any(Drawn::is_diverged),
         "counterexample": all.iter().find_map(Drawn::saved_as),
         "scenarios": each.collect::<Vec<_>>(),
@@ -193,7 +230,7 @@ fn json_of(all: &[Drawn], seed: u64) -> Value {
 #[cfg(test)]
 mod tests {
     use lockstep_model::Action;
-    use lockstep_model::trace::{About, Trace};
+    use lockstep_model::trace::About;
 
     use super::super::screen::Color;
     use super::*;
@@ -215,7 +252,7 @@ mod tests {
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
         };
-        Drawn { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")) }
+        Drawn { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")), seconds: 2.0 }
     }
 
     fn difference() -> Difference {
@@ -236,10 +273,18 @@ mod tests {
         let all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
         let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));
         assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
-        assert!(page.contains("agrees   100 histories, 1234 steps on redis 7.0.15   seed 7"), "{page}");
+        assert!(
+            page.contains(
+                "agrees   100 histories, 1234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"
+            ),
+            "{page}"
+        );
         assert!(page.contains("next  lockstep replay 'it is here.json'"), "{page}");
         let object = json_of(&all, 7);
         assert_eq!(object["agrees"], false);
+        assert_eq!(object["pace"]["seconds"], 6.0);
+        assert_eq!(object["pace"]["compared_steps_per_second"], 617.0);
+        assert_eq!(object["scenarios"][1]["pace"]["histories_per_second"], 30.0);
         assert_eq!(object["counterexample"], "it is here.json");
     }
 }

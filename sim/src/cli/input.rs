@@ -1,11 +1,13 @@
 //! What a command was given: names, files, folders, traces.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use lockstep_model::trace::{About, Trace};
 
 use super::screen::Screen;
 use super::{Ended, trace_file};
+use crate::check::Outcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::scenario;
@@ -34,10 +36,10 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
     let mut exit = None;
     for argument in arguments {
         // One by one, so that every bad file is reported and every scenario knows where it came from.
-        match scenario::resolve(std::slice::from_ref(argument)) {
+        match scenario::located(std::slice::from_ref(argument)) {
             Ok(found) => {
                 let called =
-                    found.into_iter().map(|scenario| Chosen { argument: called(argument, &scenario), scenario });
+                    found.into_iter().map(|(place, scenario)| Chosen { argument: called(argument, &place), scenario });
                 for one in called {
                     if !chosen.iter().any(|other| other.argument == one.argument) {
                         chosen.push(one);
@@ -83,11 +85,34 @@ pub(super) fn typed(argument: &str) -> String {
     }
 }
 
-fn called(argument: &str, scenario: &Scenario) -> String {
-    let path = Path::new(argument);
-    if !path.is_dir() {
-        return typed(argument);
+/// A built-in scenario wins over a folder of its name, as it does when it is looked for.
+fn called(argument: &str, place: &str) -> String {
+    let is_below = scenario::BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
+    typed(if is_below { place } else { argument })
+}
+
+/// Refuses two scenarios of one name: what is written of one would be written over the other's.
+pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
+    let mut met: BTreeMap<&str, &str> = BTreeMap::new();
+    for Chosen { scenario, argument } in chosen {
+        if let Some(first) = met.insert(&scenario.name, argument) {
+            let text = format!(
+                "{first} and {argument} are both called {}: with --out the traces of one would take the place of the \
+                 other's\n  help: check them one by one, each with a folder of its own, or give one another name",
+                scenario.name
+            );
+            return Err(screen.fail(Exit::Usage, &text));
+        }
     }
-    let inside = path.join(&scenario.name).with_extension("toml");
-    if inside.is_file() { typed(&inside.to_string_lossy()) } else { scenario.name.clone() }
+    Ok(())
+}
+
+impl Chosen {
+    /// What was found of it, with commands in its traces that find it again: they know its name, and not where it is.
+    pub(super) fn reproducible(&self, mut outcome: Outcome) -> Outcome {
+        for trace in outcome.properties.iter_mut().filter_map(|found| found.trace.as_mut()) {
+            trace.reproduce = format!("lockstep check {}", self.argument);
+        }
+        outcome
+    }
 }

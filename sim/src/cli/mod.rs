@@ -16,6 +16,7 @@ mod scenarios;
 mod screen;
 mod show;
 mod trace_file;
+mod within;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -88,9 +89,16 @@ pub fn run() -> Exit {
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
-            // A closed pipe is no reason to fail: whoever asked has read enough.
-            let _ = error.print();
-            return if error.use_stderr() { Exit::Usage } else { Exit::AsDeclared };
+            let is_printed = match error.print() {
+                // A closed pipe is no reason to fail: whoever asked has read enough.
+                Err(failed) => failed.kind() == std::io::ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
+            return match (error.use_stderr(), is_printed) {
+                (true, _) => Exit::Usage,
+                (false, true) => Exit::AsDeclared,
+                (false, false) => Exit::Environment,
+            };
         }
     };
     let screen = Screen::new(cli.color, cli.quiet);

@@ -12,7 +12,8 @@ use serde_json::{Value, json};
 use super::input::{self, Input, typed};
 use super::progress::watched;
 use super::screen::Screen;
-use super::show::{checked, covering};
+use super::show::{checked, covering, undecided};
+use super::within::Within;
 use super::{Ended, Format, Output, interrupt};
 use crate::exit::Exit;
 use crate::render::text::{self, Declared};
@@ -33,6 +34,8 @@ pub(super) struct Args {
     #[arg(long)]
     sentinel: bool,
     #[command(flatten)]
+    within: Within,
+    #[command(flatten)]
     output: Output,
 }
 
@@ -42,10 +45,12 @@ struct History {
     declared: Declared,
     /// What to type to replay it again.
     argument: String,
+    /// Whether that is a trace, and not a scenario.
+    is_from_trace: bool,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
-    let mut histories = histories(args, screen)?;
+    let (mut histories, mut exit) = histories(args, screen)?;
     let mut left_out = 0;
     if args.sentinel {
         let all = histories.len();
@@ -53,7 +58,6 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         left_out = all - histories.len();
     }
     let server = server(args.server.as_deref(), screen)?;
-    let mut exit = Exit::AsDeclared;
     let mut results = Vec::new();
     let done = AtomicU64::new(0);
     // Histories of one world share its servers.
@@ -153,27 +157,45 @@ pub(super) fn difference_json(difference: Option<&Difference>) -> Value {
     })
 }
 
-fn histories(args: &Args, screen: &Screen) -> Ended<Vec<History>> {
+/// What there is to replay, and whether more might have been found.
+fn histories(args: &Args, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
     let chosen = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
             let declared = input::declared(&trace);
-            return Ok(vec![History { declared, trace: *trace, argument: typed(&args.what) }]);
+            let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
+            return Ok((vec![history], Exit::AsDeclared));
         }
         Input::Scenarios(chosen) => chosen,
     };
     let mut histories = Vec::new();
+    let mut exit = Exit::AsDeclared;
     for one in &chosen {
-        for found in checked(one, screen)?.properties {
+        let outcome = checked(one, args.within, screen)?;
+        if let Some(why) = undecided(&outcome) {
+            let name = &one.scenario.name;
+            exit =
+                exit.worst(screen.fail(
+                    Exit::Inconclusive,
+                    &format!("{name}: inconclusive ({why}): what was found so far is replayed"),
+                ));
+        }
+        for found in outcome.properties {
             let declared = Declared::As(found.declared);
-            histories.extend(found.trace.map(|trace| History { trace, declared, argument: one.argument.clone() }));
+            histories.extend(found.trace.map(|trace| History {
+                trace,
+                declared,
+                argument: one.argument.clone(),
+                is_from_trace: false,
+            }));
         }
         histories.extend(covering(one, screen)?.into_iter().map(|trace| History {
             trace,
             declared: Declared::Unknown,
             argument: one.argument.clone(),
+            is_from_trace: false,
         }));
     }
-    Ok(histories)
+    Ok((histories, exit))
 }
 
 fn page(history: &History, replayed: &Played, screen: &Screen) -> String {
@@ -181,7 +203,7 @@ fn page(history: &History, replayed: &Played, screen: &Screen) -> String {
     let next = if replayed.difference.is_some() {
         format!("lockstep show {} --format short", history.argument)
     } else {
-        format!("lockstep explain {}", typed(&trace.scenario))
+        explained(history)
     };
     let options =
         text::Options { paint: screen.paint(), width: Screen::width(), declared: history.declared, next: Some(next) };
@@ -209,6 +231,18 @@ fn page(history: &History, replayed: &Played, screen: &Screen) -> String {
         }
     }
     page
+}
+
+/// The world of the history in words, where that can be asked for: a trace holds a name, not where the scenario is.
+fn explained(history: &History) -> String {
+    let name = &history.trace.scenario;
+    if crate::scenario::BuiltIn::named(name).is_some() {
+        format!("lockstep explain {name}")
+    } else if history.is_from_trace {
+        format!("lockstep show {}", history.argument)
+    } else {
+        format!("lockstep explain {}", history.argument)
+    }
 }
 
 fn json_of(history: &History, replayed: &Played) -> Value {
@@ -256,7 +290,7 @@ mod tests {
         let scenario = scenario::builtin().swap_remove(0);
         let actions = [Action::Acquire { client: 0, thread: 0 }];
         let trace = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask");
-        History { trace, declared: Declared::Unknown, argument: "given.json".to_owned() }
+        History { trace, declared: Declared::Unknown, argument: "given.json".to_owned(), is_from_trace: true }
     }
 
     fn replayed(difference: Option<Difference>) -> Played {

@@ -84,7 +84,7 @@ impl Screen {
         } else {
             "error".to_owned()
         };
-        let _ = writeln!(io::stderr(), "{label}: {text}");
+        let _ = writeln!(io::stderr(), "{label}: {}", printable(text));
         exit
     }
 
@@ -107,6 +107,19 @@ impl Screen {
             Color::Auto => AutoStream::choice(stream) != ColorChoice::Never,
         }
     }
+}
+
+/// The text, with whatever a terminal would take for an order written out: names of files may have anything in them.
+fn printable(text: &str) -> String {
+    let mut safe = String::with_capacity(text.len());
+    for letter in text.chars() {
+        if letter.is_control() && letter != '\n' {
+            safe.extend(letter.escape_default());
+        } else {
+            safe.push(letter);
+        }
+    }
+    safe
 }
 
 fn paint(is_coloured: bool) -> Paint {

@@ -9,8 +9,9 @@ use lockstep_model::{Action, Property, Verdict};
 use super::input::{self, Chosen, Input, typed};
 use super::progress::watched;
 use super::screen::Screen;
+use super::within::Within;
 use super::{Ended, interrupt};
-use crate::check::{self, Engine, Limits, Outcome};
+use crate::check::{self, Engine, Outcome};
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::render::{json, mermaid, short, text};
@@ -27,6 +28,8 @@ pub(super) struct Args {
     /// Of a scenario: the counterexample of this property
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
     property: Option<Property>,
+    #[command(flatten)]
+    within: Within,
 }
 
 /// How to draw a trace.
@@ -55,7 +58,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             let declared = input::declared(&trace);
             (*trace, declared)
         }
-        Input::Scenarios(chosen) => of_scenario(&only(chosen, &args.what, screen)?, args.property, screen)?,
+        Input::Scenarios(chosen) => of_scenario(&only(chosen, &args.what, screen)?, args, screen)?,
     };
     let picture = match args.format {
         Picture::Text => {
@@ -83,13 +86,14 @@ pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> 
 }
 
 /// The counterexample that is asked for; the first one; where there is none, a history that takes every kind of action.
-fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> Ended<(Trace, Declared)> {
+fn of_scenario(one: &Chosen, args: &Args, screen: &Screen) -> Ended<(Trace, Declared)> {
+    let property = args.property;
     let scenario = &one.scenario;
     if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
         let id = property.map_or("", Property::id);
         return Err(screen.fail(Exit::Usage, &format!("{id} says nothing about {}: {why}", scenario.name)));
     }
-    let mut outcome = checked(one, screen)?;
+    let mut outcome = checked(one, args.within, screen)?;
     let wanted = outcome
         .properties
         .iter()
@@ -102,21 +106,26 @@ fn of_scenario(one: &Chosen, property: Option<Property>, screen: &Screen) -> End
     if let Some(property) = property {
         return Err(nothing_to_show(&outcome, property, screen));
     }
+    if let Some(why) = undecided(&outcome) {
+        let text = format!("{}: inconclusive ({why}): as far as it was looked at nothing is violated", scenario.name);
+        return Err(screen.fail(Exit::Inconclusive, &text));
+    }
     match covering(one, screen)?.into_iter().next() {
         Some(trace) => Ok((trace, Declared::Unknown)),
         None => Err(screen.fail(Exit::Internal, &format!("{}: nothing can happen in it", scenario.name))),
     }
 }
 
-/// What checking a scenario finds.
-pub(super) fn checked(one: &Chosen, screen: &Screen) -> Ended<Outcome> {
-    checked_within(one, None, screen)
+/// Why it is not known whether something is violated, if a limit kept that from being known.
+pub(super) fn undecided(outcome: &Outcome) -> Option<&str> {
+    let unknown = outcome.properties.iter().find(|found| found.verdict == Verdict::Inconclusive)?;
+    Some(unknown.why.as_deref().unwrap_or("it was stopped early"))
 }
 
-/// What checking a scenario finds in so many states.
-pub(super) fn checked_within(one: &Chosen, max_states: Option<u64>, screen: &Screen) -> Ended<Outcome> {
+/// What checking a scenario finds, as far as that may go.
+pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<Outcome> {
     let states = AtomicU64::new(0);
-    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &interrupt::STOP, progress: &states };
+    let limits = within.limits(&states);
     let outcome = watched(screen, &one.scenario.name, "states", &states, || {
         check::check(&one.scenario, Engine::default(), &limits)
     });
@@ -129,7 +138,7 @@ pub(super) fn checked_within(one: &Chosen, max_states: Option<u64>, screen: &Scr
             ),
         )
     })?;
-    if interrupt::is_asked() { Err(Exit::Interrupted) } else { Ok(outcome) }
+    if interrupt::is_asked() { Err(Exit::Interrupted) } else { Ok(one.reproducible(outcome)) }
 }
 
 /// Histories that between them take every kind of action. Most often it is one.

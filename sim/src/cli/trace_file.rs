@@ -6,7 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::action::Party;
 use lockstep_model::config::{
-    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS,
+    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES,
+    MAX_THREADS, MAX_TICKS, MessageDelay,
 };
 use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
 use lockstep_model::{Action, Property};
@@ -56,19 +57,22 @@ impl Fault {
 }
 
 fn contents(file: &Path) -> Result<String, (String, &'static str)> {
-    let read = || -> std::io::Result<Result<Vec<u8>, &'static str>> {
-        let opened = File::open(file)?;
-        if opened.metadata()?.is_dir() {
-            return Ok(Err("this is a folder, not a trace"));
+    let read = || -> std::io::Result<Result<Vec<u8>, (&'static str, &'static str)>> {
+        // Asked before it is opened: to open a pipe is to wait for a writer.
+        let found = std::fs::metadata(file)?;
+        if found.is_dir() {
+            return Ok(Err(("this is a folder, not a trace", "name one of the .json files in it")));
+        }
+        if !found.is_file() {
+            return Ok(Err(("this is no file but a pipe or a device", "write the trace to a file, and name that")));
         }
         let mut bytes = Vec::new();
-        // Read by one byte more than is allowed: a device has no length to ask for.
-        opened.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+        File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
         Ok(Ok(bytes))
     };
     let bytes = read()
         .map_err(|error| (format!("cannot read the trace: {error}"), MAKE_ONE))?
-        .map_err(|what| (what.to_owned(), "name one of the .json files in it"))?;
+        .map_err(|(what, help)| (what.to_owned(), help))?;
     if bytes.len() as u64 > MOST_BYTES {
         return Err((format!("larger than {} MiB, the most that is read of a trace", MOST_BYTES >> 20), MAKE_ONE));
     }
@@ -96,6 +100,9 @@ fn parse(text: &str) -> Result<Trace, Fault> {
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
     if let Some(key) = unknown_key(&given, &mine, "") {
         return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
+    }
+    if let Some(key) = unprintable(&mine, "") {
+        return Err(Fault::of(format!("{key} has a control character in it"), UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
@@ -148,10 +155,23 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     }
 }
 
+/// The first text that a terminal would take for an order. We write none: names have letters only, and a story is on one
+/// line.
+fn unprintable(value: &Value, path: &str) -> Option<String> {
+    match value {
+        Value::String(text) => text.chars().any(char::is_control).then(|| path.to_owned()),
+        Value::Object(keys) => keys.iter().find_map(|(key, value)| unprintable(value, &format!("{path}/{key}"))),
+        Value::Array(items) => {
+            items.iter().enumerate().find_map(|(index, value)| unprintable(value, &format!("{path}/{index}")))
+        }
+        Value::Null | Value::Bool(_) | Value::Number(_) => None,
+    }
+}
+
 /// Whether the world is one that the model can hold: it trusts its caller in this.
 fn check_bounds(trace: &Trace) -> Result<(), String> {
     let config = &trace.config;
-    let Config { time, clients, cluster, faults, .. } = config;
+    let Config { time, clients, cluster, calls, faults, .. } = config;
     let within = |key: &str, value: u32, least: u32, most: u32| {
         if (least..=most).contains(&value) {
             Ok(())
@@ -173,6 +193,7 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     within("cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
     let max_lag = cluster.min_replicas_max_lag_ticks.into();
     within("cluster/min_replicas_max_lag_ticks", max_lag, 0, MAX_TICKS.into())?;
+    within("time/jump", time.jump.unsigned_abs().into(), 0, MAX_JUMP.unsigned_abs().into())?;
     within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
     let ticks = [
         ("time/lease", Some(time.lease)),
@@ -182,6 +203,15 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     ];
     for (key, value) in ticks {
         within(key, value.unwrap_or(0).into(), 0, MAX_TICKS.into())?;
+    }
+    within("calls/answer_within", calls.answer_within.into(), 1, MAX_TICKS.into())?;
+    within("calls/receipt", calls.receipt.into(), 1, MAX_TICKS.into())?;
+    within("calls/retry_attempts", calls.retry_attempts.into(), 1, MAX_RETRIES.into())?;
+    if let MessageDelay::Ticks(ticks) = config.network.delay {
+        within("network/delay/ticks", ticks.into(), 1, MAX_TICKS.into())?;
+        if !config.is_split() {
+            return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
+        }
     }
     let Faults {
         crash_client,
@@ -194,6 +224,11 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         restart_node,
         cut_link,
         vanish_key,
+        lose_request,
+        lose_reply,
+        interrupt,
+        clock_jump,
+        client_clock_jump,
     } = *faults;
     let budgets = [
         ("faults/crash_client", crash_client),
@@ -206,6 +241,11 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         ("faults/restart_node", restart_node),
         ("faults/cut_link", cut_link),
         ("faults/vanish_key", vanish_key),
+        ("faults/lose_request", lose_request),
+        ("faults/lose_reply", lose_reply),
+        ("faults/interrupt", interrupt),
+        ("faults/clock_jump", clock_jump),
+        ("faults/client_clock_jump", client_clock_jump),
     ];
     for (key, budget) in budgets {
         within(key, budget.into(), 0, MAX_FAULTS.into())?;
@@ -236,7 +276,16 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::Work { client, thread }
         | Action::Release { client, thread }
         | Action::CrashThread { client, thread }
-        | Action::ForeignRelease { client, thread } => has(client, thread),
+        | Action::ForeignRelease { client, thread }
+        | Action::Register { client, thread }
+        | Action::Unregister { client, thread }
+        | Action::Interrupt { client, thread } => has(client, thread),
+        Action::Execute { client, slot }
+        | Action::Answer { client, slot }
+        | Action::Resend { client, slot }
+        | Action::Abandon { client, slot }
+        | Action::LoseRequest { client, slot }
+        | Action::LoseReply { client, slot } => has(client, slot.thread().unwrap_or(0)),
         other => match other.party() {
             Party::Thread(holder) => has(holder.client(), holder.thread()),
             Party::Client(client) => has(client, 0),
@@ -255,7 +304,7 @@ fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
         Untrue::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
         Untrue::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
-            format!("its loop is not fair: \"{actor} {}\" could always happen and never does", words::does(action))
+            format!("its loop is not fair: \"{actor} {}\" could happen and never does", words::does(action))
         }
         Untrue::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
         Untrue::Differs { step } => format!("step {step} says something else than the model does"),

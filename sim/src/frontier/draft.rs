@@ -12,6 +12,7 @@ use crate::scenario::{Scenario, ScenarioError};
 #[derive(Clone, Debug)]
 pub struct Draft {
     document: DocumentMut,
+    lease: i64,
 }
 
 impl Draft {
@@ -21,7 +22,8 @@ impl Draft {
         for table in ["faults", "expect"] {
             document.remove(table);
         }
-        Self { document }
+        let lease = document["time"]["lease"].as_integer().expect("every scenario has a lease");
+        Self { document, lease }
     }
 
     /// The same with this turned.
@@ -61,6 +63,7 @@ impl Draft {
     }
 
     fn set(&mut self, setting: &Setting) {
+        let lease = self.lease;
         let table = self.table(setting.table);
         if setting.is_default && table.get(setting.key).is_some() {
             return;
@@ -69,6 +72,7 @@ impl Draft {
             Value::Number(number) => value(number),
             Value::Word(word) => value(word),
             Value::Flag(flag) => value(flag),
+            Value::LeaseAnd(more) => value(lease + more),
         };
     }
 

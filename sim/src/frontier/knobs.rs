@@ -30,6 +30,8 @@ pub(super) enum Value {
     Number(i64),
     Word(&'static str),
     Flag(bool),
+    /// So many ticks more than the lease.
+    LeaseAnd(i64),
 }
 
 const fn set(table: &'static str, key: &'static str, value: Value) -> Setting {
@@ -45,7 +47,18 @@ pub const FAULTS: &[Knob] = &[
     fault("lose_message", "an unlock message is lost"),
     fault("foreign_release", "somebody releases without holding"),
     fault("force_release", "somebody deletes the lock"),
+    fault("restart_node", "a dead node comes back"),
+    fault("cut_link", "a node is cut off from the others"),
+    fault("vanish_key", "the key vanishes without a word"),
+    Knob { name: "clock_jump", sentence: "a node's clock jumps", settings: &[JUMP] },
+    Knob { name: "client_clock_jump", sentence: "a client's wall clock jumps", settings: &[JUMP] },
+    fault("lose_request", "a request is lost"),
+    fault("lose_reply", "a reply is lost"),
+    fault("interrupt", "a thread is interrupted"),
 ];
+
+/// How far clocks jump where the file does not say.
+const JUMP: Setting = Setting { table: "time", key: "jump", value: Value::Number(1), is_default: true };
 
 /// The repairs.
 pub const REPAIRS: &[Knob] = &[
@@ -63,6 +76,36 @@ pub const REPAIRS: &[Knob] = &[
         name: "fast-failover",
         sentence: "a replica takes over, and everybody knows, before time moves",
         settings: &[set("cluster", "failover_within", Value::Number(0))],
+    },
+    Knob {
+        name: "min-replicas",
+        sentence: "a master that hears of no replica does not write (min-replicas-to-write 1)",
+        settings: &[set("cluster", "min_replicas", Value::Number(1))],
+    },
+    Knob {
+        name: "fsync-always",
+        sentence: "a node that comes back has all it ever answered for (appendfsync always)",
+        settings: &[set("cluster", "fsync", Value::Word("always"))],
+    },
+    Knob {
+        name: "fsync-everysec",
+        sentence: "a node that comes back lacks at most the last second (appendfsync everysec)",
+        settings: &[set("cluster", "fsync", Value::Word("everysec"))],
+    },
+    Knob {
+        name: "delayed-restart",
+        sentence: "a dead node stays away for longer than the longest lease",
+        settings: &[set("cluster", "restart_after", Value::LeaseAnd(1))],
+    },
+    Knob {
+        name: "lock-delay",
+        sentence: "who learns of a new master waits out the longest lease before it asks",
+        settings: &[set("cluster", "lock_delay", Value::LeaseAnd(1))],
+    },
+    Knob {
+        name: "min-replicas-and-lock-delay",
+        sentence: "both",
+        settings: &[set("cluster", "min_replicas", Value::Number(1)), set("cluster", "lock_delay", Value::LeaseAnd(1))],
     },
     Knob {
         name: "told-holder",

@@ -16,10 +16,13 @@ use lockstep_model::{Property, Verdict};
 
 use crate::check::native::share;
 use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
-use crate::scenario::{Problem, Scenario};
+use crate::scenario::Scenario;
 pub use draft::Draft;
 use knobs::{FAULTS, Knob};
 pub use survey::{Cell, Effect, Survey, survey};
+
+/// The name and story of a scenario that nobody will see.
+const A_SET: &str = "a-set-of-faults";
 
 /// How far to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -126,13 +129,21 @@ impl FaultSet {
         if all.is_empty() { "no-fault".to_owned() } else { all.join("-") }
     }
 
+    /// The draft with these faults, under this repair where it makes a difference: a setting that only matters to other
+    /// faults is refused by the scenario's reader, and then everything is as without it. `None`: they do not go together.
+    pub fn under(&self, draft: &Draft, repair: Option<&Knob>) -> Option<Draft> {
+        let bare = self.on(draft);
+        let repaired = repair.map(|repair| bare.with(repair));
+        repaired.into_iter().chain([bare]).find(|draft| draft.scenario(A_SET, A_SET).is_ok())
+    }
+
     /// The draft with these faults.
     pub fn on(&self, draft: &Draft) -> Draft {
         self.iter().fold(draft.clone(), |draft, (fault, budget)| draft.with_fault(fault, budget))
     }
 }
 
-/// Looks for the frontier of a draft. Faults that its world does not know are left out, and told.
+/// Looks for the frontier of a draft, under a repair. Faults that its world does not know are left out, and told.
 ///
 /// # Errors
 /// As [`check_as`]: a defect of ours.
@@ -149,12 +160,14 @@ pub fn frontier(
     let mut foreign = Vec::new();
     let mut known = Vec::new();
     for (number, fault) in FAULTS.iter().enumerate() {
-        match draft.with_fault(fault, 1).scenario("one-fault", "One fault.") {
-            Ok(_) => known.push(number),
-            Err(error) => foreign.push(Foreign {
-                fault,
-                reason: error.problems().map(Problem::title).next().unwrap_or_default().to_owned(),
-            }),
+        let alone = draft.with_fault(fault, 1);
+        // Some go with the world only beside another: nothing comes back that has not died.
+        let others = || FAULTS.iter().filter(|other| other.name != fault.name);
+        match alone.scenario(A_SET, A_SET) {
+            Err(error) if !others().any(|other| alone.with_fault(other, 1).scenario(A_SET, A_SET).is_ok()) => {
+                foreign.push(Foreign { fault, reason: error.first() });
+            }
+            _ => known.push(number),
         }
     }
     let mut found = Frontier {
@@ -169,8 +182,8 @@ pub fn frontier(
     for size in 0..=options.most {
         let scenarios: Vec<(FaultSet, Scenario)> = sets
             .iter()
-            // Each fault alone goes with the world; two that do not go together are no set.
-            .filter_map(|set| Some((set.clone(), set.on(draft).scenario("a-set", "A set of faults.").ok()?)))
+            // Two that do not go together are no set.
+            .filter_map(|set| Some((set.clone(), set.under(draft, repair)?.scenario(A_SET, A_SET).ok()?)))
             .collect();
         let outcomes = share(options.threads, scenarios.len(), |_, number| {
             if limits.stop.load(Ordering::Relaxed) {

@@ -3,10 +3,9 @@
 use lockstep_model::Property;
 use lockstep_model::properties::PropertyKind;
 
-use super::knobs::Knob;
+use super::knobs::{FAULTS, Knob};
 use super::{Draft, FaultSet, Foreign, Frontier, Minimal, Options, frontier};
 use crate::check::{Error, Limits};
-use crate::scenario::Problem;
 
 /// What was found, bare and under each repair.
 #[derive(Clone, Debug)]
@@ -77,14 +76,19 @@ pub fn survey(
     let (bare, foreign) = frontier(draft, None, options, limits)?;
     let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new() };
     for &repair in repairs {
+        // A repair is for something: for one fault, or for two that go together.
+        let known =
+            || FAULTS.iter().filter(|fault| survey.foreign.iter().all(|foreign| foreign.fault.name != fault.name));
         let repaired = draft.with(repair);
-        if let Err(error) = repaired.scenario("a-repair", "A repair.") {
-            let reason = error.problems().map(Problem::title).next().unwrap_or_default().to_owned();
-            survey.impossible.push((repair, reason));
+        let with_two = |one, other| repaired.with_fault(one, 1).with_fault(other, 1);
+        let is_possible = |draft: &Draft| draft.scenario("a-repair", "A repair.").is_ok();
+        if !known().any(|one| known().any(|other| is_possible(&with_two(one, other)))) {
+            let error = repaired.scenario("a-repair", "A repair.").err();
+            survey.impossible.push((repair, error.map(|error| error.first()).unwrap_or_default()));
             continue;
         }
         tell(repair.name);
-        let (found, _) = frontier(&repaired, Some(repair), options, limits)?;
+        let (found, _) = frontier(draft, Some(repair), options, limits)?;
         survey.repaired.push(found);
     }
     Ok(survey)

@@ -1,5 +1,8 @@
 //! What is seen of a trace, line by line: a request is two beats (it is sent, it is answered), everything else is one,
-//! and time that passes without anything happening is one beat however long it is.
+//! and time that passes without anything happening is one beat however long it is. Where the network is split its two
+//! beats are steps of their own, with what happens in between (`in_flight`).
+
+mod in_flight;
 
 use lockstep_model::action::Action;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal};
@@ -156,6 +159,7 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    #[expect(clippy::too_many_lines, reason = "an arm an action")]
     fn beats(&self) -> Vec<Beat> {
         let name = &self.step.lane;
         match self.step.action {
@@ -227,6 +231,21 @@ impl Teller<'_> {
                 self.alone(Lane::Thread { client, thread: 0 }, "x message", Tone::Odd, what)
             }
             Action::Renew { client } => self.renew(client),
+            Action::Execute { client, slot } => self.execute(client, slot),
+            Action::Register { client, thread } => {
+                let what = format!("the grant reaches {name}'s process: the watchdog will renew it");
+                self.alone(Lane::Thread { client, thread }, "registered", Tone::Plain, what)
+            }
+            Action::Unregister { client, thread } => {
+                let what = format!("the answer reaches {name}'s process: the watchdog renews one hold less");
+                self.alone(Lane::Thread { client, thread }, "unregistered", Tone::Plain, what)
+            }
+            Action::Answer { client, slot } => self.answer(client, slot),
+            Action::Resend { client, slot } => self.resend(client, slot),
+            Action::Abandon { client, slot } => self.abandon(client, slot),
+            Action::LoseRequest { client, slot } => self.lose_request(client, slot),
+            Action::LoseReply { client, slot } => self.lose_reply(client, slot),
+            Action::Interrupt { client, thread } => self.interrupt(client, thread),
             Action::Replicate { node } => vec![self.replicate(node)],
             Action::Promote { node } => self.promote(node),
             Action::Resync { node } => self.resync(node),
@@ -252,6 +271,8 @@ impl Teller<'_> {
             Action::RestartNode { node } => self.restart_node(node),
             Action::CutLink { node } => self.cut_link(node),
             Action::VanishKey { node } => self.vanish_key(node),
+            Action::ClockJump { node } => self.clock_jump(node),
+            Action::ClientClockJump { client } => self.client_clock_jump(client),
             Action::Tick => vec![self.passing(None)],
         }
     }
@@ -336,8 +357,7 @@ impl Teller<'_> {
 
     fn renew(&self, client: u8) -> Vec<Beat> {
         let (name, node) = (&self.step.lane, self.asked(client));
-        let first = self.before.clients[usize::from(client)].renewal_counts.iter().position(|count| *count > 0);
-        let thread = first.and_then(|thread| u8::try_from(thread).ok()).unwrap_or(0);
+        let thread = self.renewed_thread(client);
         let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
         let sent = format!("{name}'s watchdog renews");
         match self.step.answer {
@@ -385,6 +405,12 @@ impl Teller<'_> {
                 self.request(caller, node, "renew", sent, (super::words::reply(self.config, other), Tone::Good, answer))
             }
         }
+    }
+
+    /// The thread whose lane shows what the watchdog does.
+    fn renewed_thread(&self, client: u8) -> u8 {
+        let first = self.before.clients[usize::from(client)].renewal_counts.iter().position(|count| *count > 0);
+        first.and_then(|thread| u8::try_from(thread).ok()).unwrap_or(0)
     }
 
     fn work(&self, caller: Lane) -> Beat {
@@ -464,6 +490,10 @@ impl Teller<'_> {
 
     /// A request to a node, and its answer.
     fn request(&self, caller: Lane, node: u8, verb: &str, what: String, answer: (String, Tone, String)) -> Vec<Beat> {
+        if self.step.answer == Reply::Done {
+            // It is on its way: what comes of it are steps of their own.
+            return vec![self.one_way(caller, Lane::Node(node), verb, what)];
+        }
         let (says, tone, answered) = answer;
         let shows = self.stored_on(node).unwrap_or_else(|| "empty".to_owned());
         let sent = Beat { closes: false, ..self.one_way(caller, Lane::Node(node), verb, what) };

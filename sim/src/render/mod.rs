@@ -7,6 +7,7 @@
 
 pub mod beats;
 pub mod frontier;
+pub mod in_flight;
 pub mod json;
 pub mod mermaid;
 mod paint;

@@ -9,6 +9,7 @@ use lockstep_model::trace::{ClientState, NodeState, State, StoredLock, ThreadSta
 use lockstep_model::world::{Holder, Role};
 use lockstep_model::{Property, Record, World};
 
+use super::in_flight;
 use super::words::{count, faults_allowed, list, stored, time};
 
 /// The name of what is broken.
@@ -36,21 +37,30 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
         if let ([thread], 1) = (client.threads.as_slice(), config.clients.threads) {
             page.say(&client.name, &believes(config, client, thread));
             page.go_on(&process(config, index, client));
+            for line in in_flight::requests(config, client) {
+                page.go_on(&line);
+            }
         } else {
             page.say(&client.name, &process(config, index, client));
             for thread in &client.threads {
                 page.say(&thread.name, &believes(config, client, thread));
             }
+            for line in in_flight::requests(config, client) {
+                page.go_on(&line);
+            }
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        page.say(&node.name, &stores(config, world, index, node));
-        for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
+        let receipts = in_flight::receipts(config, &node.receipts);
+        page.say(&node.name, &(stores(config, world, index, node) + &receipts));
+        for (number, (effect, seen)) in node.under_way.iter().zip(&world.node(index).link.effects).enumerate() {
+            let receipts = node.receipts_under_way.get(number).map_or(&[][..], Vec::as_slice);
+            let receipts = in_flight::receipts(config, receipts);
             let age = match seen.age {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),
             };
-            page.go_on(&format!("under way to it{age}: {}", lock(config, effect.as_ref())));
+            page.go_on(&format!("under way to it{age}: {}{receipts}", lock(config, effect.as_ref())));
         }
     }
     if let Some(newest) = state.resource_newest {
@@ -91,6 +101,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     }
     let belief = match thread.holds {
         0 => None,
+        1 if !thread.believes() => Some("held it".to_owned()),
         1 => Some("believes it holds".to_owned()),
         holds => Some(format!("believes it holds {holds} times")),
     };
@@ -102,6 +113,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
             Some(left) => within(config, "sleeps; its timer fires", left),
             None => "sleeps, without a timer".to_owned(),
         }),
+        "asking" => Some("has asked, and has no answer yet".to_owned()),
+        "asking-again" => Some("subscribed, has asked again, and has no answer yet".to_owned()),
+        "releasing" => Some("has called release, and has no answer yet".to_owned()),
         _ => None,
     };
     let mut says = match (belief, waits) {
@@ -117,6 +131,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     }
     if let Some(left) = thread.wait_left {
         let _ = write!(says, "; {}", within(config, "its wait limit is over", left));
+        if let Some(limit) = thread.limit_left.filter(|&limit| limit != left) {
+            let _ = write!(says, " by its clock, {} in truth", within(config, "and", limit));
+        }
     }
     says
 }
@@ -197,6 +214,10 @@ fn stores<R: Record, const C: usize, const N: usize>(
     }
     if node.is_cut {
         says += "; cut off from the other nodes";
+    }
+    if node.ahead != 0 {
+        let by = time(config, node.ahead.unsigned_abs().into());
+        let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });
     }
     if node.unheard > 0 {
         let _ = write!(says, "; unheard of for {}", time(config, node.unheard.into()));

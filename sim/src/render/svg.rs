@@ -250,11 +250,11 @@ impl<'a> Sheet<'a> {
                     for span in self.spans(is(|thread| words::is_in_lock(&thread.phase)), FALL) {
                         bar(pen, BELIEF - 1.5, span, &format!("waits s{client}"));
                     }
-                    for span in self.spans(is(|thread| thread.holds > 0), FALL) {
+                    for span in self.spans(is(ThreadState::believes), FALL) {
                         bar(pen, BELIEF, span, &format!("f{client}"));
                     }
                     let sleeps =
-                        |state: &State| life(state, lane) == Life::StandsStill && is(|thread| thread.holds > 0)(state);
+                        |state: &State| life(state, lane) == Life::StandsStill && is(ThreadState::believes)(state);
                     for (from, to) in self.spans(sleeps, 0.0) {
                         pen.line(Point { x, y: from }, Point { x, y: to }, "within");
                     }

@@ -281,8 +281,8 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
             let thread = &client.threads[usize::from(thread)];
             match (client.mode.as_str(), thread.phase.as_str()) {
                 ("crashed", _) | (_, "dead") => ("", Tone::Faint),
-                ("paused", _) if thread.holds > 0 => ("#=", Tone::Good),
-                _ if thread.holds > 0 => ("#", Tone::Good),
+                ("paused", _) if thread.believes() => ("#=", Tone::Good),
+                _ if thread.believes() => ("#", Tone::Good),
                 ("paused", _) => ("=", Tone::Odd),
                 (_, phase) if words::is_in_lock(phase) => ("?", Tone::Odd),
                 _ => (".", Tone::Faint),

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
-use lockstep_model::{ActionKind, Verdict};
+use lockstep_model::{ActionKind, ReplyKind, Verdict};
 use serde_json::{Value, json};
 
 use super::paint::{Paint, Tone};
@@ -198,9 +198,6 @@ fn undecided(found: &Found, unknown: &[&PropertyOutcome], page: &mut String) {
 }
 
 fn scenario_json(outcome: &Outcome) -> Value {
-    let taken: BTreeMap<_, _> =
-        ActionKind::ALL.iter().zip(outcome.coverage.taken).map(|(kind, times)| (kind.name(), times)).collect();
-    let happenings: Vec<_> = outcome.coverage.happenings.iter().collect();
     json!({
         "name": outcome.scenario,
         "states": outcome.states,
@@ -212,8 +209,49 @@ fn scenario_json(outcome: &Outcome) -> Value {
         "hidden_state_chance": hidden_state_chance(outcome),
         "liveness_seconds": outcome.liveness_seconds,
         "engine": engine_json(outcome.engine),
-        "coverage": { "taken": taken, "happenings": happenings, "faults_left_at_least": outcome.coverage.least_left },
+        "coverage": coverage_json(outcome),
         "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
+    })
+}
+
+/// What the run came to see, and what it never did; of a run that is not complete: not as far as it came.
+///
+/// | key | says |
+/// |---|---|
+/// | `taken` | how often an action of each kind was taken |
+/// | `enabled` | in how many states an action of each kind can happen |
+/// | `answers` | how often an action of each kind got each answer |
+/// | `happenings` | all that happened in any step |
+/// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
+/// | `never.answers` | answers that the rules have for such a scenario, and that nobody got |
+/// | `never.happenings` | what the rules let happen in such a scenario, and what did not |
+/// | `never.ways` | how a switch stands, where no step came to the rule that reads it |
+/// | `never.spent` | budgets that are never spent to the end: how much of each is always left |
+fn coverage_json(outcome: &Outcome) -> Value {
+    let Outcome { config, coverage, .. } = outcome;
+    let each = |count: &dyn Fn(ActionKind) -> Value| -> BTreeMap<&str, Value> {
+        ActionKind::ALL.into_iter().map(|kind| (kind.name(), count(kind))).collect()
+    };
+    let answers = |kind: ActionKind| -> BTreeMap<&str, u64> {
+        let given = ReplyKind::ALL.into_iter().map(|reply| (reply.name(), coverage.answered(kind, reply)));
+        given.filter(|(_, times)| *times > 0).collect()
+    };
+    let missing_answers =
+        coverage.answers_never_given(config).map(|(kind, reply)| json!({ "action": kind, "answer": reply.name() }));
+    let missing_ways = coverage.ways_never_gone(config).map(|way| json!({ "switch": way.switch, "value": way.value }));
+    let unspent: BTreeMap<_, _> = coverage.unspent().map(|(kind, left)| (kind.name(), left)).collect();
+    json!({
+        "taken": each(&|kind| json!(coverage.taken(kind))),
+        "enabled": each(&|kind| json!(coverage.enabled[kind as usize])),
+        "answers": each(&|kind| json!(answers(kind))),
+        "happenings": coverage.happenings.iter().collect::<Vec<_>>(),
+        "faults_left_at_least": coverage.least_left,
+        "never": {
+            "answers": missing_answers.collect::<Vec<_>>(),
+            "happenings": coverage.never_happened(config).collect::<Vec<_>>(),
+            "ways": missing_ways.collect::<Vec<_>>(),
+            "spent": unspent,
+        },
     })
 }
 

@@ -4,6 +4,7 @@ use lockstep_model::action::{Action, Party};
 use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule};
 use lockstep_model::step::Reply;
 use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
+use lockstep_model::wire::Slot;
 use lockstep_model::{Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
@@ -71,6 +72,26 @@ pub const fn does(action: Action) -> &'static str {
         Action::Resubscribe { .. } => "subscribes again, on the new master",
         Action::Resume { .. } => "resumes",
         Action::Deliver { .. } => "gets an unlock message",
+        Action::Execute { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "has its request executed",
+            Slot::Renewal => "has its renewal executed",
+            Slot::Late => "has a request executed that it had given up",
+        },
+        Action::Register { .. } => "has its hold registered for renewal",
+        Action::Unregister { .. } => "has its hold taken out of the renewals",
+        Action::Answer { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "gets the answer",
+            Slot::Renewal => "gets the answer to its renewal",
+            Slot::Late => "gives back what it was granted too late",
+        },
+        Action::Resend { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and asks the same again",
+            Slot::Renewal => "has no answer to its renewal, and renews again",
+        },
+        Action::Abandon { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and waits no longer",
+            Slot::Renewal => "has no answer to its renewal, and waits no longer",
+        },
         Action::Renew { .. } => "renews by its watchdog",
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
@@ -83,11 +104,24 @@ pub const fn does(action: Action) -> &'static str {
         Action::PauseClient { .. } => "is paused",
         Action::CrashNode { .. } => "crashes",
         Action::LoseMessage { .. } => "never gets an unlock message: it is lost",
+        Action::LoseRequest { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "has its request lost",
+            Slot::Renewal => "has its renewal lost",
+            Slot::Late => "has a request lost that it had given up",
+        },
+        Action::LoseReply { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "never gets the answer: it is lost",
+            Slot::Renewal => "never gets the answer to its renewal: it is lost",
+            Slot::Late => "never gets the answer to what it had given up: it is lost",
+        },
+        Action::Interrupt { .. } => "is interrupted",
         Action::ForeignRelease { .. } => "releases without holding",
         Action::ForceRelease { .. } => "deletes the lock, whoever holds it",
         Action::RestartNode { .. } => "comes back",
         Action::CutLink { .. } => "is cut off from the other nodes",
         Action::VanishKey { .. } => "drops the key without a word",
+        Action::ClockJump { .. } => "has its clock jump",
+        Action::ClientClockJump { .. } => "has its wall clock jump",
         Action::Tick => "one tick passes",
     }
 }
@@ -120,6 +154,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::Rejected => "rejected".to_owned(),
         Reply::NotEnoughReplicas => "not enough replicas".to_owned(),
         Reply::ReadOnly => "a replica: reads only".to_owned(),
+        Reply::Unknown => "outcome unknown".to_owned(),
+        Reply::Interrupted => "interrupted".to_owned(),
     }
 }
 
@@ -244,10 +280,12 @@ pub fn fairness(trace: &Trace) -> Vec<String> {
     reasons.sort_by_key(|(reason, _)| match *reason {
         InLoop::TakenAt(step) => (0, step),
         InLoop::DisabledAfter(step) => (1, step),
+        InLoop::NeverPossible => (2, 0),
     });
     let lines = reasons.into_iter().map(|(reason, actions)| match reason {
         InLoop::TakenAt(step) => format!("taken at step {step}: {}", actions.join(", ")),
         InLoop::DisabledAfter(step) => format!("disabled after step {step}: {}", actions.join(", ")),
+        InLoop::NeverPossible => format!("never possible in the loop: {}", actions.join(", ")),
     });
     lines.collect()
 }
@@ -341,8 +379,21 @@ pub fn world(config: &Config) -> Vec<String> {
             .to_owned(),
         );
     }
+    if config.time.jump != 0 {
+        lines.push(format!("a clock that jumps goes {}", jump(config)));
+    }
+    if config.strong_fairness {
+        lines.push("what must happen happens even where it is only possible now and then".to_owned());
+    }
+    lines.extend(super::in_flight::network(config));
     lines.push(faults(config));
     lines
+}
+
+/// How far a clock jumps: `ahead by 40 s`, `back by 40 s`.
+pub fn jump(config: &Config) -> String {
+    let by = time(config, config.time.jump.unsigned_abs().into());
+    if config.time.jump < 0 { format!("back by {by}") } else { format!("ahead by {by}") }
 }
 
 /// `what may go wrong: a node crashes (at most 1 time)`, or that nothing does.
@@ -368,6 +419,11 @@ pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
         (faults.restart_node, "a dead node comes back"),
         (faults.cut_link, "a node is cut off"),
         (faults.vanish_key, "the key vanishes"),
+        (faults.lose_request, "a request is lost"),
+        (faults.lose_reply, "a reply is lost"),
+        (faults.interrupt, "a thread is interrupted"),
+        (faults.clock_jump, "a node's clock jumps"),
+        (faults.client_clock_jump, "a client's clock jumps"),
     ];
     all.into_iter()
         .filter(|(budget, _)| *budget > 0)
@@ -419,7 +475,7 @@ fn threads(state: &State) -> impl Iterator<Item = &lockstep_model::trace::Thread
 }
 
 pub(crate) fn is_in_lock(phase: &str) -> bool {
-    matches!(phase, "refused" | "subscribed" | "waiting")
+    matches!(phase, "refused" | "subscribed" | "waiting" | "asking" | "asking-again")
 }
 
 fn acting_master(state: &State) -> Option<&str> {

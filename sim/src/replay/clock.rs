@@ -15,6 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::Error;
+use super::held::HeldFolder;
 
 // Compiled by build.rs and never here; named here so that `cargo fmt` finds it.
 #[cfg(false)]
@@ -99,7 +100,8 @@ impl Drop for Clock {
 /// The preloaded library as a file: one for all nodes of this process, deleted with the last of them.
 #[derive(Debug)]
 pub struct ClockLibrary {
-    file: tempfile::TempPath,
+    _folder: HeldFolder,
+    file: PathBuf,
 }
 
 impl ClockLibrary {
@@ -127,14 +129,10 @@ impl ClockLibrary {
         if Self::CODE.is_empty() {
             return Err(Error::NeedsLinux);
         }
-        let file = tempfile::Builder::new()
-            .prefix("lockstep-clock-")
-            .suffix(".so")
-            .tempfile()
-            .map_err(Error::system("create a temporary file"))?
-            .into_temp_path();
+        let folder = HeldFolder::new().map_err(Error::system("create a folder"))?;
+        let file = folder.path().join("clock.so");
         fs::write(&file, Self::CODE).map_err(Error::system("write the frozen clock"))?;
-        Ok(Self { file })
+        Ok(Self { _folder: folder, file })
     }
 
     /// Where the file is.

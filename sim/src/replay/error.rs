@@ -91,6 +91,10 @@ pub enum Error {
     #[error("no effect is held: nothing was marked since the last release")]
     NothingHeld,
 
+    /// The model says that a request is on its way, and none is.
+    #[error("there is no such request in flight")]
+    NothingInFlight,
+
     /// The harness marked an offset in the middle of a command or of a `MULTI … EXEC` block.
     #[error("offset {mark} was marked, but effects end at {before} and {after}: this is a defect of the harness")]
     NotAnEffect {

@@ -2,7 +2,8 @@
 //!
 //! A server is deterministic once nothing reaches it by chance. So time comes from the harness
 //! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
-//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found).
+//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found,
+//! in a folder that `held` clears away even after a kill).
 //!
 //! Who decides on a failover is the history, or real sentinels if they are asked for (`sentinel`).
 //!
@@ -13,6 +14,8 @@ mod clock;
 mod compare;
 mod error;
 mod gate;
+mod held;
+mod line;
 mod node;
 mod player;
 pub mod sentinel;

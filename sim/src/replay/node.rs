@@ -17,8 +17,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
-use tempfile::TempDir;
 
+use super::held::HeldFolder;
 use super::{Clock, ClockLibrary, Error, Gate, Server, Version};
 
 mod address;
@@ -64,7 +64,7 @@ pub struct Node {
 /// What a process needs around it, and what is left when it ends: deleted with the node.
 #[derive(Debug)]
 struct Home {
-    folder: TempDir,
+    folder: HeldFolder,
     socket: PathBuf,
     library: Arc<ClockLibrary>,
 }
@@ -87,8 +87,7 @@ impl Node {
     /// As `start`.
     pub fn start_with(server: &Server, start_ms: i64, settings: Settings) -> Result<Self, Error> {
         let library = ClockLibrary::shared()?;
-        let folder =
-            tempfile::Builder::new().prefix("lockstep-").tempdir().map_err(Error::system("create a folder"))?;
+        let folder = HeldFolder::new().map_err(Error::system("create a folder"))?;
         let clock = Clock::create(folder.path(), start_ms)?;
         let home = Home { socket: folder.path().join("s"), folder, library };
         home.check()?;

@@ -4,6 +4,10 @@
 //! together: a whole stretch in which the clock stands still and no link, role or subscription changes is one round
 //! trip to each node (design §7: pipelined). Every step of it is compared all the same.
 
+mod in_flight;
+mod nodes;
+mod watch;
+
 use std::collections::VecDeque;
 
 use lockstep_model::action::Party;
@@ -19,10 +23,7 @@ use super::sentinel::Failover;
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
-
-mod nodes;
-mod watch;
-
+use in_flight::InFlight;
 use watch::Watch;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
@@ -64,6 +65,7 @@ pub struct Player {
     /// Whether the servers are as they were started.
     is_fresh: bool,
     told: Told,
+    in_flight: InFlight,
 }
 
 /// One node, our connection to it, and what we have to tell it.
@@ -162,6 +164,7 @@ impl Player {
             is_worn: true,
             is_fresh: false,
             told: Told::default(),
+            in_flight: InFlight::default(),
         };
         player.reset()?;
         Ok(player)
@@ -214,6 +217,7 @@ impl Player {
     /// Servers as at the start of every history.
     fn reset(&mut self) -> Result<(), Error> {
         self.listeners = (0..self.config.clients.count).map(|_| Listener::default()).collect();
+        self.in_flight = InFlight::default();
         if self.is_worn {
             return self.start_nodes();
         }
@@ -291,6 +295,7 @@ impl Player {
                     member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
                 }
                 self.acknowledge()?;
+                self.drop_expired()?;
             }
             Action::Replicate { node } => {
                 self.flush()?;
@@ -302,6 +307,7 @@ impl Player {
             Action::Promote { node } => {
                 self.flush()?;
                 self.promote(usize::from(node), step.number)?;
+                self.drop_expired()?;
             }
             Action::Resync { node } => {
                 self.flush()?;
@@ -310,10 +316,14 @@ impl Player {
             }
             Action::Demote { node } => self.demote(usize::from(node))?,
             Action::Fsync { node } => self.fsync(usize::from(node))?,
-            Action::RestartNode { node } => self.restart(usize::from(node), step, before)?,
+            Action::RestartNode { node } => {
+                self.restart(usize::from(node), step, before)?;
+                self.drop_expired()?;
+            }
             Action::CutLink { node } => self.cut(usize::from(node))?,
             Action::Heal { node } => self.heal(usize::from(node))?,
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
+            Action::ClockJump { node } => self.jump(usize::from(node))?,
             Action::Discover { client } => self.discover(at, client, &step.state)?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
@@ -324,6 +334,9 @@ impl Player {
         self.follow_subscriptions(step, before)?;
         if let Some(request) = self.interpreter.request(step.number, step.action, before, step.answer) {
             self.ask(step, before, request)?;
+        }
+        if self.config.is_split() {
+            self.play_in_flight(step, before)?;
         }
         self.expect_keys(at, &step.state);
         Ok(())
@@ -369,7 +382,7 @@ impl Player {
             if member.role == Role::Dead {
                 continue;
             }
-            let words = self.interpreter.stored_words(node.lock.as_ref());
+            let words = self.interpreter.stored_words(node.lock.as_ref(), &node.receipts);
             member.pending.push((dump_command(&self.dump_sha1), Expected::Keys { at, words }));
         }
     }

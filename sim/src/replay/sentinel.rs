@@ -147,6 +147,17 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), Error> {
             | Action::ForeignRelease { .. }
             | Action::ForceRelease { .. }
             | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::ClientClockJump { .. }
+            | Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            | Action::Interrupt { .. }
             | Action::Tick => {}
         }
     }

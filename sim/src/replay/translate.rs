@@ -3,7 +3,8 @@
 //! The two sides share no type. Both are put into the same plain words here, and the words are compared.
 
 use lockstep_model::config::LockKind;
-use lockstep_model::trace::{State, StoredLock};
+use lockstep_model::trace::{RequestState, State, StoredLock, StoredReceipt};
+use lockstep_model::wire::Verb;
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::locks::{plain, reentrant};
 use lockstep_redis::{Call, Error as ReplyError, Holder, Lease, Names, Receipt, Scripts};
@@ -20,7 +21,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 18] = [
+pub const TABLE: [Row; 21] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -68,6 +69,16 @@ pub const TABLE: [Row; 18] = [
     },
     Row { model: "deliver", told: "the message 0 on that channel", redisson: "LockPubSub.onMessage, UNLOCK_MESSAGE" },
     Row {
+        model: "execute, answer of a split network",
+        told: "the bytes of the call reach the node; the bytes of its answer reach the client",
+        redisson: "RedisExecutor: the command is written; its promise is completed",
+    },
+    Row {
+        model: "resend of a release",
+        told: "the same call with the same receipt",
+        redisson: "retryAttempts; the latch id of unlockInnerAsync",
+    },
+    Row {
         model: "replicate, resync",
         told: "the gate hands one effect over; REPLICAOF a gate to the new master",
         redisson: "(Redis's own)",
@@ -102,6 +113,11 @@ pub const TABLE: [Row; 18] = [
         told: "appendfsync always | everysec, the AOF cut to what was on the disk, the process started again",
         redisson: "(Redis's own)",
     },
+    Row {
+        model: "clock_jump",
+        told: "the clock of that server; then EXISTS on every master, to which a key that ran out is a key to delete",
+        redisson: "(the machine's clock)",
+    },
     Row { model: "vanish_key", told: "maxmemory 1, one eviction, maxmemory 0", redisson: "(Redis's own)" },
 ];
 
@@ -111,6 +127,7 @@ const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
 const READ_ONLY: &str = "read only";
 
 /// A request to a node, and how to read its answer.
+#[derive(Clone)]
 pub struct Request {
     /// The script call.
     pub call: Call,
@@ -148,6 +165,9 @@ impl Request {
 pub struct Interpreter {
     lock: LockKind,
     receipts: bool,
+    /// Whether a request is three steps; then it is sent by [`call_of`](Self::call_of).
+    is_split: bool,
+    receipt_lease: Lease,
     threads: u8,
     tick_ms: u32,
     lease: Lease,
@@ -161,6 +181,12 @@ impl Interpreter {
         Some(Self {
             lock: config.lock,
             receipts: config.protocol.receipts,
+            is_split: config.is_split(),
+            receipt_lease: if config.is_split() {
+                Lease::from_ms(u64::from(config.calls.receipt) * u64::from(config.time.tick_ms))?
+            } else {
+                Receipt::LEASE
+            },
             threads: config.clients.threads,
             tick_ms: config.time.tick_ms,
             lease: Lease::from_ms(u64::from(config.time.lease) * u64::from(config.time.tick_ms))?,
@@ -174,6 +200,11 @@ impl Interpreter {
         &self.scripts
     }
 
+    /// The lock's key.
+    pub fn lock_key(&self) -> &str {
+        self.names.lock()
+    }
+
     /// The channel that waiters subscribe to.
     pub fn channel(&self) -> String {
         self.names.channel()
@@ -182,12 +213,24 @@ impl Interpreter {
     /// What the action tells the master that its client knows; `None` if it tells it nothing.
     pub fn request(&self, step: usize, action: Action, before: &State, reply: Reply) -> Option<Request> {
         match action {
+            // They set out: what the node is told, it is told when it executes them.
+            Action::Acquire { .. }
+            | Action::SecondAsk { .. }
+            | Action::WakeByMessage { .. }
+            | Action::WakeByTimer { .. }
+            | Action::Release { .. }
+            | Action::ForeignRelease { .. }
+            | Action::Renew { .. }
+                if self.is_split =>
+            {
+                None
+            }
             Action::Acquire { client, thread }
             | Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => Some(self.acquire(&holder(client, thread))),
             Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
-                Some(self.release(step, &holder(client, thread)))
+                Some(self.release(&format!("release-{step}"), &holder(client, thread)))
             }
             Action::Renew { client } => match reply {
                 // Nothing is sent: there is nothing to renew, or nobody to send it to.
@@ -214,11 +257,22 @@ impl Interpreter {
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::ClientClockJump { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
             | Action::CrashNode { .. }
             | Action::LoseMessage { .. }
+            | Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            | Action::Interrupt { .. }
             | Action::Tick => None,
         }
     }
@@ -239,15 +293,47 @@ impl Interpreter {
             Reply::ReadOnly => READ_ONLY.to_owned(),
             Reply::ForceReleased => "force released".to_owned(),
             Reply::NothingToRelease => "nothing to release".to_owned(),
-            Reply::Done | Reply::NothingToRenew | Reply::Unreachable | Reply::Accepted | Reply::Rejected => {
-                "nothing".to_owned()
-            }
+            Reply::Done
+            | Reply::NothingToRenew
+            | Reply::Unreachable
+            | Reply::Accepted
+            | Reply::Rejected
+            | Reply::Unknown
+            | Reply::Interrupted => "nothing".to_owned(),
         }
     }
 
     /// What a node should store, in the words of [`compare`](super::compare).
-    pub fn stored_words(&self, lock: Option<&StoredLock>) -> String {
-        let Some(lock) = lock else { return String::new() };
+    pub fn stored_words(&self, lock: Option<&StoredLock>, receipts: &[StoredReceipt]) -> String {
+        let lock = lock.map(|lock| self.lock_words(lock));
+        let receipts = receipts.iter().map(|receipt| {
+            let key = self.names.receipt(&Self::receipt_id(&receipt.holder, receipt.receipt));
+            let remaining_ms = receipt.remaining_ticks.map(|ticks| self.ms(ticks));
+            super::compare::key_words(&key, "string", remaining_ms, &[u8::from(receipt.freed).to_string()])
+        });
+        let mut lines: Vec<_> = receipts.chain(lock).collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    /// A request that sets out, by what the model says of it.
+    pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> Request {
+        let holder = holder(client, thread);
+        match request.verb {
+            Verb::Acquire => self.acquire(&holder),
+            Verb::Release => {
+                self.release(&Self::receipt_id(&request.holder, request.receipt.unwrap_or_default()), &holder)
+            }
+            Verb::Renew => self.renew(&holder),
+        }
+    }
+
+    /// Redisson's is random; the model's number is unique among all that anybody remembers.
+    fn receipt_id(holder: &str, number: u8) -> String {
+        format!("{holder}-{number}")
+    }
+
+    fn lock_words(&self, lock: &StoredLock) -> String {
         // Where clients have one thread, the model does not name it.
         let holder = if self.threads > 1 { lock.holder.clone() } else { format!("{}:1", lock.holder) };
         let content = match self.lock {
@@ -274,8 +360,8 @@ impl Interpreter {
         Request { call, afterwards: None, read: read_acquire }
     }
 
-    fn release(&self, step: usize, holder: &Holder) -> Request {
-        let receipt = Receipt::new(format!("release-{step}"), Receipt::LEASE);
+    fn release(&self, id: &str, holder: &Holder) -> Request {
+        let receipt = Receipt::new(id, self.receipt_lease);
         let (scripts, names) = (&self.scripts, &self.names);
         let (call, afterwards) = match (self.lock, self.receipts) {
             (LockKind::Plain, _) => (plain::release(scripts, names, holder), None),

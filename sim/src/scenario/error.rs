@@ -142,6 +142,11 @@ impl ScenarioError {
         self.sources.iter().flat_map(|source| &source.problems)
     }
 
+    /// What is wrong first, in one line.
+    pub fn first(&self) -> String {
+        self.problems().map(Problem::title).next().unwrap_or_default().to_owned()
+    }
+
     /// The picture for people: each problem at its place, with a marker, what was expected and what to do.
     pub fn report(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);

@@ -73,6 +73,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         }
     }
     note_nodes(parts, sections);
+    note_clocks(parts, sections);
 }
 
 /// What a node has on its disk, whom it hears of, and when it comes back.
@@ -125,24 +126,60 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
+/// How far clocks jump, and what goes by them.
+fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(time), Some(faults)) = (parts.time, parts.faults) else { return };
+    let jumps = [("clock_jump", faults.clock_jump), ("client_clock_jump", faults.client_clock_jump)];
+    for (key, _) in jumps.into_iter().filter(|(_, budget)| *budget > 0 && time.jump == 0) {
+        Pair::of(&sections.faults, key, "a jump of 0 is none")
+            .with(sections.time.span_of("jump"), "not at all")
+            .note("say how far: jump = 4 in [time], or jump = -4 for back");
+    }
+    if faults.clock_jump == 0 && faults.client_clock_jump == 0 {
+        Pair::of(&sections.time, "jump", "no clock jumps")
+            .with(sections.faults.span_of("clock_jump"), "none")
+            .note("leave it out, or say how many jump: clock_jump = 1 in [faults]");
+    }
+    if faults.client_clock_jump > 0 && time.wait_limit.is_none_or(|limit| limit == 0) {
+        Pair::of(&sections.faults, "client_clock_jump", "clients look at their wall clock for a wait limit only")
+            .with(sections.time.span_of("wait_limit"), "nobody waits with a limit")
+            .note("use client_clock_jump = 0, or say how long clients wait: wait_limit = 4 in [time]");
+    }
+    let Some(cluster) = parts.cluster else { return };
+    if faults.clock_jump > 0 && cluster.min_replicas > 0 {
+        Pair::of(
+            &sections.faults,
+            "clock_jump",
+            "what a jump does to a master that counts its replicas is not modelled",
+        )
+        .with(sections.cluster.span_of("min_replicas"), "it counts them by its clock")
+        .note("leave one of the two out");
+    }
+    if faults.clock_jump > 0 && time.jump < 0 && cluster.fsync == Fsync::EverySecond {
+        Pair::of(&sections.faults, "clock_jump", "what a clock that goes back does to the second is not modelled")
+            .with(sections.cluster.span_of("fsync"), "the disk is written to by that clock")
+            .note("use a jump ahead, or another fsync");
+    }
+}
+
 /// Two places that don't go together; nothing if the first is not in the file.
-struct Pair<'s, 'a> {
+pub(super) struct Pair<'s, 'a> {
     section: &'s Section<'a>,
     problem: Option<Problem>,
 }
 
 impl<'s, 'a> Pair<'s, 'a> {
-    fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+    pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
         let problem = section.span_of(key).map(|span| Problem::at(Code::Impossible, span, reason));
         Self { section, problem }
     }
 
-    fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
+    pub(super) fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
         let Some(span) = span else { return self };
         Self { problem: self.problem.map(|problem| problem.also(span, label)), ..self }
     }
 
-    fn note(self, help: &str) {
+    pub(super) fn note(self, help: &str) {
         if let Some(problem) = self.problem {
             self.section.note::<()>(problem.help(help));
         }

@@ -13,6 +13,7 @@ use std::path::Path;
 use lockstep_model::{Config, Property, Verdict};
 
 mod builtin;
+mod calls;
 mod code;
 mod error;
 mod impossible;
@@ -27,7 +28,7 @@ pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
 pub use reader::{MAX_STORY, MAX_TICK_MS};
-pub use resolve::resolve;
+pub use resolve::{located, resolve};
 
 /// Bytes of a file; a scenario has a few hundred.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -60,6 +61,11 @@ impl Scenario {
             let problem = Problem::of_file(Code::IsAFolder, "this is a folder; a scenario is one file");
             return Err(fail(problem.help("name a file in it")));
         }
+        // Asked before it is opened: to open a pipe is to wait for a writer.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let problem = Problem::of_file(Code::Unreadable, "can't be read: this is no file but a pipe or a device");
+            return Err(fail(problem.help("write it to a file, and name that")));
+        }
         let bytes = start_of(path).map_err(|error| fail(unreadable(&error)))?;
         if bytes.len() > MAX_BYTES {
             return Err(fail(too_big()));
@@ -87,7 +93,7 @@ impl Scenario {
     }
 }
 
-/// The file, or as much of it as shows that it is too big: a device may be endless.
+/// The file, or as much of it as shows that it is too big.
 fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;

@@ -7,9 +7,9 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
-    MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile, PromoteRule,
-    Protocol, RenewalTimer, Resource, Time, Ttls,
+    Bound, Calls, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
+    MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
+    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -18,7 +18,7 @@ use toml::de::{DeTable, DeValue};
 use super::code::Code;
 use super::error::Problem;
 use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
-use super::{Scenario, impossible, syntax};
+use super::{Scenario, calls, impossible, syntax};
 
 /// Characters of a story.
 pub const MAX_STORY: usize = 500;
@@ -59,6 +59,7 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Notes) -> Option
     // A claim about a world that is not the one that was meant can't be judged.
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
+    calls::note(&parts, &top, &sections);
     let expect = claims(&sections.expect, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(Scenario { name: name.into(), story, config: config?, expect })
@@ -69,10 +70,11 @@ pub(super) struct Sections<'a> {
     pub(super) time: Section<'a>,
     pub(super) clients: Section<'a>,
     pub(super) cluster: Section<'a>,
-    network: Section<'a>,
-    protocol: Section<'a>,
+    pub(super) network: Section<'a>,
+    pub(super) protocol: Section<'a>,
     pub(super) faults: Section<'a>,
     resource: Section<'a>,
+    fairness: Section<'a>,
     expect: Section<'a>,
 }
 
@@ -82,10 +84,12 @@ pub(super) struct Parts {
     pub(super) time: Option<Time>,
     pub(super) clients: Option<Clients>,
     pub(super) cluster: Option<Cluster>,
-    network: Option<Network>,
-    protocol: Option<Protocol>,
+    pub(super) network: Option<Network>,
+    pub(super) protocol: Option<Protocol>,
+    pub(super) calls: Option<Calls>,
     pub(super) faults: Option<Faults>,
     resource: Entry<Resource>,
+    strong_fairness: Option<bool>,
 }
 
 impl Parts {
@@ -97,8 +101,10 @@ impl Parts {
             cluster: self.cluster?,
             network: self.network?,
             protocol: self.protocol?,
+            calls: if self.network?.mode == NetworkMode::Split { self.calls? } else { Calls::DEFAULT },
             faults: self.faults?,
             resource: self.resource.optional().or(None)?,
+            strong_fairness: self.strong_fairness?,
             #[cfg(feature = "mutants")]
             mutant: None,
         })
@@ -116,20 +122,24 @@ impl<'a> Sections<'a> {
             protocol: top.table("protocol", end),
             faults: top.table("faults", end),
             resource: top.table("resource", end),
+            fairness: top.table("fairness", end),
             expect: top.table("expect", end),
         }
     }
 
     fn parts(&self, top: &Section<'_>) -> Parts {
+        let protocol = self.protocol();
         Parts {
             lock: lock(top),
             time: self.time(),
             clients: self.clients(),
             cluster: self.cluster(),
             network: self.network(),
-            protocol: self.protocol(),
+            protocol,
+            calls: calls::read(self, protocol.map(|protocol| protocol.profile)),
             faults: self.faults(),
             resource: self.resource(),
+            strong_fairness: self.fairness.flag("strong").or(false),
         }
     }
 
@@ -145,13 +155,14 @@ impl<'a> Sections<'a> {
         let wait_limit = time.number("wait_limit", 0..=MAX_TICKS);
         // 0 is no bound that a holder could keep: it would have to release before it holds.
         let hold_at_most = time.number("hold_at_most", 1..=MAX_TICKS);
-        time.number_for_later("jump", 0..=MAX_TICKS, 0, "a jump of one node's clock");
+        let jump = time.number("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms.or(TICK_MS)?,
             lease: lease.given()?.0,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,
+            jump: jump.or(0)?,
         })
     }
 
@@ -205,16 +216,16 @@ impl<'a> Sections<'a> {
 
     fn network(&self) -> Option<Network> {
         let network = &self.network;
-        let modes = [("atomic", Some(NetworkMode::Atomic)), ("split", None)];
+        let modes = [("atomic", Some(NetworkMode::Atomic)), ("split", Some(NetworkMode::Split))];
         let mode = network.word("mode", "network mode", &modes);
         let delay = network.number_or_any("delay", MAX_TICKS);
-        if let Some((Some(1..), span)) = delay.given() {
-            let problem = Problem::at(Code::NotModelled, span, "a delay of so many ticks is not modelled yet");
-            network.note::<()>(problem.label("use 0 or \"any\""));
-        }
         Some(Network {
             mode: mode.or(NetworkMode::Atomic)?,
-            delay: delay.or(Some(0))?.map_or(MessageDelay::Any, |_| MessageDelay::None),
+            delay: match delay.or(Some(0))? {
+                None => MessageDelay::Any,
+                Some(0) => MessageDelay::None,
+                Some(ticks) => MessageDelay::Ticks(ticks),
+            },
         })
     }
 
@@ -226,7 +237,6 @@ impl<'a> Sections<'a> {
         let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
         let missed_renewal = section.word("missed_renewal", "answer to a missed renewal", &MISSED_RENEWALS);
         let failed_renewal = section.word("failed_renewal", "answer to a failed renewal", &FAILED_RENEWALS);
-        section.word("resend", "rule of resending", &[("none", Some(())), ("release", None), ("all", None)]);
         // Which answer of WAIT is enough matters to those who send WAIT, and so far nobody does.
         section.word("wait_rule", "rule for WAIT", &[("any", Some(())), ("all", Some(()))]);
         let switches = profile.or(Profile::Redisson47)?.protocol();
@@ -247,13 +257,8 @@ impl<'a> Sections<'a> {
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
-        for (fault, what) in [
-            ("clock_jump", "a clock that jumps"),
-            ("lose_request", "a request that is lost"),
-            ("lose_reply", "a reply that is lost"),
-        ] {
-            faults.number_for_later(fault, 0..=MAX_FAULTS, 0, what);
-        }
+        let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
+        let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
             crash_thread: crash_thread.or(0)?,
@@ -265,6 +270,11 @@ impl<'a> Sections<'a> {
             restart_node: restart_node.or(0)?,
             cut_link: cut_link.or(0)?,
             vanish_key: vanish_key.or(0)?,
+            lose_request: lose_request.or(0)?,
+            lose_reply: lose_reply.or(0)?,
+            interrupt: interrupt.or(0)?,
+            clock_jump: clock_jump.or(0)?,
+            client_clock_jump: client_clock_jump.or(0)?,
         })
     }
 

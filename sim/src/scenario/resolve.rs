@@ -24,6 +24,14 @@ pub fn resolve(args: &[String]) -> Result<Vec<Scenario>, ScenarioError> {
     if args.is_empty() {
         return Ok(builtin());
     }
+    Ok(located(args)?.into_iter().map(|(_, scenario)| scenario).collect())
+}
+
+/// The same of at least one argument, each scenario with the place it comes from: a path, if it is a file.
+///
+/// # Errors
+/// As [`resolve`].
+pub fn located(args: &[String]) -> Result<Vec<(String, Scenario)>, ScenarioError> {
     let mut found = Vec::new();
     let mut wrong: Option<ScenarioError> = None;
     // Where each name was met first.
@@ -33,7 +41,7 @@ pub fn resolve(args: &[String]) -> Result<Vec<Scenario>, ScenarioError> {
         let error = match scenario {
             Ok(scenario) => match names.insert(scenario.name.clone(), shown.clone()) {
                 None => {
-                    found.push(scenario);
+                    found.push((shown, scenario));
                     continue;
                 }
                 Some(first) => same_name(&shown, &scenario.name, &first),

@@ -11,9 +11,15 @@ use super::code::Code;
 use super::error::Problem;
 
 /// Every table and its keys, in the order of the design page. The first is the file itself.
-pub(super) const KNOWN: [(&str, &[&str]); 9] = [
-    (TOP, &["story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "expect"]),
-    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "jump"]),
+pub(super) const KNOWN: [(&str, &[&str]); 10] = [
+    (
+        TOP,
+        &[
+            "story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "fairness",
+            "expect",
+        ],
+    ),
+    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "answer_within", "receipt", "jump"]),
     ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
     (
         "cluster",
@@ -33,7 +39,23 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
         ],
     ),
     ("network", &["mode", "delay"]),
-    ("protocol", &["profile", "receipts", "resend", "wait_rule", "renewal_timer", "missed_renewal", "failed_renewal"]),
+    (
+        "protocol",
+        &[
+            "profile",
+            "receipts",
+            "resend",
+            "retry_attempts",
+            "request_id",
+            "wait_rule",
+            "renewal_timer",
+            "missed_renewal",
+            "failed_renewal",
+            "registration",
+            "interrupted_acquire",
+            "stale_renewal",
+        ],
+    ),
     (
         "faults",
         &[
@@ -50,9 +72,12 @@ pub(super) const KNOWN: [(&str, &[&str]); 9] = [
             "foreign_release",
             "force_release",
             "vanish_key",
+            "interrupt",
+            "client_clock_jump",
         ],
     ),
     ("resource", &["fenced"]),
+    ("fairness", &["strong"]),
     ("expect", &[]),
 ];
 

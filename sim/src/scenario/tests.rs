@@ -9,6 +9,7 @@ use super::section::KNOWN;
 use super::*;
 
 mod any_text;
+mod calls;
 
 /// Four things have no default; this says them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
@@ -26,7 +27,7 @@ lease = 3
 renew_every = 1
 wait_limit = 6
 hold_at_most = 4
-jump = 0
+jump = -4
 
 [clients]
 count = 3
@@ -68,6 +69,7 @@ crash_node = 4
 restart_node = 2
 cut_link = 3
 clock_jump = 0
+client_clock_jump = 2
 lose_request = 0
 lose_reply = 0
 lose_message = 5
@@ -141,6 +143,7 @@ fn every_key_is_read() {
     assert_eq!((faults.restart_node, faults.cut_link, faults.vanish_key), (2, 3, 8));
     assert_eq!((config.cluster.fsync, config.cluster.restart_after), (Fsync::EverySecond, 3));
     assert_eq!(config.cluster.lock_delay, 4);
+    assert_eq!((config.time.jump, faults.clock_jump, faults.client_clock_jump), (-4, 0, 2));
     assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag_ticks), (1, 2));
     assert!(config.resource.expect("there is a resource").fenced);
     assert_eq!(expect.len(), 3);
@@ -174,6 +177,14 @@ fn scenarios_and_traces_spell_the_switches_alike() {
     }
 }
 
+#[test]
+fn a_scenario_says_whether_fairness_is_strong() {
+    assert!(!read(SMALLEST).config.strong_fairness);
+    assert!(!read(&smallest_and("[fairness]")).config.strong_fairness);
+    assert!(read(&smallest_and("[fairness]\nstrong = true")).config.strong_fairness);
+    assert_eq!(codes(&smallest_and("[fairness]\nstrong = \"renew\"")), [Code::WrongType]);
+}
+
 /// A key in the list of known keys that nothing reads would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {
@@ -198,12 +209,6 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     for line in [
         "[cluster]\ngroups = 2",
         "[cluster]\nwait_for = 1",
-        "[network]\nmode = \"split\"",
-        "[network]\ndelay = 3",
-        "[protocol]\nresend = \"all\"",
-        "[faults]\nclock_jump = 1",
-        "[faults]\nlose_request = 1",
-        "[faults]\nlose_reply = 1",
         "roles = [\"reader\", \"writer\"]",
         "[expect]\nfirst-come-first-served = \"holds\"",
     ] {
@@ -225,6 +230,14 @@ fn what_does_not_go_together_is_refused() {
         SMALLEST.replace("lease = 3", "lease = 3\nhold_at_most = 2") + "hold_for_ever = true",
         smallest_and("[cluster]\nlag = 0"),
         smallest_and("[cluster]\nreplicas = 0\npromote = \"any\""),
+        smallest_and("[faults]\nclock_jump = 1"),
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 0") + "[faults]\nclock_jump = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4"),
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + "[faults]\nclient_clock_jump = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4")
+            + "[cluster]\nreplicas = 1\nmin_replicas = 1\n[faults]\nclock_jump = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = -4")
+            + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
         smallest_and("[faults]\nrestart_node = 1"),
         smallest_and("[faults]\ncut_link = 1"),
         smallest_and("[faults]\ncrash_node = 1\n[cluster]\nfsync = \"always\""),
@@ -262,6 +275,7 @@ fn every_value_is_bounded() {
     for (line, wrong) in [
         ("lease = 3", ["lease = 0", "lease = 61", "lease = -1", "lease = 99999999999999999999999"].as_slice()),
         ("lease = 3", &["lease = 3\ntick_ms = 0", "lease = 3\ntick_ms = 3600001", "lease = 3\nhold_at_most = 0"]),
+        ("lease = 3", &["lease = 3\njump = 16", "lease = 3\njump = -16"]),
         ("lease = 3", &["lease = 3\nrenew_every = 0", "lease = 3\nwait_limit = 61"]),
         ("count = 2", &["count = 0", "count = 5", "count = 2\nthreads = 3", "count = 2\nmax_holds = 9"]),
         ("count = 2", &["count = 2\nacquires = 0", "count = 2\nacquires = 101"]),

@@ -67,11 +67,19 @@ pub struct Fairness {
     /// Time: taken again and again, whatever else happens in between, unless nothing fair can ever happen again. Weak
     /// fairness would not do: a run in which clients are endlessly busy at one moment would be fair to it.
     pub time: ActionSet,
+    /// Strongly fair: each is taken again and again, or from some moment on can never happen. That it cannot happen now
+    /// and then is no excuse, as it is to weak fairness. What is strongly fair need not be named weakly fair as well.
+    pub strong: ActionSet,
 }
 
 impl Fairness {
     /// Everything that is fair in some way.
     pub fn all(self) -> ActionSet {
-        self.weak.or(self.time)
+        self.weak.or(self.time).or(self.strong)
+    }
+
+    /// What is weakly fair and no more than that.
+    pub(super) fn only_weak(self) -> ActionSet {
+        self.weak.without(self.strong)
     }
 }

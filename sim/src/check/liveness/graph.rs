@@ -5,14 +5,15 @@
 //! that draw a graph by hand.
 
 use super::actions::{ActionSet, Fairness};
+use super::building::Building;
 
 /// What a property says of a state: a bit each, by whatever meaning the space gives them.
 pub type Marks = u32;
 
 /// States and actions to make a graph of.
-pub trait Space {
+pub trait Space: Sync {
     /// A state.
-    type State: Copy;
+    type State: Copy + Send + Sync;
 
     /// Where everything starts.
     fn initial(&self) -> Self::State;
@@ -26,18 +27,21 @@ pub trait Space {
     /// Everything that can happen there: the number of each action, and the state after it.
     fn each_successor(&self, state: &Self::State, found: impl FnMut(u8, Self::State));
 
+    /// The nth of these, whose action this is, once more.
+    fn nth_successor(&self, state: &Self::State, action: u8, nth: usize) -> Self::State;
+
     /// Which actions are fair.
     fn fairness(&self) -> Fairness;
 
-    /// Why the search must stop now, after so many states. It is asked now and then.
-    fn stops(&self, states: usize) -> Option<super::Stopped>;
+    /// Why the search must stop now, after so many states in so many bytes. It is asked now and then.
+    fn stops(&self, states: usize, bytes: usize) -> Option<super::Stopped>;
 }
 
 /// How a state was reached first.
 #[derive(Clone, Copy)]
-struct Origin {
-    parent: u32,
-    action: u8,
+pub(super) struct Origin {
+    pub(super) parent: u32,
+    pub(super) action: u8,
 }
 
 /// One edge of a run: what happens, and the state it leads to.
@@ -51,15 +55,15 @@ pub struct Move {
 
 /// Everything that can happen.
 pub struct Graph {
-    origins: Vec<Origin>,
-    marks: Vec<Marks>,
+    pub(super) origins: Vec<Origin>,
+    pub(super) marks: Vec<Marks>,
     /// The first state of each layer of the search.
-    layers: Vec<u32>,
+    pub(super) layers: Vec<u32>,
     /// Where the edges of each state start; one more for the end.
-    starts: Vec<usize>,
-    targets: Vec<u32>,
-    actions: Vec<u8>,
-    generated: u64,
+    pub(super) starts: Vec<usize>,
+    pub(super) targets: Vec<u32>,
+    pub(super) actions: Vec<u8>,
+    pub(super) generated: u64,
     /// Which actions are fair.
     pub fairness: Fairness,
     /// How many states, each with what is still missing there, are looked at for the shortest turn of a loop. Beyond, a
@@ -68,65 +72,34 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Looks at every state.
+    /// Looks at every state, on so many threads: what it finds, and in which order, does not depend on them.
     ///
     /// # Errors
     /// Why it could not.
-    pub fn of<S: Space>(space: &S) -> Result<Self, super::Stopped> {
-        let initial = space.initial();
-        let mut graph = Self {
+    pub fn of<S: Space>(space: &S, threads: usize) -> Result<Self, super::Stopped> {
+        Building::new(space, threads).whole()
+    }
+
+    /// The first state alone.
+    pub(super) fn starting(marks: Marks, fairness: Fairness) -> Self {
+        Self {
             origins: vec![Origin { parent: 0, action: 0 }],
-            marks: vec![space.marks(&initial)],
+            marks: vec![marks],
             layers: Vec::new(),
             starts: vec![0],
             targets: Vec::new(),
             actions: Vec::new(),
             generated: 1,
-            fairness: space.fairness(),
+            fairness,
             turn_effort: 1 << 20,
-        };
-        let mut numbers = Numbers::default();
-        numbers.number(space.identity(&initial), 0);
-        let mut layer = vec![initial];
-        let mut next_layer = Vec::new();
-        let mut parent = 0;
-        while !layer.is_empty() {
-            graph.layers.push(parent);
-            for state in &layer {
-                if parent.is_multiple_of(1024)
-                    && let Some(stopped) = space.stops(graph.origins.len())
-                {
-                    return Err(stopped);
-                }
-                let is_kept = graph.marks[parent as usize] != 0;
-                let mut is_full = false;
-                space.each_successor(state, |action, next| {
-                    graph.generated += 1;
-                    let Ok(new) = u32::try_from(graph.origins.len()) else {
-                        is_full = true;
-                        return;
-                    };
-                    let to = numbers.number(space.identity(&next), new);
-                    if to == new {
-                        graph.origins.push(Origin { parent, action });
-                        graph.marks.push(space.marks(&next));
-                        next_layer.push(next);
-                    }
-                    if is_kept {
-                        graph.targets.push(to);
-                        graph.actions.push(action);
-                    }
-                });
-                if is_full {
-                    return Err(super::Stopped::TableFull);
-                }
-                graph.starts.push(graph.targets.len());
-                parent += 1;
-            }
-            std::mem::swap(&mut layer, &mut next_layer);
-            next_layer.clear();
         }
-        Ok(graph)
+    }
+
+    /// The memory it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let of_state = size_of::<Origin>() + size_of::<Marks>() + size_of::<usize>();
+        let of_edge = size_of::<u32>() + size_of::<u8>();
+        self.origins.len() * of_state + self.targets.len() * of_edge
     }
 
     /// How many states there are.
@@ -188,46 +161,4 @@ impl Graph {
         path.reverse();
         path
     }
-}
-
-/// The number of each state that was met: open addressing, at most ¾ full.
-struct Numbers {
-    slots: Vec<(u64, u32)>,
-    len: usize,
-}
-
-impl Default for Numbers {
-    fn default() -> Self {
-        Self { slots: vec![(0, 0); 1 << 10], len: 0 }
-    }
-}
-
-impl Numbers {
-    /// The number the state has, or this one, if it was not met before.
-    fn number(&mut self, identity: u64, new: u32) -> u32 {
-        if self.len * 4 >= self.slots.len() * 3 {
-            let mut slots = vec![(0, 0); self.slots.len() * 2];
-            for &(identity, number) in self.slots.iter().filter(|(identity, _)| *identity != 0) {
-                *slot(&mut slots, identity) = (identity, number);
-            }
-            self.slots = slots;
-        }
-        let slot = slot(&mut self.slots, identity);
-        if slot.0 == 0 {
-            *slot = (identity, new);
-            self.len += 1;
-        }
-        slot.1
-    }
-}
-
-/// Where the state stands, or would. There is always an empty slot.
-fn slot(slots: &mut [(u64, u32)], identity: u64) -> &mut (u64, u32) {
-    let mask = slots.len() - 1;
-    #[expect(clippy::cast_possible_truncation, reason = "the low bits choose the slot")]
-    let mut at = identity as usize & mask;
-    while slots[at].0 != 0 && slots[at].0 != identity {
-        at = (at + 1) & mask;
-    }
-    &mut slots[at]
 }

@@ -5,13 +5,17 @@
 //! it cannot happen, and an edge that takes time's tick: whoever goes everywhere and takes every edge again and again is
 //! fair to all. So whole components are judged, by their edges and states, and no set of states is ever tried twice.
 //!
+//! A strongly fair action that can happen in the component, and is taken by none of its edges, must be kept from
+//! happening: the states in which it can are cut away, and what is left falls into components that are judged anew. No
+//! fair run is lost by that: it came to such states not for ever.
+//!
 //! Every state may stutter, taking nothing. That is fair where nothing fair can happen: a standstill.
 
 use std::collections::{HashMap, VecDeque};
 
-use super::actions::ActionSet;
-use super::components::Components;
+use super::actions::{ActionSet, Fairness};
 use super::graph::{Graph, Marks, Move};
+use super::rounds::Rounds;
 
 /// A run that goes round for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -33,41 +37,17 @@ impl Graph {
     /// counterexample to "the one leads to the other". States where the other is not so must have a mark.
     pub fn leads_to(&self, cause: impl Fn(Marks) -> bool, effect: impl Fn(Marks) -> bool) -> Option<Lasso> {
         let is_owed = |state: u32| !effect(self.marks(state));
-        // By number: whether a fair run can go round in the component. A standstill needs no component.
-        let mut is_fair = vec![false];
-        let components = Components::of(self, is_owed, |components, number, members| {
-            is_fair.push(self.can_go_round(components, number, members));
-        });
-        let is_end = |state: u32| is_fair[components.component(state) as usize] || self.is_standstill(state);
+        let rounds = Rounds::of(self, is_owed);
+        let is_end = |state: u32| rounds.round(state) != 0 || self.is_standstill(state);
         let owes = |state: u32| is_owed(state) && cause(self.marks(state));
         let (stem, end) = self.stem(owes, is_owed, is_end)?;
-        let turn = if self.is_standstill(end) { Vec::new() } else { self.turn(&components, end) };
+        let turn = if self.is_standstill(end) { Vec::new() } else { self.turn(&rounds, end) };
         Some(Lasso { stem, turn })
     }
 
     /// Whether nothing fair can happen in the state.
     fn is_standstill(&self, state: u32) -> bool {
         self.moves(state).all(|edge| !self.fairness.all().has(edge.action))
-    }
-
-    /// Whether the component has all that a fair run needs, in edges that stay in it.
-    fn can_go_round(&self, components: &Components, number: u32, members: &[u32]) -> bool {
-        let mut taken = ActionSet::NONE;
-        let mut enabled_everywhere = ActionSet::ALL;
-        let mut has_edge = false;
-        for &state in members {
-            let mut enabled = ActionSet::NONE;
-            for edge in self.moves(state) {
-                enabled.insert(edge.action);
-                if components.component(edge.to) == number {
-                    taken.insert(edge.action);
-                    has_edge = true;
-                }
-            }
-            enabled_everywhere = enabled_everywhere.and(enabled);
-        }
-        let never_had = self.fairness.weak.and(enabled_everywhere).or(self.fairness.time).without(taken);
-        has_edge && never_had.is_empty()
     }
 
     /// A shortest way that comes to a state that owes, and from there through states where it is still owed to an end.
@@ -117,59 +97,104 @@ impl Graph {
         }
     }
 
-    /// Once round from the state and back, fairly, inside its component.
-    fn turn(&self, components: &Components, start: u32) -> Vec<Move> {
-        let inside = Inside { graph: self, components, number: components.component(start) };
-        // What cannot happen here is dealt with by being here.
-        let owed = self.fairness.weak.and(self.enabled(start)).or(self.fairness.time);
-        inside.shortest_turn(start, owed).unwrap_or_else(|| inside.short_turn(start, owed))
+    /// Once round from the state and back, fairly, inside its round.
+    fn turn(&self, rounds: &Rounds, start: u32) -> Vec<Move> {
+        let inside = Inside { graph: self, rounds, number: rounds.round(start) };
+        inside.shortest_turn(start).unwrap_or_else(|| inside.short_turn(start))
     }
 }
 
-/// A state, and a bit for each action that is still owed there.
+/// What is still owed somewhere on a turn, and which strongly fair actions were taken: these can't be owed any more.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Debt {
+    owed: ActionSet,
+    taken: ActionSet,
+}
+
+/// A state, and a bit for each action that is still owed there, and for each that was taken.
 type Place = (u32, u64);
 
-/// One component, to go round in.
+/// One round, to go round in.
 struct Inside<'a> {
     graph: &'a Graph,
-    components: &'a Components,
+    rounds: &'a Rounds,
     number: u32,
 }
 
 impl Inside<'_> {
     fn moves(&self, state: u32) -> impl Iterator<Item = Move> {
-        self.graph.moves(state).filter(|edge| self.components.component(edge.to) == self.number)
+        self.graph.moves(state).filter(|edge| self.rounds.round(edge.to) == self.number)
     }
 
-    /// What is still owed after an edge: not what it takes, nor what cannot happen where it leads.
-    fn left(&self, owed: ActionSet, edge: Move) -> ActionSet {
+    /// What is owed where the turn starts. What is weakly fair and cannot happen there is dealt with by being there.
+    fn debt_at(&self, start: u32) -> Debt {
+        let Fairness { time, strong, .. } = self.graph.fairness;
+        let can_wait = self.graph.fairness.only_weak().or(strong);
+        Debt { owed: can_wait.and(self.graph.enabled(start)).or(time), taken: ActionSet::NONE }
+    }
+
+    /// What is owed after an edge: not what it takes, nor what is weakly fair and cannot happen where it leads, but what
+    /// is strongly fair and can happen there, unless the turn has taken it.
+    fn after(&self, debt: Debt, edge: Move) -> Debt {
+        let fairness = self.graph.fairness;
         let done: ActionSet = [edge.action].into_iter().collect();
-        let can_wait = self.graph.fairness.weak.without(self.graph.enabled(edge.to));
-        owed.without(done).without(can_wait)
+        let enabled = self.graph.enabled(edge.to);
+        let taken = debt.taken.or(done.and(fairness.strong));
+        let can_wait = fairness.only_weak().without(enabled);
+        let comes_up = fairness.strong.and(enabled).without(taken);
+        Debt { owed: debt.owed.without(done).without(can_wait).or(comes_up), taken }
+    }
+
+    /// The strongly fair actions that can happen in the round; each is taken by one of its edges.
+    fn strong(&self) -> ActionSet {
+        let strong = self.graph.fairness.strong;
+        if strong.is_empty() {
+            return strong;
+        }
+        let inside = (0..self.graph.states()).filter_map(|state| u32::try_from(state).ok());
+        let inside = inside.filter(|&state| self.rounds.round(state) == self.number);
+        inside.fold(ActionSet::NONE, |all, state| all.or(self.graph.enabled(state))).and(strong)
     }
 
     /// The shortest turn, by looking at every state with everything that may be missing there; `None`: too many.
-    fn shortest_turn(&self, start: u32, owed: ActionSet) -> Option<Vec<Move>> {
-        // The actions owed at the start are few: a bit each.
-        let owed: Vec<u8> = owed.iter().collect();
-        let set = |bits: u64| owed.iter().enumerate().filter(move |(bit, _)| bits >> bit & 1 != 0);
-        let pack = |set: ActionSet| -> u64 {
-            owed.iter().enumerate().filter(|(_, action)| set.has(**action)).map(|(bit, _)| 1 << bit).sum()
+    fn shortest_turn(&self, start: u32) -> Option<Vec<Move>> {
+        let first = self.debt_at(start);
+        // The actions that can be owed are few: a bit each, and one more for what may be taken too early.
+        let strong: Vec<u8> = self.strong().iter().collect();
+        let owed: Vec<u8> = first.owed.or(self.strong()).iter().collect();
+        if owed.len() + strong.len() > u64::BITS as usize {
+            return None;
+        }
+        let bits = |actions: &[u8], set: ActionSet| -> u64 {
+            actions.iter().enumerate().filter(|(_, action)| set.has(**action)).map(|(bit, _)| 1 << bit).sum()
         };
-        let first: Place = (start, 1u64.checked_shl(u32::try_from(owed.len()).ok()?)? - 1);
+        let set = |actions: &[u8], bits: u64| -> ActionSet {
+            actions.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 != 0).map(|(_, action)| *action).collect()
+        };
+        let pack = |debt: Debt| match owed.len() {
+            64 => bits(&owed, debt.owed),
+            shift => bits(&owed, debt.owed) | bits(&strong, debt.taken) << shift,
+        };
+        let unpack = |packed: u64| Debt {
+            owed: set(&owed, packed),
+            taken: if owed.len() < 64 { set(&strong, packed >> owed.len()) } else { ActionSet::NONE },
+        };
+        let first: Place = (start, pack(first));
         let mut reached: HashMap<Place, Option<(Place, u8)>> = HashMap::from([(first, None)]);
         let mut queue = VecDeque::from([first]);
         while let Some(at) = queue.pop_front() {
-            let missing: ActionSet = set(at.1).map(|(_, action)| *action).collect();
+            let debt = unpack(at.1);
             for edge in self.moves(at.0) {
-                let next = (edge.to, pack(self.left(missing, edge)));
-                if reached.contains_key(&next) {
+                let left = self.after(debt, edge);
+                let next = (edge.to, pack(left));
+                let is_round = edge.to == start && left.owed.is_empty();
+                // Nothing may be owed from the start, and home is there already: it must still be gone round.
+                if !is_round && reached.contains_key(&next) {
                     continue;
                 }
-                reached.insert(next, Some((at, edge.action)));
-                if next == (start, 0) {
-                    let mut turn = Vec::new();
-                    let mut back = next;
+                if is_round {
+                    let mut turn = vec![edge];
+                    let mut back = at;
                     while let Some((before, action)) = reached[&back] {
                         turn.push(Move { action, to: back.0 });
                         back = before;
@@ -177,6 +202,7 @@ impl Inside<'_> {
                     turn.reverse();
                     return Some(turn);
                 }
+                reached.insert(next, Some((at, edge.action)));
                 if reached.len() > self.graph.turn_effort {
                     return None;
                 }
@@ -186,14 +212,17 @@ impl Inside<'_> {
         None
     }
 
-    /// A short turn: always on to the nearest place that something owed is had at, and home at last.
-    fn short_turn(&self, start: u32, mut owed: ActionSet) -> Vec<Move> {
+    /// A short turn: always on to the nearest place that something owed is had at, and home at last. Whatever is strongly
+    /// fair is had, whether the turn would have met it or not.
+    fn short_turn(&self, start: u32) -> Vec<Move> {
         let mut turn: Vec<Move> = Vec::new();
         let mut at = start;
-        while !owed.is_empty() {
-            let way = self.way(at, |edge| self.left(owed, edge) != owed);
+        let first = self.debt_at(start);
+        let mut debt = Debt { owed: first.owed.or(self.strong()), ..first };
+        while !debt.owed.is_empty() {
+            let way = self.way(at, |edge| self.after(debt, edge).owed != debt.owed);
             for &edge in &way {
-                owed = self.left(owed, edge);
+                debt = self.after(debt, edge);
                 at = edge.to;
             }
             turn.extend(way);
@@ -204,7 +233,7 @@ impl Inside<'_> {
         turn
     }
 
-    /// A shortest way whose last edge is wanted. There is one: everything in a component is reached from everywhere.
+    /// A shortest way whose last edge is wanted. There is one: everything in a round is reached from everywhere.
     fn way(&self, from: u32, is_wanted: impl Fn(Move) -> bool) -> Vec<Move> {
         let mut reached: HashMap<u32, (u32, u8)> = HashMap::new();
         let mut queue = VecDeque::from([from]);
@@ -229,6 +258,6 @@ impl Inside<'_> {
                 }
             }
         }
-        unreachable!("a component is strongly connected, and has what a fair run needs")
+        unreachable!("a round is strongly connected, and has what a fair run needs")
     }
 }

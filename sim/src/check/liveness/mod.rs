@@ -5,9 +5,11 @@
 //! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair); what that means, [`Fairness`].
 
 pub mod actions;
+mod building;
 pub mod components;
 pub mod graph;
 pub mod lasso;
+mod rounds;
 
 use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
@@ -63,7 +65,7 @@ pub enum Whom {
     Everybody,
 }
 
-/// Looks at every fair path.
+/// Looks at every fair path, on so many threads.
 ///
 /// # Errors
 /// Why it could not look at every state.
@@ -71,15 +73,17 @@ pub fn look(
     config: &Config,
     properties: &[Property],
     whom: Whom,
+    threads: usize,
     limits: &Limits<'_>,
     started: Instant,
 ) -> Result<Liveness, Stopped> {
-    in_class(config, Looking { properties, whom, limits, started })
+    in_class(config, Looking { properties, whom, threads, limits, started })
 }
 
 struct Looking<'a> {
     properties: &'a [Property],
     whom: Whom,
+    threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
 }
@@ -92,7 +96,7 @@ impl Classified for Looking<'_> {
         let actions = glance.actions();
         let debts = debts(config, self.properties, self.whom);
         let space = Worlds::<R, C, N> { config, glance: &glance, debts: &debts, looking: &self, class: PhantomData };
-        let graph = Graph::of(&space)?;
+        let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no reason any more to stop.
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(self.properties.len());
@@ -175,15 +179,21 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         });
     }
 
+    fn nth_successor(&self, world: &Self::State, action: u8, _: usize) -> Self::State {
+        // An action leads to one world only.
+        step(self.config, world, self.glance.actions()[usize::from(action)]).map_or(*world, |next| next.world)
+    }
+
     fn fairness(&self) -> Fairness {
         let fair = || (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        Fairness { weak: all.without(time), time }
+        let strong = (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 
-    fn stops(&self, states: usize) -> Option<Stopped> {
+    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
         self.looking.limits.progress.store(states as u64, Ordering::Relaxed);
-        self.looking.limits.exceeded(states as u64, 0, self.looking.started)
+        self.looking.limits.exceeded(states as u64, bytes as u64, self.looking.started)
     }
 }

@@ -6,7 +6,7 @@ use lockstep_model::step::Happening;
 use lockstep_model::trace::ClientState;
 
 use super::super::paint::Tone;
-use super::super::words::list;
+use super::super::words::{jump, list};
 use super::{Beat, Lane, Teller};
 
 impl Teller<'_> {
@@ -89,6 +89,16 @@ impl Teller<'_> {
     pub(super) fn vanish_key(&self, node: u8) -> Vec<Beat> {
         let what = format!("{} drops the key without a word{}", self.step.lane, self.replicas_know());
         self.alone(Lane::Node(node), "x key", Tone::Odd, what)
+    }
+
+    pub(super) fn clock_jump(&self, node: u8) -> Vec<Beat> {
+        let what = format!("the clock of {} jumps {}{}", self.step.lane, jump(self.config), self.runs_out());
+        self.alone(Lane::Node(node), "x clock", Tone::Odd, what)
+    }
+
+    pub(super) fn client_clock_jump(&self, client: u8) -> Vec<Beat> {
+        let what = format!("{}'s wall clock jumps {}: it waits by that", self.step.lane, jump(self.config));
+        self.alone(Lane::Thread { client, thread: 0 }, "x clock", Tone::Odd, what)
     }
 
     fn synced(&self, node: u8) -> String {

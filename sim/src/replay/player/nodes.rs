@@ -46,18 +46,17 @@ impl Player {
             Fsync::None | Fsync::Always => dying.kill()?,
         }
         *role = Role::Dead;
-        let port = gate.as_ref().and_then(Gate::announced);
-        *gate = None;
+        let gate_to_master = gate.take();
+        // Whoever followed it, or would if it could hear it.
+        let socket = dying.socket().to_owned();
         self.phantoms.retain(|phantom| phantom.master != node);
-        if node == self.master {
-            for member in &mut self.members {
-                member.gate = None;
-            }
-        } else if let Some(port) = port
-            && self.config.cluster.min_replicas > 0
-            && self.members[self.master].role == Role::Master
+        for member in &mut self.members {
+            member.gate.take_if(|gate| gate.master_socket() == socket);
+        }
+        if self.config.cluster.min_replicas > 0
+            && let Some(gate) = gate_to_master
         {
-            self.members[self.master].node.wait_without(port)?;
+            self.lose_replicas(vec![Phantom { master: self.master, gate }])?;
         }
         self.is_worn = true;
         self.told.note(|| format!("SIGKILL to {}", super::node_name_of(node)));
@@ -157,7 +156,7 @@ impl Player {
         for Phantom { master, gate } in gone {
             let port = gate.announced();
             gate.close();
-            if let Some(port) = port {
+            if let Some(port) = port.filter(|_| self.members[master].role == Role::Master) {
                 self.members[master].node.wait_without(port)?;
             }
         }
@@ -208,14 +207,37 @@ impl Player {
         self.flush()?;
         self.members[node].node.throw_one_away()?;
         self.told.note(|| format!("{}: one key is evicted", super::node_name_of(node)));
-        if node == self.master {
-            let offset = self.members[node].node.offset()?;
-            self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
-            if self.config.cluster.lag.is_zero() {
-                self.release_all()?;
-            }
+        if node == self.master { self.mark_now() } else { Ok(()) }
+    }
+
+    /// The clock of one server jumps.
+    pub(super) fn jump(&mut self, node: usize) -> Result<(), Error> {
+        self.flush()?;
+        let by_ms = i64::from(self.config.time.jump) * i64::from(self.config.time.tick_ms);
+        self.members[node].node.advance_clock(by_ms)?;
+        self.is_worn = true;
+        self.told.note(|| format!("the clock of {} jumps by {by_ms} ms", super::node_name_of(node)));
+        self.drop_expired()
+    }
+
+    /// Where clocks jump, a master must have deleted what has run out before one can jump back, and have told its replicas:
+    /// in life it looks for such keys ten times a second; here one looks.
+    pub(super) fn drop_expired(&mut self) -> Result<(), Error> {
+        if self.config.faults.clock_jump == 0 {
+            return Ok(());
         }
-        Ok(())
+        let look = redis::cmd("EXISTS").arg(self.interpreter.lock_key()).to_owned();
+        for member in self.members.iter_mut().filter(|member| member.role == Role::Master) {
+            member.connection.req_command(&look).map_err(Error::redis("EXISTS"))?;
+        }
+        if self.members[self.master].role == Role::Master { self.mark_now() } else { Ok(()) }
+    }
+
+    /// What the acting master has written up to now is one effect.
+    fn mark_now(&self) -> Result<(), Error> {
+        let offset = self.members[self.master].node.offset()?;
+        self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
+        if self.config.cluster.lag.is_zero() { self.release_all() } else { Ok(()) }
     }
 
     /// Every replica that is linked has all that its master wrote.

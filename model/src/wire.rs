@@ -1,0 +1,322 @@
+//! What is in flight between clients and nodes, where the network is split: the values. What happens to them is in `call`.
+//!
+//! One request a thread, one of the watchdog, and one that its caller has given up and that may still be executed: what
+//! would be a second of those waits, a bound of every claim.
+
+use core::fmt::Debug;
+use core::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::{Config, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
+use crate::locks::Record;
+use crate::step::Reply;
+use crate::world::{Timer, World};
+
+/// What one client has in flight; [`Requests`], or `()` where that is nothing.
+pub trait Wire:
+    Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
+{
+    /// Whether requests are ever in flight.
+    const IS_SPLIT: bool;
+
+    /// The requests.
+    fn requests(&self) -> &Requests;
+
+    /// The requests, to change them.
+    fn requests_mut(&mut self) -> Option<&mut Requests>;
+}
+
+impl Wire for () {
+    const IS_SPLIT: bool = false;
+
+    fn requests(&self) -> &Requests {
+        const { &Requests::NONE }
+    }
+
+    fn requests_mut(&mut self) -> Option<&mut Requests> {
+        None
+    }
+}
+
+impl Wire for Requests {
+    const IS_SPLIT: bool = true;
+
+    fn requests(&self) -> &Requests {
+        self
+    }
+
+    fn requests_mut(&mut self) -> Option<&mut Requests> {
+        Some(self)
+    }
+}
+
+/// What one client has in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Requests {
+    /// By [`Slot`].
+    pub(crate) slots: [Option<Request>; Slot::ALL.len()],
+    /// Per thread: it knows of a grant that the renewal table does not know yet ([`Registration::Unordered`]).
+    pub owed: [bool; MAX_THREADS as usize],
+    /// Ticks that the unlock messages have been under way to the process, oldest first; counted only where the scenario
+    /// bounds the delay.
+    pub(crate) message_ages: [u8; MAX_MESSAGES as usize],
+}
+
+/// Which of a client's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Slot {
+    /// The call of the first thread.
+    #[serde(rename = "call-1")]
+    Call1,
+    /// The call of the second thread.
+    #[serde(rename = "call-2")]
+    Call2,
+    /// The watchdog's.
+    Renewal,
+    /// One that its caller has given up.
+    Late,
+}
+
+impl Slot {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Call1, Self::Call2, Self::Renewal, Self::Late];
+
+    /// The word for it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Call1 => "call-1",
+            Self::Call2 => "call-2",
+            Self::Renewal => "renewal",
+            Self::Late => "late",
+        }
+    }
+
+    /// That of a thread's call.
+    pub const fn of_thread(thread: u8) -> Self {
+        if thread == 0 { Self::Call1 } else { Self::Call2 }
+    }
+
+    /// The thread whose call it is.
+    pub const fn thread(self) -> Option<u8> {
+        match self {
+            Self::Call1 => Some(0),
+            Self::Call2 => Some(1),
+            Self::Renewal | Self::Late => None,
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// What is asked.
+    pub verb: Verb,
+    /// For which thread.
+    pub thread: u8,
+    /// The node it was sent to.
+    pub node: u8,
+    /// How far it has come.
+    pub stage: Stage,
+    /// Of a release: what its receipt is called.
+    pub id: u8,
+    /// Of a granted acquire: the rank of its fencing token.
+    pub token: u8,
+    /// Ticks in this stage; counted only where the scenario bounds the delay.
+    pub age: u8,
+    /// How often it may still be sent again.
+    pub retries_left: u8,
+    /// Until its caller waits no longer.
+    pub answer_left: Timer,
+    /// The reply has reached the process, and the renewal table has been changed.
+    pub is_heard: bool,
+    /// Of an acquire that nobody waits for: once granted, it is to be released.
+    pub must_undo: bool,
+    /// Of a renewal: the holds it was sent for are gone. Noted only where that makes a difference.
+    pub is_stale: bool,
+}
+
+/// What a request asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Verb {
+    /// For the lock.
+    Acquire,
+    /// To give back one hold.
+    Release,
+    /// For a whole lease.
+    Renew,
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// On its way to the node.
+    Sent,
+    /// Executed; this reply is on its way back.
+    Executed(Reply),
+    /// Request or reply will never arrive; the caller does not know.
+    Lost,
+}
+
+impl Requests {
+    /// Nothing in flight.
+    pub const NONE: Self = Self {
+        slots: [None; Slot::ALL.len()],
+        owed: [false; MAX_THREADS as usize],
+        message_ages: [0; MAX_MESSAGES as usize],
+    };
+
+    /// The request in that slot.
+    pub const fn get(&self, slot: Slot) -> Option<&Request> {
+        self.slots[slot as usize].as_ref()
+    }
+
+    /// The requests with their slots.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Request)> {
+        Slot::ALL.into_iter().zip(&self.slots).filter_map(|(slot, request)| Some((slot, request.as_ref()?)))
+    }
+
+    /// Whether anything of this thread's calls is in flight or given up and not done with.
+    pub fn is_calling(&self, thread: u8) -> bool {
+        self.get(Slot::of_thread(thread)).is_some()
+            || self.get(Slot::Late).is_some_and(|request| request.thread == thread && request.verb != Verb::Renew)
+    }
+
+    pub(crate) fn slot_mut(&mut self, slot: Slot) -> &mut Option<Request> {
+        &mut self.slots[slot as usize]
+    }
+
+    /// The process is dead: what it had sent is still on its way, and no reply finds anybody.
+    pub(crate) fn outlive_client(&mut self) {
+        for slot in &mut self.slots {
+            *slot = slot.filter(|request| request.stage == Stage::Sent).map(|request| Request {
+                answer_left: Timer::OFF,
+                must_undo: false,
+                ..request
+            });
+        }
+        self.owed = Self::NONE.owed;
+        self.forget_messages();
+    }
+
+    /// An unlock message is there, or lost. Which one is lost nobody sees; the oldest leaves most time to the others.
+    pub(crate) fn drop_message(&mut self) {
+        let [_, later @ ..] = self.message_ages;
+        self.message_ages[..later.len()].copy_from_slice(&later);
+        self.message_ages[later.len()] = 0;
+    }
+
+    /// Nobody is subscribed any more.
+    pub(crate) const fn forget_messages(&mut self) {
+        self.message_ages = Self::NONE.message_ages;
+    }
+
+    /// How long the oldest message has been under way.
+    pub(crate) const fn message_age(&self) -> u8 {
+        self.message_ages[0]
+    }
+}
+
+impl Request {
+    /// Whether what holds for the caller's release and renewal of this thread is told by this reply.
+    pub(crate) const fn is_granted(&self) -> bool {
+        matches!((self.verb, self.stage), (Verb::Acquire, Stage::Executed(Reply::Acquired)))
+    }
+
+    pub(crate) const fn is_answered_release(&self) -> bool {
+        matches!((self.verb, self.stage), (Verb::Release, Stage::Executed(_)))
+    }
+
+    /// Whether the network must let it arrive before time moves.
+    pub(crate) fn is_due(&self, config: &Config) -> bool {
+        config.network.delay.most().is_some_and(|most| self.age >= most)
+    }
+}
+
+impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
+    /// What a client has in flight.
+    pub fn requests(&self, client: u8) -> &Requests {
+        self.wires.0[usize::from(client)].requests()
+    }
+
+    /// What a client has in flight; `None` where that can be nothing.
+    pub(crate) fn requests_mut(&mut self, client: u8) -> Option<&mut Requests> {
+        self.wires.0[usize::from(client)].requests_mut()
+    }
+
+    pub(crate) fn slot_mut(&mut self, client: u8, slot: Slot) -> Option<&mut Option<Request>> {
+        Some(self.requests_mut(client)?.slot_mut(slot))
+    }
+}
+
+impl Hash for Requests {
+    // In words, for the reason that `world` gives.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { slots, owed: [first_owed, second_owed], message_ages: [oldest, older, newest] } = *self;
+        let mut flags = u8::from(first_owed) | u8::from(second_owed) << 1;
+        for (slot, request) in (2u8..).zip(&slots) {
+            flags |= u8::from(request.is_some()) << slot;
+        }
+        hasher.write_u64(u64::from_le_bytes([flags, oldest, older, newest, 0, 0, 0, 0]));
+        for request in slots.into_iter().flatten() {
+            request.hash(hasher);
+        }
+    }
+}
+
+impl Hash for Request {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self {
+            verb,
+            thread,
+            node,
+            stage,
+            id,
+            token,
+            age,
+            retries_left,
+            answer_left,
+            is_heard,
+            must_undo,
+            is_stale,
+        } = *self;
+        const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
+        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale) << 7;
+        let flags = thread | said | (verb as u8) << 3 | node << 5;
+        let (reached, told) = match stage {
+            Stage::Sent => (0, 0),
+            Stage::Lost => (1, 0),
+            Stage::Executed(reply) => reply_bytes(reply),
+        };
+        let bytes = [flags, id, token, age, retries_left, answer_left.byte(), reached, told];
+        hasher.write_u64(u64::from_le_bytes(bytes));
+    }
+}
+
+/// A reply in two bytes, for [`Hash`]: which, from 2 on, and what it tells.
+const fn reply_bytes(reply: Reply) -> (u8, u8) {
+    match reply {
+        Reply::Done => (2, 0),
+        Reply::Acquired => (3, 0),
+        Reply::Busy { remaining_ticks } => (4, Timer::optional(remaining_ticks).byte()),
+        Reply::Released => (5, 0),
+        Reply::StillHeld => (6, 0),
+        Reply::NotHeld => (7, 0),
+        Reply::Renewed => (8, 0),
+        Reply::RenewalMissed => (9, 0),
+        Reply::NothingToRenew => (10, 0),
+        Reply::Unreachable => (11, 0),
+        Reply::ForceReleased => (12, 0),
+        Reply::NothingToRelease => (13, 0),
+        Reply::Accepted => (14, 0),
+        Reply::Rejected => (15, 0),
+        Reply::Unknown => (16, 0),
+        Reply::Interrupted => (17, 0),
+        Reply::NotEnoughReplicas => (18, 0),
+        Reply::ReadOnly => (19, 0),
+    }
+}

@@ -1,0 +1,314 @@
+//! Makes the complete graph, on any number of threads.
+//!
+//! A layer of states is expanded in blocks, each in five passes; the threads share all but one:
+//!
+//! ```text
+//!   expand   states of the block → identities of their successors, each sent to its shard
+//!   sift     shards → where each of them is, or will be, among the states of the shard
+//!   number   one thread, in the order of state and successor: what is new gets the next number
+//!   make     the new ones, in the order of their numbers → states of the next layer, and what properties say of them
+//!   join     places in shards → numbers: the edges
+//! ```
+//!
+//! Within a shard successors are met in the order of state and successor, so what is new there, and which number it
+//! gets, does not depend on the number of threads: it is what one thread would find that takes them in turn.
+
+use std::sync::Mutex;
+
+use super::graph::{Graph, Marks, Origin, Space};
+use crate::check::Stopped;
+use crate::check::native::{lock, share};
+
+/// Shards of the numbers; many more than threads, so that they share them evenly. A power of two.
+const SHARDS: usize = 64;
+/// States expanded between two looks at the limits.
+const BLOCK: usize = 1 << 16;
+/// States that a thread takes at once.
+const CHUNK: usize = 1 << 9;
+/// Successors whose slots are fetched together.
+const WARMED: usize = 32;
+/// Below so many states a block is not worth waking other threads for.
+const WORTH_SHARING: usize = 1 << 11;
+/// Most successors of one state, for the numbers of states are 32 bits wide and a block must not go beyond.
+const MOST_SUCCESSORS: usize = 1 << 8;
+
+/// A graph under way.
+pub(super) struct Building<'a, S: Space> {
+    space: &'a S,
+    threads: usize,
+    graph: Graph,
+    shards: Vec<Mutex<Numbers>>,
+    /// By shard, the number of each state in the order in which the shard met them.
+    numbers: Vec<Vec<u32>>,
+    /// States that wait to be expanded, in pieces: one array would be copied whenever it grows.
+    layer: Vec<Vec<S::State>>,
+}
+
+/// The successors of a chunk of states.
+struct Expanded {
+    /// What happens and the shard of what it leads to, in the order of state and successor.
+    successors: Vec<(u8, u8)>,
+    /// Where those of each state end.
+    ends: Vec<usize>,
+    /// By shard, who they are.
+    identities: Vec<Vec<u64>>,
+}
+
+/// A state that is new: the nth that a state of the block leads to, and by what.
+#[derive(Clone, Copy)]
+struct New {
+    piece: u32,
+    offset: u16,
+    nth: u16,
+    action: u8,
+}
+
+/// The edges of a chunk of states.
+struct Edges {
+    targets: Vec<u32>,
+    actions: Vec<u8>,
+    /// Where those of each state end.
+    ends: Vec<usize>,
+}
+
+impl<'a, S: Space> Building<'a, S> {
+    pub(super) fn new(space: &'a S, threads: usize) -> Self {
+        let initial = space.initial();
+        let mut building = Self {
+            space,
+            threads,
+            graph: Graph::starting(space.marks(&initial), space.fairness()),
+            shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
+            numbers: vec![Vec::new(); SHARDS],
+            layer: vec![vec![initial]],
+        };
+        let identity = space.identity(&initial);
+        let shard = shard_of(identity);
+        lock(&building.shards[shard]).place(identity);
+        building.numbers[shard].push(0);
+        building
+    }
+
+    /// Looks at every state.
+    pub(super) fn whole(mut self) -> Result<Graph, Stopped> {
+        let mut first = 0;
+        while !self.layer.is_empty() {
+            self.graph.layers.push(first);
+            let layer = std::mem::take(&mut self.layer);
+            let waiting: usize = layer.iter().map(Vec::len).sum();
+            for block in layer.chunks(BLOCK / CHUNK) {
+                let states = self.graph.states();
+                if let Some(stopped) = self.space.stops(states, self.bytes(waiting)) {
+                    return Err(stopped);
+                }
+                if states > u32::MAX as usize - BLOCK * MOST_SUCCESSORS {
+                    return Err(Stopped::TableFull);
+                }
+                first = self.expand(block, first);
+            }
+        }
+        Ok(self.graph)
+    }
+
+    fn bytes(&self, waiting: usize) -> usize {
+        let shards: usize = self.shards.iter().map(|shard| lock(shard).bytes()).sum();
+        let numbers = self.graph.states() * size_of::<u32>();
+        let next: usize = self.layer.iter().map(Vec::len).sum();
+        shards + numbers + self.graph.bytes() + (waiting + next) * size_of::<S::State>()
+    }
+
+    /// Adds the edges of a block of states, and what is new to the next layer. `first` is the number of its first state;
+    /// the answer, that of the first one behind it.
+    fn expand(&mut self, block: &[Vec<S::State>], first: u32) -> u32 {
+        let space = self.space;
+        let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { self.threads };
+
+        let expanded = share(threads, block.len(), |_, piece| Expanded::of(space, &block[piece]));
+
+        let shards = &self.shards;
+        let sifted = share(threads, SHARDS, |_, shard| {
+            let mut table = lock(&shards[shard]);
+            expanded.iter().map(|piece| table.places(&piece.identities[shard])).collect::<Vec<_>>()
+        });
+
+        let places = |piece: usize| sifted.iter().map(|shard| shard[piece].as_slice()).collect::<Vec<_>>();
+        let mut new = Vec::new();
+        let mut firsts = vec![first];
+        for (number, piece) in expanded.iter().enumerate() {
+            let first = firsts[number];
+            self.number(piece, number, first, &places(number), &mut new);
+            firsts.push(first + u32::try_from(piece.ends.len()).unwrap_or(u32::MAX));
+        }
+
+        let pieces: Vec<&[New]> = new.chunks(CHUNK).collect();
+        let state = |new: &New| {
+            let parent = &block[new.piece as usize][usize::from(new.offset)];
+            space.nth_successor(parent, new.action, usize::from(new.nth))
+        };
+        let made = share(threads, pieces.len(), |_, piece| {
+            let states: Vec<_> = pieces[piece].iter().map(state).collect();
+            let marks: Vec<_> = states.iter().map(|state| space.marks(state)).collect();
+            (states, marks)
+        });
+
+        let (graph, numbers) = (&self.graph, &self.numbers);
+        let joined = share(threads, expanded.len(), |_, piece| {
+            let marks = &graph.marks[firsts[piece] as usize..];
+            expanded[piece].edges(&places(piece), numbers, marks)
+        });
+
+        let graph = &mut self.graph;
+        for Edges { targets, actions, ends } in joined {
+            let before = graph.targets.len();
+            graph.starts.extend(ends.iter().map(|end| before + end));
+            graph.targets.extend(targets);
+            graph.actions.extend(actions);
+        }
+        for (states, marks) in made {
+            self.layer.push(states);
+            graph.marks.extend(marks);
+        }
+        firsts.last().copied().unwrap_or(first)
+    }
+
+    /// Numbers what is new among the successors of a piece of the block, whose first state has that number.
+    fn number(&mut self, piece: &Expanded, number: usize, first: u32, places: &[&[u32]], new: &mut Vec<New>) {
+        let graph = &mut self.graph;
+        let piece_number = u32::try_from(number).unwrap_or(u32::MAX);
+        let mut met = [0; SHARDS];
+        for (parent, (offset, successors)) in (first..).zip((0..).zip(piece.by_state())) {
+            for (nth, &(action, shard)) in (0..).zip(successors) {
+                let shard = usize::from(shard);
+                let place = places[shard][met[shard]] as usize;
+                met[shard] += 1;
+                let numbers = &mut self.numbers[shard];
+                if place == numbers.len() {
+                    numbers.push(u32::try_from(graph.origins.len()).unwrap_or(u32::MAX));
+                    graph.origins.push(Origin { parent, action });
+                    new.push(New { piece: piece_number, offset, nth, action });
+                }
+            }
+        }
+        graph.generated += piece.successors.len() as u64;
+    }
+}
+
+impl Expanded {
+    fn of<S: Space>(space: &S, chunk: &[S::State]) -> Self {
+        let mut found = Self {
+            // About as many as there will be: a few successors a state.
+            successors: Vec::with_capacity(chunk.len() * 8),
+            ends: Vec::with_capacity(chunk.len()),
+            identities: (0..SHARDS).map(|_| Vec::with_capacity(chunk.len() * 8 / SHARDS + 8)).collect(),
+        };
+        for state in chunk {
+            space.each_successor(state, |action, next| {
+                let identity = space.identity(&next);
+                let shard = shard_of(identity);
+                found.identities[shard].push(identity);
+                #[expect(clippy::cast_possible_truncation, reason = "shards are few")]
+                found.successors.push((action, shard as u8));
+            });
+            found.ends.push(found.successors.len());
+        }
+        found
+    }
+
+    /// The successors of each state.
+    fn by_state(&self) -> impl Iterator<Item = &[(u8, u8)]> {
+        self.ends.iter().scan(0, |start, &end| {
+            let successors = &self.successors[*start..end];
+            *start = end;
+            Some(successors)
+        })
+    }
+
+    /// The edges of those states that have a mark.
+    fn edges(&self, places: &[&[u32]], numbers: &[Vec<u32>], marks: &[Marks]) -> Edges {
+        let mut edges = Edges { targets: Vec::new(), actions: Vec::new(), ends: Vec::with_capacity(self.ends.len()) };
+        let mut met = [0; SHARDS];
+        for (successors, &marks) in self.by_state().zip(marks) {
+            for &(action, shard) in successors {
+                let shard = usize::from(shard);
+                if marks != 0 {
+                    edges.targets.push(numbers[shard][places[shard][met[shard]] as usize]);
+                    edges.actions.push(action);
+                }
+                met[shard] += 1;
+            }
+            edges.ends.push(edges.targets.len());
+        }
+        edges
+    }
+}
+
+/// The high bits: the low ones choose the slot.
+fn shard_of(identity: u64) -> usize {
+    const { assert!(SHARDS <= 1 << u8::BITS, "a shard is a byte") };
+    #[expect(clippy::cast_possible_truncation, reason = "six bits")]
+    let shard = (identity >> (u64::BITS - SHARDS.trailing_zeros())) as usize;
+    shard
+}
+
+/// The states that one shard has met, each with its place among them: open addressing, at most ¾ full.
+struct Numbers {
+    slots: Vec<(u64, u32)>,
+    len: u32,
+}
+
+impl Default for Numbers {
+    fn default() -> Self {
+        Self { slots: vec![(0, 0); 1 << 4], len: 0 }
+    }
+}
+
+impl Numbers {
+    /// The place of each of these; what was not met before gets the next one.
+    fn places(&mut self, identities: &[u64]) -> Vec<u32> {
+        let mut places = Vec::with_capacity(identities.len());
+        for some in identities.chunks(WARMED) {
+            // All at once: memory answers many questions in the time of one.
+            for &identity in some {
+                std::hint::black_box(self.slots[slot_of(identity, self.slots.len() - 1)].0);
+            }
+            places.extend(some.iter().map(|&identity| self.place(identity)));
+        }
+        places
+    }
+
+    fn place(&mut self, identity: u64) -> u32 {
+        if self.len as usize * 4 >= self.slots.len() * 3 {
+            let mut slots = vec![(0, 0); self.slots.len() * 2];
+            for &(identity, place) in self.slots.iter().filter(|(identity, _)| *identity != 0) {
+                *slot(&mut slots, identity) = (identity, place);
+            }
+            self.slots = slots;
+        }
+        let slot = slot(&mut self.slots, identity);
+        if slot.0 == 0 {
+            *slot = (identity, self.len);
+            self.len += 1;
+        }
+        slot.1
+    }
+
+    fn bytes(&self) -> usize {
+        self.slots.capacity() * size_of::<(u64, u32)>()
+    }
+}
+
+fn slot_of(identity: u64, mask: usize) -> usize {
+    #[expect(clippy::cast_possible_truncation, reason = "the low bits choose the slot")]
+    let slot = identity as usize & mask;
+    slot
+}
+
+/// Where the state stands, or would. There is always an empty slot.
+fn slot(slots: &mut [(u64, u32)], identity: u64) -> &mut (u64, u32) {
+    let mask = slots.len() - 1;
+    let mut at = slot_of(identity, mask);
+    while slots[at].0 != 0 && slots[at].0 != identity {
+        at = (at + 1) & mask;
+    }
+    &mut slots[at]
+}

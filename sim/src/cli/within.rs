@@ -1,0 +1,77 @@
+//! How far a search may go: `--max-states`, `--max-memory`, `--timeout`.
+
+use std::sync::atomic::AtomicU64;
+use std::time::Duration;
+
+use super::interrupt;
+use crate::check::Limits;
+
+/// How far a search of one scenario may go.
+#[derive(Clone, Copy, Debug, Default, clap::Args)]
+pub(super) struct Within {
+    /// Stop a scenario when its tables take so much memory: 500M, 2G
+    #[arg(long, value_name = "BYTES", value_parser = bytes)]
+    pub(super) max_memory: Option<u64>,
+    /// Stop a scenario after so many distinct states; those it is just at are looked at as well
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub(super) max_states: Option<u64>,
+    /// Stop a scenario after so long: 30, 30s, 5m, 1h
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    pub(super) timeout: Option<Duration>,
+}
+
+impl Within {
+    /// The limits of a search that Ctrl-C stops as well.
+    pub(super) fn limits(self, progress: &AtomicU64) -> Limits<'_> {
+        let Self { max_memory, max_states, timeout } = self;
+        Limits { max_states, max_bytes: max_memory, time_limit: timeout, stop: &interrupt::STOP, progress }
+    }
+}
+
+/// A size of memory: `500M`, `2G`, or plain bytes; K, M and G are powers of 1024.
+fn bytes(text: &str) -> Result<u64, String> {
+    let (number, shift) = match text.char_indices().next_back() {
+        Some((end, 'K' | 'k')) => (&text[..end], 10),
+        Some((end, 'M' | 'm')) => (&text[..end], 20),
+        Some((end, 'G' | 'g')) => (&text[..end], 30),
+        _ => (text, 0),
+    };
+    let wrong = || format!("`{text}` is no size: write a whole number above 0 and K, M or G, such as 500M");
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or_else(wrong)
+}
+
+pub(super) fn duration(text: &str) -> Result<Duration, String> {
+    let (number, seconds) = match text.char_indices().next_back() {
+        Some((end, 's')) => (&text[..end], 1),
+        Some((end, 'm')) => (&text[..end], 60),
+        Some((end, 'h')) => (&text[..end], 3600),
+        _ => (text, 1),
+    };
+    let wrong = || format!("`{text}` is no time: write a whole number above 0 and s, m or h, such as 30s");
+    let number: u64 = number.parse().map_err(|_| wrong())?;
+    number.checked_mul(seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_time_is_a_number_and_a_unit() {
+        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+        assert_eq!(duration("5m"), Ok(Duration::from_secs(300)));
+        for wrong in ["", "0", "-1", "1.5", "s", "3 s", "9999999999999999999h"] {
+            assert!(duration(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn a_size_is_a_number_and_a_unit() {
+        assert_eq!(bytes("30"), Ok(30));
+        assert_eq!(bytes("500M"), Ok(500 << 20));
+        for wrong in ["", "0", "-1", "1.5", "M", "3 M", "99999999999999999999G", "9999999999G9"] {
+            assert!(bytes(wrong).is_err(), "{wrong}");
+        }
+    }
+}

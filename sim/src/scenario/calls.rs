@@ -1,0 +1,139 @@
+//! The keys of a split network: how long an answer is waited for, what is sent again, what that leaves behind.
+//!
+//! Where request and answer are one step they mean nothing, and are refused.
+
+use core::ops::Range;
+
+use lockstep_model::LockKind;
+use lockstep_model::config::{
+    Calls, InterruptedAcquire, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode, Profile, Registration, RequestId,
+    Resend, StaleRenewal,
+};
+
+use super::impossible::Pair;
+use super::reader::{Parts, Sections};
+use super::section::Section;
+
+/// What the scenario says of requests that are not answered.
+pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<Calls> {
+    let (time, protocol) = (&sections.time, &sections.protocol);
+    let answer_within = time.number("answer_within", 1..=MAX_TICKS);
+    let receipt = time.number("receipt", 1..=MAX_TICKS);
+    let resend = protocol.word("resend", "rule of resending", &RESEND);
+    let retry_attempts = protocol.number("retry_attempts", 1..=MAX_RETRIES);
+    let request_id = protocol.word("request_id", "identity of a request", &REQUEST_IDS);
+    let registration = protocol.word("registration", "order of registration", &REGISTRATIONS);
+    let interrupted = protocol.word("interrupted_acquire", "end of an interrupted acquire", &INTERRUPTED_ACQUIRES);
+    let stale_renewal = protocol.word("stale_renewal", "way to take a stale renewal", &STALE_RENEWALS);
+    let of_profile = of_profile(profile);
+
+    let answer_within = answer_within.or(Calls::DEFAULT.answer_within)?;
+    let retry_attempts = retry_attempts.or(Calls::DEFAULT.retry_attempts)?;
+    Some(Calls {
+        answer_within,
+        resend: resend.or(of_profile.resend)?,
+        retry_attempts,
+        request_id: request_id.or(of_profile.request_id)?,
+        // The client's whole retry time (facts/redisson.md, "receipt TTL").
+        receipt: receipt.or(answer_within.saturating_mul(retry_attempts).min(MAX_TICKS))?,
+        registration: registration.or(of_profile.registration)?,
+        interrupted_acquire: interrupted.or(of_profile.interrupted_acquire)?,
+        stale_renewal: stale_renewal.or(of_profile.stale_renewal)?,
+    })
+}
+
+/// The switches of a profile. What is sent again is none of them: it depends on the deployment, not on the version.
+const fn of_profile(profile: Option<Profile>) -> Calls {
+    match profile {
+        Some(Profile::Redisson315) => {
+            Calls { request_id: RequestId::PerTry, registration: Registration::Unordered, ..Calls::DEFAULT }
+        }
+        Some(Profile::Lockstep) => Calls {
+            interrupted_acquire: InterruptedAcquire::Release,
+            stale_renewal: StaleRenewal::Ignore,
+            ..Calls::DEFAULT
+        },
+        Some(Profile::Redisson47) | None => Calls::DEFAULT,
+    }
+}
+
+/// Notes every pair with one of these keys that does not go together.
+pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
+    let mode = sections.network.span_of("mode");
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Atomic) {
+        note_atomic(parts, sections, mode.as_ref());
+        return;
+    }
+    let has_receipts = parts.protocol.is_some_and(|protocol| protocol.receipts);
+    for (section, key) in [(&sections.time, "receipt"), (&sections.protocol, "request_id")] {
+        if parts.lock == Some(LockKind::Plain) {
+            Pair::of(section, key, "a release of a plain lock leaves no receipt")
+                .with(top.span_of("lock"), "plain: a second delete finds nothing, or somebody else's key")
+                .note(&format!("leave `{key}` out"));
+        } else if parts.protocol.is_some() && !has_receipts {
+            Pair::of(section, key, "there are no receipts")
+                .with(sections.protocol.span_of("receipts").or(sections.protocol.span_of("profile")), "no receipts")
+                .note(&format!("leave `{key}` out, or use receipts = true"));
+        }
+    }
+    if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
+        Pair::of(&sections.protocol, "retry_attempts", "nothing is sent again")
+            .with(sections.protocol.span_of("resend"), "none")
+            .note("use resend = \"release\" or \"all\", or leave `retry_attempts` out");
+    }
+    if parts.time.is_some_and(|time| time.renew_every.is_none()) {
+        for key in ["registration", "stale_renewal"] {
+            Pair::of(&sections.protocol, key, "nothing is registered and nothing renewed: there is no watchdog")
+                .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
+        }
+    }
+    if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
+        Pair::of(&sections.protocol, "interrupted_acquire", "nobody is interrupted")
+            .with(sections.faults.span_of("interrupt"), "never")
+            .note("leave `interrupted_acquire` out, or use interrupt = 1");
+    }
+}
+
+fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize>>) {
+    let refuse = |section: &Section<'_>, key: &str, reason: &str| {
+        Pair::of(section, key, reason)
+            .with(mode.cloned(), "request and answer are one step")
+            .note(&format!("leave `{key}` out, or use mode = \"split\" in [network]"));
+    };
+    for key in ["answer_within", "receipt"] {
+        refuse(&sections.time, key, "every request is answered at once");
+    }
+    for key in ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal"] {
+        refuse(&sections.protocol, key, "every request is answered at once");
+    }
+    if parts.calls.is_some_and(|calls| calls.resend != Resend::None) {
+        refuse(&sections.protocol, "resend", "every request is answered at once");
+    }
+    if let Some(faults) = parts.faults {
+        if faults.lose_request > 0 {
+            refuse(&sections.faults, "lose_request", "no request is ever on its way");
+        }
+        if faults.lose_reply > 0 {
+            refuse(&sections.faults, "lose_reply", "no reply is ever on its way");
+        }
+        if faults.interrupt > 0 && parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
+            Pair::of(&sections.faults, "interrupt", "nobody can be interrupted: who is refused does not wait")
+                .with(sections.time.span_of("wait_limit"), "none waits")
+                .note("use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]");
+        }
+    }
+    if parts.network.is_some_and(|network| matches!(network.delay, MessageDelay::Ticks(_))) {
+        refuse(&sections.network, "delay", "a bounded delay is that of requests and replies too");
+    }
+}
+
+const RESEND: [(&str, Option<Resend>); 3] =
+    [("none", Some(Resend::None)), ("release", Some(Resend::Release)), ("all", Some(Resend::All))];
+const REQUEST_IDS: [(&str, Option<RequestId>); 2] =
+    [("per-release", Some(RequestId::PerRelease)), ("per-try", Some(RequestId::PerTry))];
+const REGISTRATIONS: [(&str, Option<Registration>); 2] =
+    [("before-answer", Some(Registration::BeforeAnswer)), ("unordered", Some(Registration::Unordered))];
+const STALE_RENEWALS: [(&str, Option<StaleRenewal>); 2] =
+    [("believe", Some(StaleRenewal::Believe)), ("ignore", Some(StaleRenewal::Ignore))];
+const INTERRUPTED_ACQUIRES: [(&str, Option<InterruptedAcquire>); 2] =
+    [("keep", Some(InterruptedAcquire::Keep)), ("release", Some(InterruptedAcquire::Release))];

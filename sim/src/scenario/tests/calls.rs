@@ -1,0 +1,114 @@
+//! A split network: its keys are read, and refused where they mean nothing.
+
+use lockstep_model::config::{
+    Calls, InterruptedAcquire, MessageDelay, NetworkMode, Registration, RequestId, Resend, StaleRenewal,
+};
+
+use super::*;
+
+/// A scenario with a split network, and some lines more in its tables.
+fn split_and(time: &str, protocol: &str, faults: &str) -> String {
+    format!(
+        "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n[network]\nmode = \
+         \"split\"\ndelay = 2\n[protocol]\n{protocol}\n[faults]\n{faults}\n"
+    )
+}
+
+#[test]
+fn every_key_of_a_split_network_is_read() {
+    let text = split_and(
+        "renew_every = 1\nanswer_within = 2\nreceipt = 5",
+        "resend = \"all\"\nretry_attempts = 3\nrequest_id = \"per-try\"\nregistration = \
+         \"unordered\"\ninterrupted_acquire = \"release\"\nstale_renewal = \"ignore\"",
+        "lose_request = 1\nlose_reply = 2\ninterrupt = 3",
+    );
+    let config = read(&text).config;
+    assert_eq!((config.network.mode, config.network.delay), (NetworkMode::Split, MessageDelay::Ticks(2)));
+    let expected = Calls {
+        answer_within: 2,
+        resend: Resend::All,
+        retry_attempts: 3,
+        request_id: RequestId::PerTry,
+        receipt: 5,
+        registration: Registration::Unordered,
+        interrupted_acquire: InterruptedAcquire::Release,
+        stale_renewal: StaleRenewal::Ignore,
+    };
+    assert_eq!(config.calls, expected);
+    let faults = config.faults;
+    assert_eq!((faults.lose_request, faults.lose_reply, faults.interrupt), (1, 2, 3));
+}
+
+/// Redisson's rule: a receipt lives as long as the release may be sent again.
+#[test]
+fn a_receipt_lives_for_the_whole_retry_time_unless_the_scenario_says_otherwise() {
+    let text = split_and("answer_within = 2", "resend = \"release\"\nretry_attempts = 4", "");
+    assert_eq!(read(&text).config.calls.receipt, 8);
+    assert_eq!(read(&split_and("", "", "")).config.calls.receipt, 1);
+}
+
+#[test]
+fn a_profile_brings_its_own_switches_of_a_split_network() {
+    let calls = |profile: &str| read(&split_and("", &format!("profile = \"{profile}\""), "")).config.calls;
+    assert_eq!(calls("redisson-4.7"), Calls::DEFAULT);
+    let of_2021 = calls("redisson-3.15");
+    assert_eq!((of_2021.request_id, of_2021.registration), (RequestId::PerTry, Registration::Unordered));
+    let ours = calls("lockstep");
+    assert_eq!((ours.interrupted_acquire, ours.stale_renewal), (InterruptedAcquire::Release, StaleRenewal::Ignore));
+}
+
+/// What the network does not do can't be told how to do it.
+#[test]
+fn keys_of_a_split_network_are_refused_where_request_and_answer_are_one_step() {
+    for lines in [
+        "[protocol]\nresend = \"all\"",
+        "[protocol]\nretry_attempts = 2",
+        "[protocol]\nrequest_id = \"per-try\"",
+        "[protocol]\nregistration = \"unordered\"",
+        "[protocol]\ninterrupted_acquire = \"release\"",
+        "[protocol]\nstale_renewal = \"ignore\"",
+        "[network]\ndelay = 3",
+        "[faults]\nlose_request = 1",
+        "[faults]\nlose_reply = 1",
+    ] {
+        assert_eq!(codes(&smallest_and(lines)), [Code::Impossible], "{lines}");
+    }
+    for line in ["answer_within = 2", "receipt = 2", "wait_limit = 0\n[faults]\ninterrupt = 1"] {
+        let text = SMALLEST.replace("lease = 3", &format!("lease = 3\n{line}"));
+        let text = if line.contains("faults") {
+            text.replace("[faults]\ninterrupt = 1", "") + "[faults]\ninterrupt = 1\n"
+        } else {
+            text
+        };
+        assert_eq!(codes(&text), [Code::Impossible], "{line}");
+    }
+    assert_eq!(codes(&smallest_and("[protocol]\nresend = \"none\"\n[faults]\nlose_reply = 0\ninterrupt = 1")), []);
+}
+
+#[test]
+fn keys_of_a_split_network_that_nothing_could_read_are_refused() {
+    for (time, protocol) in [
+        ("receipt = 2", "receipts = false"),
+        ("", "profile = \"redisson-3.15\"\nrequest_id = \"per-release\""),
+        ("", "resend = \"none\"\nretry_attempts = 2"),
+        ("", "registration = \"unordered\""),
+        ("", "stale_renewal = \"ignore\""),
+        ("", "interrupted_acquire = \"release\""),
+    ] {
+        assert_eq!(codes(&split_and(time, protocol, "")), [Code::Impossible], "{time} {protocol}");
+    }
+    let plain = split_and("receipt = 2", "", "").replace("reentrant", "plain");
+    assert_eq!(codes(&plain), [Code::Impossible]);
+}
+
+#[test]
+fn values_of_a_split_network_are_bounded() {
+    for (time, protocol) in [
+        ("answer_within = 0", ""),
+        ("answer_within = 61", ""),
+        ("receipt = 0", ""),
+        ("", "resend = \"all\"\nretry_attempts = 5"),
+    ] {
+        assert_eq!(codes(&split_and(time, protocol, "")), [Code::OutOfBounds], "{time} {protocol}");
+    }
+}

@@ -1,0 +1,185 @@
+//! What happens at the edges: worlds that are too large, two files of one name, names that are no names, files that are
+//! none, a disk that is full.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use lockstep_model::trace::Trace;
+use serde_json::Value;
+use tempfile::TempDir;
+
+use crate::command::{Ran, binary, lockstep, run};
+
+const NAME: &str = "failover-loses-the-grant";
+/// A scenario in which a grant outlives nothing, and one in which nothing is broken.
+const BROKEN: &str = "story = \"A lease ends.\"\nlock = \"reentrant\"\n[time]\nlease = 1\n[clients]\ncount = 2\n";
+const WHOLE: &str =
+    "story = \"One client.\"\nlock = \"reentrant\"\n[time]\nlease = 1\nrenew_every = 1\n[clients]\ncount = 1\n";
+
+fn text(path: &Path) -> String {
+    path.to_str().expect("a path of letters").to_owned()
+}
+
+fn written(folder: &Path, name: &str, scenario: &str) -> PathBuf {
+    let file = folder.join(name);
+    fs::create_dir_all(file.parent().expect("it has a folder")).expect("a folder");
+    fs::write(&file, scenario).expect("a file");
+    file
+}
+
+/// What a user pastes into a shell.
+fn pasted(command: &str) -> Ran {
+    let command = command.strip_prefix("lockstep ").expect("a command of ours");
+    let line = format!("'{}' {command}", binary().display());
+    let ended = Command::new("sh").args(["-c", &line]).stdin(Stdio::null()).output().expect("a shell");
+    let said = |bytes| String::from_utf8(bytes).expect("text");
+    Ran { code: ended.status.code().expect("it ends"), stdout: said(ended.stdout), stderr: said(ended.stderr) }
+}
+
+#[test]
+fn who_shows_or_replays_may_say_how_far_to_look() {
+    let folder = TempDir::new().expect("a folder");
+    let file = text(&written(folder.path(), "whole.toml", WHOLE));
+    for limit in ["--max-states=2", "--max-memory=1"] {
+        let ran = run(&["show", &file, limit]);
+        assert_eq!(ran.code, 3, "{limit}: {}{}", ran.stdout, ran.stderr);
+        assert!(ran.stderr.contains("inconclusive (stopped after"), "{limit}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "");
+    }
+    assert_eq!(run(&["show", &file, "--max-states", "1000000", "--timeout", "1h"]).code, 0);
+    assert_eq!(run(&["show", NAME, "--property", "one-believer", "--max-states", "2"]).code, 3);
+    assert_eq!(run(&["replay", NAME, "--timeout", "0"]).code, 2);
+    // That it is not all is said before a server is looked for.
+    let ran = run(&["replay", &file, "--max-states", "2", "--server", "/no/such/server"]);
+    assert!(ran.stderr.contains("what was found so far is replayed"), "{}", ran.stderr);
+}
+
+/// The number is that of the states that were looked at, and never smaller than the limit.
+#[test]
+fn a_search_that_was_stopped_says_how_far_it_came() {
+    for limit in [2, 100, 1000] {
+        let ran = run(&["check", NAME, "--max-states", &limit.to_string(), "--format", "json"]);
+        let found: Value = serde_json::from_str(&ran.stdout).expect("an object");
+        let scenario = &found["scenarios"][0];
+        let states = scenario["states"].as_u64().expect("a number");
+        assert!(states >= limit, "{states} {limit}");
+        let says = format!("stopped after {states} states by --max-states {limit}");
+        let properties = scenario["properties"].as_array().expect("a list");
+        let unknown: Vec<_> = properties.iter().filter(|found| found["verdict"] == "inconclusive").collect();
+        assert!(!unknown.is_empty());
+        assert!(unknown.iter().all(|found| found["why"] == says), "{says}: {unknown:?}");
+    }
+}
+
+#[test]
+fn two_scenarios_of_one_name_do_not_share_a_folder() {
+    let folder = TempDir::new().expect("a folder");
+    let one = text(&written(folder.path(), "one/same.toml", BROKEN));
+    let other = text(&written(folder.path(), "other/same.toml", WHOLE));
+    let out = folder.path().join("traces");
+    let ran = run(&["check", &one, &other, "--out", &text(&out)]);
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(ran.stderr.contains("are both called same"), "{}", ran.stderr);
+    assert!(ran.stderr.contains(&one), "{}", ran.stderr);
+    assert!(!out.exists(), "nothing is written");
+    assert_ne!(run(&["check", &one, &other]).code, 2, "without traces they do no harm");
+    assert_eq!(run(&["fuzz", &one, &other, "--out", &text(&out)]).code, 2);
+}
+
+/// Of every command that is printed or kept for a file of the user's.
+#[test]
+fn what_is_said_to_be_typed_next_can_be_typed() {
+    let folder = TempDir::new().expect("a folder");
+    let file = written(folder.path(), "a folder/and one below/my-lock.toml", BROKEN);
+    let out = text(&folder.path().join("traces"));
+    for given in [text(&file), text(folder.path()), text(&folder.path().join("a folder"))] {
+        let ran = run(&["check", &given, "--out", &out, "--format", "json"]);
+        let found: Value = serde_json::from_str(&ran.stdout).expect("an object");
+        let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
+        let reproduce = properties.iter().find_map(|found| found["trace"]["reproduce"].as_str()).expect("a violation");
+        let again = pasted(reproduce);
+        assert_eq!(again.code, 1, "{reproduce}: {}", again.stderr);
+
+        let shown = run(&["show", &given]);
+        assert_eq!(shown.code, 0, "{}", shown.stderr);
+        let printed = run(&["check", &given]).stdout;
+        let hint = printed.lines().find_map(|line| Some(&line[line.find("lockstep show")?..])).expect("a hint");
+        assert_eq!(pasted(hint).code, 0, "{hint}");
+
+        let explained = run(&["explain", &given]).stdout;
+        let hints = explained.lines().last().and_then(|line| line.strip_prefix("next  ")).expect("hints");
+        for hint in hints.split(", ") {
+            assert_eq!(pasted(hint).stderr, "", "{hint}");
+        }
+    }
+    let trace: Trace = serde_json::from_str(&run(&["show", &text(&file), "--format", "json"]).stdout).expect("a trace");
+    assert!(trace.reproduce.contains(&text(&file)), "{}", trace.reproduce);
+}
+
+/// Whoever opens a pipe waits for a writer, perhaps for ever.
+#[test]
+fn a_pipe_or_a_device_is_refused() {
+    let folder = TempDir::new().expect("a folder");
+    for (command, name) in
+        [("check", "pipe.toml"), ("show", "pipe.json"), ("replay", "pipe.json"), ("fuzz", "pipe.toml")]
+    {
+        let pipe = folder.path().join(name);
+        if !pipe.exists() {
+            assert!(Command::new("mkfifo").arg(&pipe).status().expect("mkfifo is there").success());
+        }
+        let ran = run(&[command, &text(&pipe)]);
+        assert_eq!(ran.code, 2, "{command}: {}", ran.stderr);
+        assert!(ran.stderr.contains("a pipe or a device"), "{command}: {}", ran.stderr);
+    }
+    let link = folder.path().join("endless.toml");
+    std::os::unix::fs::symlink("/dev/zero", &link).expect("a link");
+    assert!(run(&["check", &text(&link)]).stderr.contains("a pipe or a device"));
+}
+
+#[test]
+fn a_folder_that_nothing_can_be_written_into_is_refused_at_once() {
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let inside = text(&file.path().join("traces"));
+    for out in [text(file.path()), inside, "/proc/self".to_owned()] {
+        for command in ["check", "fuzz"] {
+            let ran = run(&[command, NAME, "--out", &out]);
+            assert_eq!(ran.code, 5, "{command} {out}: {}", ran.stderr);
+            let says = ran.stderr.contains("cannot make the folder") || ran.stderr.contains("cannot write into");
+            assert!(says, "{command} {out}: {}", ran.stderr);
+            assert_eq!(ran.stdout, "");
+        }
+    }
+}
+
+/// A terminal would obey them.
+#[test]
+fn control_characters_are_refused_and_never_printed() {
+    let folder = TempDir::new().expect("a folder");
+    let mut trace: Value = serde_json::from_str(&run(&["show", NAME, "--format", "json"]).stdout).expect("a trace");
+    for key in ["scenario", "story", "reproduce"] {
+        let before = trace[key].take();
+        trace[key] = "\u{1b}]0;mine\u{7}".into();
+        let file = written(folder.path(), "given.json", &trace.to_string());
+        let ran = run(&["show", &text(&file)]);
+        assert_eq!(ran.code, 2, "{key}");
+        assert!(ran.stderr.contains(&format!("/{key} has a control character")), "{}", ran.stderr);
+        trace[key] = before;
+    }
+    for name in ["\u{1b}[31mred.json", "\u{1b}[31mred.toml"] {
+        for file in [folder.path().join(name), written(folder.path(), name, "nothing")] {
+            let ran = run(&["show", &text(&file)]);
+            assert_eq!(ran.code, 2);
+            assert!(!ran.stderr.contains('\u{1b}') && !ran.stdout.contains('\u{1b}'), "{:?}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn help_that_cannot_be_written_is_no_success() {
+    for arguments in [&["--help"][..], &["check", "--help"], &["--version"]] {
+        let full = fs::OpenOptions::new().write(true).open("/dev/full").expect("Linux has it");
+        let ended = lockstep(arguments).stdout(full).stderr(Stdio::null()).status().expect("it starts");
+        assert_eq!(ended.code(), Some(5), "{arguments:?}");
+    }
+}

@@ -1,0 +1,85 @@
+//! Strong fairness in the scenarios: whom it serves, whom it does not, and what a lasso must say then.
+
+use lockstep_model::trace::{InLoop, Trace};
+use lockstep_model::{Action, Property, Verdict};
+use lockstep_sim::check::Engine;
+use lockstep_sim::check::judge::{LassoWitness, Rejection, judge_lassos};
+use lockstep_sim::render::json::TRACE_SCHEMA;
+use lockstep_sim::render::words;
+use lockstep_sim::scenario::{Scenario, builtin};
+
+use crate::exhaust;
+
+fn strong(mut scenario: Scenario) -> Scenario {
+    scenario.config.strong_fairness = true;
+    scenario
+}
+
+/// Every state is the same; only what must happen is more.
+#[test]
+fn strong_fairness_serves_nobody_in_the_built_in_scenarios() {
+    let mut violated = 0;
+    for scenario in builtin() {
+        let (weak, strong) = (exhaust(&scenario, Engine::Native), exhaust(&strong(scenario.clone()), Engine::Native));
+        assert_eq!((weak.states, weak.generated), (strong.states, strong.generated), "{}", scenario.name);
+        for (weak, strong) in weak.properties.iter().zip(&strong.properties) {
+            let told = format!("{} in {}", weak.property, scenario.name);
+            assert_eq!(weak.verdict, strong.verdict, "{told}");
+            violated += u32::from(Property::LIVENESS.contains(&weak.property) && weak.verdict == Verdict::Violated);
+        }
+    }
+    assert!(violated > 5, "{violated} lassos were looked for");
+}
+
+fn lassos(scenario: &Scenario) -> Vec<(Property, Trace)> {
+    let found = exhaust(scenario, Engine::Native).properties.into_iter();
+    let liveness = found.filter(|found| Property::LIVENESS.contains(&found.property));
+    liveness.filter_map(|found| Some((found.property, found.trace?))).collect()
+}
+
+/// That it cannot happen now and then is no excuse, and none is given.
+#[test]
+fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
+    let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
+    let validator = jsonschema::draft202012::new(&schema).expect("the schema is a schema");
+    let mut never = 0;
+    for scenario in builtin() {
+        for (property, trace) in lassos(&strong(scenario)) {
+            assert_eq!(trace.retrace(), Ok(()));
+            assert!(validator.is_valid(&serde_json::to_value(&trace).expect("a trace is JSON")), "{property}");
+            for fair in trace.fairness.as_ref().expect("a lasso") {
+                let is_excused = matches!(fair.in_loop, InLoop::DisabledAfter(_));
+                assert!(!is_excused || fair.action == Action::Tick, "{property}: {fair:?}");
+                never += u32::from(fair.in_loop == InLoop::NeverPossible);
+            }
+            let lines = words::fairness(&trace);
+            assert!(lines.iter().all(|line| !line.starts_with("disabled") || line.ends_with(": tick")), "{lines:?}");
+        }
+    }
+    assert!(never > 0, "something is never possible in some loop");
+}
+
+/// The judge finds it out by himself: some lassos that are weakly fair are not strongly fair, and are rejected.
+#[test]
+fn a_lasso_that_is_fair_only_weakly_is_rejected_where_fairness_is_strong() {
+    let (mut rejected, mut accepted) = (0, 0);
+    for scenario in builtin() {
+        for (property, trace) in lassos(&scenario) {
+            let actions = trace.actions();
+            let witness = LassoWitness { property, actions: &actions, loop_start: trace.loop_start.expect("a lasso") };
+            assert_eq!(judge_lassos(&scenario.config, std::slice::from_ref(&witness)), Ok(()));
+            let excuses =
+                trace.fairness.iter().flatten().filter(|fair| matches!(fair.in_loop, InLoop::DisabledAfter(_)));
+            match judge_lassos(&strong(scenario.clone()).config, &[witness]) {
+                Ok(()) => accepted += 1,
+                Err(Rejection::NotFair { action, .. }) => {
+                    rejected += 1;
+                    assert!(excuses.clone().any(|fair| fair.action == action), "{action:?} in {}", scenario.name);
+                }
+                Err(other) => panic!("{other}"),
+            }
+        }
+    }
+    assert!(rejected > 0, "{rejected} {accepted}");
+    assert!(accepted > 0, "{rejected} {accepted}");
+}

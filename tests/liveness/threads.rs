@@ -1,0 +1,129 @@
+//! However many threads look, the graph is the one that a single one would find that takes states and successors in
+//! turn.
+
+use std::collections::HashMap;
+use std::time::Instant;
+
+use lockstep_model::Property;
+use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Marks, Space, Whom, look};
+use lockstep_sim::check::{Limits, Stopped};
+use lockstep_sim::scenario::builtin;
+
+/// A world of many states whose successors are numbers by arithmetic; some actions lead to two states.
+struct Tangle {
+    states: u64,
+}
+
+impl Tangle {
+    fn successors(&self, state: u64) -> Vec<(u8, u64)> {
+        let further = |by: u64| (state * 7 + by * state % 11 + by) % self.states;
+        let all = [(0, further(1)), (0, further(2)), (1, (state + 1) % self.states), (2, further(5)), (3, state)];
+        all.into_iter().take(usize::try_from(1 + state % 5).unwrap()).collect()
+    }
+}
+
+impl Space for Tangle {
+    type State = u64;
+
+    fn initial(&self) -> u64 {
+        0
+    }
+
+    fn identity(&self, state: &u64) -> u64 {
+        (state + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    }
+
+    fn marks(&self, state: &u64) -> Marks {
+        u32::try_from(state % 3).unwrap()
+    }
+
+    fn each_successor(&self, state: &u64, mut found: impl FnMut(u8, u64)) {
+        for (action, next) in self.successors(*state) {
+            found(action, next);
+        }
+    }
+
+    fn nth_successor(&self, state: &u64, action: u8, nth: usize) -> u64 {
+        let (taken, next) = self.successors(*state)[nth];
+        assert_eq!(taken, action);
+        next
+    }
+
+    fn fairness(&self) -> Fairness {
+        Fairness { weak: ActionSet::ALL, ..Fairness::default() }
+    }
+
+    fn stops(&self, _: usize, _: usize) -> Option<Stopped> {
+        None
+    }
+}
+
+/// What a graph says, state by state: marks, and edges where there is a mark.
+type Told = Vec<(Marks, Vec<(u8, u32)>)>;
+
+fn told(graph: &Graph) -> Told {
+    let states = 0..u32::try_from(graph.states()).unwrap();
+    let edges = |state| graph.moves(state).map(|edge| (edge.action, edge.to)).collect();
+    states.map(|state| (graph.marks(state), edges(state))).collect()
+}
+
+/// The same by a queue and a map.
+fn expected(tangle: &Tangle) -> Told {
+    let (mut order, mut numbers) = (vec![0], HashMap::from([(0, 0)]));
+    let mut told = Told::new();
+    while let Some(&state) = order.get(told.len()) {
+        let mut edges = Vec::new();
+        for (action, next) in tangle.successors(state) {
+            let number = *numbers.entry(next).or_insert_with(|| {
+                order.push(next);
+                u32::try_from(order.len() - 1).unwrap()
+            });
+            edges.push((action, number));
+        }
+        let marks = tangle.marks(&state);
+        told.push((marks, if marks == 0 { Vec::new() } else { edges }));
+    }
+    told
+}
+
+#[test]
+fn states_have_the_numbers_that_one_queue_would_give_them() {
+    for states in [1, 2, 700, 50_000, 300_000] {
+        let tangle = Tangle { states };
+        let expected = expected(&tangle);
+        assert!(expected.len() as u64 * 2 > states, "most of them are reached");
+        for threads in [1, 2, 3, 4] {
+            let graph = Graph::of(&tangle, threads).expect("nothing stops it");
+            // Not assert_eq: a page of numbers helps nobody.
+            assert!(told(&graph) == expected, "{states} states on {threads} threads");
+        }
+    }
+}
+
+#[test]
+fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
+    for scenario in builtin() {
+        let (stop, progress) = Default::default();
+        let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+        let found = |threads| {
+            let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, threads, &limits, Instant::now());
+            let found = found.expect("nothing stops it");
+            (found.states, found.generated, found.found)
+        };
+        let one = found(1);
+        for threads in [2, 3, 4] {
+            assert_eq!(found(threads), one, "{} on {threads} threads", scenario.name);
+        }
+    }
+}
+
+/// The graph keeps edges, so it is larger than what the search keeps: its own memory is looked at as well.
+#[test]
+fn a_limit_of_memory_stops_the_graph() {
+    let scenario = crate::scenario("third-client-is-woken");
+    let (stop, progress) = Default::default();
+    let max_bytes = Some(4 << 20);
+    let limits = Limits { max_states: None, max_bytes, time_limit: None, stop: &stop, progress: &progress };
+    let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, 1, &limits, Instant::now());
+    assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
+}

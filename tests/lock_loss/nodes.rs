@@ -1,0 +1,149 @@
+//! What befalls real nodes is what the model takes for granted: power cuts, partitions, evictions.
+
+use std::thread;
+use std::time::Duration;
+
+use lockstep_sim::replay::{Gate, Node, Server, Settings};
+use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
+use redis::{Commands, Value, cmd};
+
+fn start(server: &Server, fsync: Option<&'static str>) -> Node {
+    Node::start_with(server, START_MS, Settings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
+}
+
+fn lock_of(node: &Node) -> Option<String> {
+    node.connect().unwrap().get("lock").unwrap()
+}
+
+fn take_lock(node: &Node, holder: &str) {
+    let _: () = node.connect().unwrap().pset_ex("lock", holder, 30_000).unwrap();
+}
+
+/// A pair whose replica has all.
+fn pair(server: &Server) -> (Node, Node, Gate) {
+    let (master, replica) = (start(server, None), start(server, None));
+    let gate = Gate::open(master.socket()).unwrap();
+    replica.follow(&gate).unwrap();
+    (master, replica, gate)
+}
+
+/// Nothing that was answered is lost, and the time that the node was away counts.
+#[test]
+fn with_fsync_always_a_killed_node_finds_every_write_and_its_deadline() {
+    on_every_server(|server| {
+        let node = start(server, Some("always"));
+        take_lock(&node, "a");
+        node.kill().unwrap();
+        node.advance_clock(10_000).unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}");
+        assert_eq!(node.connect().unwrap().pttl::<_, i64>("lock").unwrap(), 20_000, "{server}");
+        node.kill().unwrap();
+        node.advance_clock(20_001).unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node), None, "{server}: it expired while nobody was there");
+    });
+}
+
+/// The process is killed and the machine lives: the operating system has what was written. Without power only what was
+/// forced to the disk is there, and that may be any prefix.
+#[test]
+fn with_fsync_every_second_a_power_cut_loses_what_was_written_since() {
+    on_every_server(|server| {
+        let node = start(server, Some("everysec"));
+        take_lock(&node, "a");
+        node.note_disk().unwrap();
+        take_lock(&node, "b");
+        node.kill_without_power().unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}");
+        take_lock(&node, "c");
+        node.kill().unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("c"), "{server}: a killed process loses nothing");
+    });
+}
+
+/// A node that takes a whole copy writes its AOF anew from that.
+#[test]
+fn a_copy_that_was_taken_is_on_the_disk() {
+    on_every_server(|server| {
+        let (master, replica) = (start(server, None), start(server, Some("always")));
+        take_lock(&replica, "old");
+        take_lock(&master, "new");
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        replica.wait_written().unwrap();
+        replica.kill().unwrap();
+        replica.restart().unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("new"), "{server}");
+    });
+}
+
+/// Evicted or deleted by hand, it is the same to everybody: the key is gone, its replica is told as of any write, and no
+/// message is published.
+#[test]
+fn a_key_that_is_thrown_away_and_one_that_is_deleted_by_hand_vanish_alike() {
+    on_every_server(|server| {
+        let by_hand = |master: &Node| {
+            let _: i64 = master.connect().unwrap().del("lock").unwrap();
+        };
+        let by_want_of_memory = |master: &Node| master.throw_one_away().unwrap();
+        let ways: [&dyn Fn(&Node); 2] = [&by_hand, &by_want_of_memory];
+        for vanish in ways {
+            let (master, replica, gate) = pair(server);
+            let mut listener = master.connect().unwrap();
+            listener.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+            let subscribe = cmd("PSUBSCRIBE").arg("*").get_packed_command();
+            let _: Value = redis::ConnectionLike::req_packed_command(&mut listener, &subscribe).unwrap();
+            take_lock(&master, "a");
+            gate.mark(master.offset().unwrap());
+            gate.release_one().unwrap();
+            vanish(&master);
+            assert_eq!(lock_of(&master), None, "{server}");
+            assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}: not yet");
+            gate.mark(master.offset().unwrap());
+            assert_eq!(gate.held(), 1, "{server}: one effect");
+            gate.release_one().unwrap();
+            assert_eq!(lock_of(&replica), None, "{server}");
+            assert!(listener.recv_response().is_err(), "{server}: something was published");
+        }
+    });
+}
+
+/// A master is not told that it is alone: it counts a replica that has even been promoted, until its last word is old.
+#[test]
+fn a_silent_gate_keeps_both_ends_in_the_belief_that_the_other_is_there() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        master.require_replicas(1, 10).unwrap();
+        gate.silence();
+        replica.promote().unwrap();
+        thread::sleep(Duration::from_millis(50));
+        let mut client = master.connect().unwrap();
+        let mut write = || client.set::<_, _, ()>("lock", "a");
+        write().unwrap();
+        master.advance_clock(10_000).unwrap();
+        write().unwrap();
+        master.advance_clock(1000).unwrap();
+        assert_eq!(write().unwrap_err().code(), Some("NOREPLICAS"), "{server}");
+        let port = gate.port().unwrap();
+        gate.close();
+        master.wait_without(port).unwrap();
+    });
+}
+
+/// What is true by one clock is over by another: why a failover without lag can lose a grant.
+#[test]
+fn a_replica_judges_a_deadline_by_its_own_clock_since_7_0() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        master.advance_clock(-40_000).unwrap();
+        take_lock(&master, "a");
+        gate.mark(master.offset().unwrap());
+        gate.release_one().unwrap();
+        assert_eq!(lock_of(&master).as_deref(), Some("a"), "{server}");
+        let travels_as_deadline = server.ttls() == lockstep_model::config::Ttls::Absolute;
+        assert_eq!(lock_of(&replica).is_none(), travels_as_deadline, "{server}");
+    });
+}

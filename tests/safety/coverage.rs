@@ -1,0 +1,297 @@
+//! What was never come to has a name, and the names are right: the table of branches is held to the counts in both
+//! directions.
+
+use std::collections::{BTreeSet, HashSet};
+use std::sync::LazyLock;
+
+use lockstep_model::branches::WAYS;
+use lockstep_model::config::{Bound, Cluster, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource};
+use lockstep_model::mutants::Mutant;
+use lockstep_model::step::{Happening, enabled};
+use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
+use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
+use lockstep_sim::scenario::{Scenario, builtin};
+use proptest::prelude::*;
+
+use crate::{exhaust, scenario};
+
+static ALL: LazyLock<Vec<Outcome>> =
+    LazyLock::new(|| builtin().iter().map(|scenario| exhaust(scenario, Engine::Native)).collect());
+
+type Answer = (ActionKind, ReplyKind);
+
+fn pairs() -> impl Iterator<Item = Answer> {
+    ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)))
+}
+
+fn assert_within_the_table(config: &Config, coverage: &Coverage, name: &str) {
+    for (kind, reply) in pairs().filter(|&(kind, reply)| coverage.answered(kind, reply) > 0) {
+        assert!(kind.can_be_answered(reply, config), "{kind:?} is answered {reply:?} in {name}: {config:?}");
+    }
+    for happening in coverage.happenings.iter() {
+        assert!(happening.is_possible(config), "{happening:?} happens in {name}: {config:?}");
+    }
+}
+
+#[test]
+fn nobody_gets_an_answer_that_is_not_in_the_table() {
+    for outcome in &*ALL {
+        assert_within_the_table(&outcome.config, &outcome.coverage, &outcome.scenario);
+    }
+}
+
+fn any_bound() -> impl Strategy<Value = Bound> {
+    prop_oneof![Just(Bound::Ticks(0)), Just(Bound::Ticks(1)), Just(Bound::Any)]
+}
+
+/// Worlds that nobody has thought of: a scenario's, with other clients, nodes and faults.
+fn any_config() -> impl Strategy<Value = Config> {
+    let clients = (1..=3u8, 1..=2u8, 1..=2u8, prop::option::of(1..=2u8));
+    let cluster = (0..=2u8, any_bound(), any_bound(), prop::sample::select(PROMOTE_RULES.to_vec()));
+    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 12);
+    let time = (prop::option::of(1..=2u8), prop::option::of(0..=3u8));
+    let resource = prop::option::of(any::<bool>());
+    let protocol = prop::sample::select(Profile::ALL.to_vec());
+    let lock = prop::sample::select(LockKind::ALL.to_vec());
+    (lock, clients, cluster, faults, time, resource, protocol, 0..=1u8).prop_map(
+        |(lock, clients, cluster, faults, time, resource, profile, min_replicas)| {
+            let mut config = scenario("two-clients-one-node").config;
+            config.lock = lock;
+            config.clients.count = clients.0;
+            config.clients.threads = clients.1;
+            config.clients.max_holds = if lock == LockKind::Plain { 1 } else { clients.2 };
+            config.clients.acquires = clients.3;
+            config.cluster = Cluster {
+                replicas: cluster.0,
+                lag: cluster.1,
+                failover_within: cluster.2,
+                promote: cluster.3,
+                ..config.cluster
+            };
+            config.faults = Faults {
+                crash_client: faults[0],
+                crash_thread: faults[1],
+                pause_client: faults[2],
+                crash_node: faults[3],
+                lose_message: faults[4],
+                foreign_release: faults[5],
+                force_release: faults[6],
+                // Nothing comes back that has not died.
+                restart_node: if faults[3] > 0 { faults[7] } else { 0 },
+                cut_link: faults[8],
+                vanish_key: faults[9],
+                clock_jump: faults[10],
+                client_clock_jump: faults[11],
+                ..Faults::default()
+            };
+            config.time.jump = if faults[0] > 0 { 3 } else { -3 };
+            config.cluster.min_replicas = min_replicas.min(config.cluster.replicas);
+            config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
+            (config.time.renew_every, config.time.wait_limit) = time;
+            config.resource = resource.map(|fenced| Resource { fenced });
+            config.protocol = profile.protocol();
+            config
+        },
+    )
+}
+
+const PROMOTE_RULES: [PromoteRule; 3] = [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority];
+
+/// So many states of the world, whatever else there is.
+fn looked_at(config: Config, max_states: u64) -> Coverage {
+    let scenario = Scenario { config, ..scenario("two-clients-one-node") };
+    let (stop, progress) = Default::default();
+    let limits =
+        Limits { max_states: Some(max_states), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}")).coverage
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+
+    #[test]
+    fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(config in any_config()) {
+        assert_within_the_table(&config, &looked_at(config, 4_000), "a world at random");
+    }
+}
+
+/// One world with everything that the table asks for, for each kind of lock and way of a switch.
+fn rich() -> Vec<Config> {
+    let mut all = Vec::new();
+    for lock in LockKind::ALL {
+        for profile in Profile::ALL {
+            for promote in PROMOTE_RULES {
+                let mut config = scenario("failover-to-the-wrong-replica").config;
+                config.lock = lock;
+                config.clients.max_holds = if lock == LockKind::Plain { 1 } else { 2 };
+                config.clients.count = 2;
+                config.time.renew_every = Some(1);
+                config.time.wait_limit = Some(2);
+                config.cluster.promote = promote;
+                config.resource = Some(Resource { fenced: true });
+                config.protocol = profile.protocol();
+                config.faults = Faults {
+                    crash_client: 1,
+                    crash_thread: 1,
+                    pause_client: 1,
+                    crash_node: 2,
+                    lose_message: 1,
+                    foreign_release: 1,
+                    force_release: 1,
+                    restart_node: 1,
+                    cut_link: 1,
+                    vanish_key: 1,
+                    clock_jump: 1,
+                    client_clock_jump: 1,
+                    ..Faults::default()
+                };
+                config.time.jump = 2;
+                config.cluster.min_replicas = 1;
+                config.cluster.min_replicas_max_lag_ticks = 1;
+                all.push(config);
+                config.network.mode = NetworkMode::Split;
+                config.calls.resend = Resend::Release;
+                (config.faults.lose_request, config.faults.lose_reply, config.faults.interrupt) = (1, 1, 1);
+                all.push(config);
+            }
+        }
+    }
+    all
+}
+
+/// Branches that no built-in scenario comes to, with the small world that does.
+fn elsewhere() -> Vec<(&'static str, Config)> {
+    let failover = scenario("failover-loses-the-grant").config;
+    let mut by_priority = failover;
+    by_priority.cluster.promote = PromoteRule::Priority;
+    let mut released = failover;
+    released.faults.foreign_release = 1;
+    let mut half_released = released;
+    half_released.clients.max_holds = 2;
+    let mut demoted = scenario("old-master-serves-its-side").config;
+    (demoted.time.wait_limit, demoted.clients.acquires) = (Some(3), Some(2));
+    (demoted.faults.foreign_release, demoted.faults.force_release) = (1, 1);
+    let mut counting = demoted;
+    (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
+    let mut renewing = counting;
+    renewing.time.renew_every = Some(1);
+    vec![
+        ("a watchdog whose master hears of no replica", renewing),
+        ("whoever still asks a master that was demoted", demoted),
+        ("whoever asks a master that hears of no replica", counting),
+        ("promotion by priority", by_priority),
+        ("who was forgotten to have released does so again", released),
+        ("the same of two holds", half_released),
+    ]
+}
+
+#[test]
+fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
+    let extra: Vec<_> =
+        elsewhere().into_iter().map(|(name, config)| (name, config, looked_at(config, 200_000))).collect();
+    let builtin = ALL.iter().map(|outcome| (outcome.scenario.as_str(), outcome.config, &outcome.coverage));
+    let runs: Vec<(&str, Config, &Coverage)> =
+        builtin.chain(extra.iter().map(|(name, config, coverage)| (*name, *config, coverage))).collect();
+    let rich = rich();
+
+    let mut missing: Vec<String> = Vec::new();
+    for (kind, reply) in pairs().filter(|(kind, reply)| rich.iter().any(|config| kind.can_be_answered(*reply, config)))
+    {
+        if !runs.iter().any(|(_, _, coverage)| coverage.answered(kind, reply) > 0) {
+            missing.push(format!("{} -> {}", kind.name(), reply.name()));
+        }
+    }
+    for happening in Happening::ALL {
+        assert!(rich.iter().any(|config| happening.is_possible(config)), "{happening:?} is possible nowhere");
+        if !runs.iter().any(|(_, _, coverage)| coverage.happenings.has(happening)) {
+            missing.push(happening.name().to_owned());
+        }
+    }
+    for way in &WAYS {
+        assert!(rich.iter().any(|config| way.is_possible(config)), "{way:?} is possible nowhere");
+        if !runs.iter().any(|(_, config, coverage)| (way.is_set)(config) && coverage.has_gone(way)) {
+            missing.push(format!("{} = {}", way.switch, way.value));
+        }
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// A rule that is wrong may close a branch, and every verdict may still be as declared: the branch is missed by name.
+#[test]
+fn a_branch_that_a_wrong_rule_closes_is_missed() {
+    let missed = |name: &str, mutant: Mutant| {
+        let right = scenario(name);
+        let coverage = |config: Config| looked_at(config, 200_000);
+        let never = |config: Config| coverage(config).answers_never_given(&config).collect::<BTreeSet<_>>();
+        let wrong = right.config.with_mutant(mutant);
+        never(wrong).difference(&never(right.config)).copied().collect::<Vec<_>>()
+    };
+    assert_eq!(missed("lease-ends-fenced", Mutant::FenceIgnored), [(ActionKind::Work, ReplyKind::Rejected)]);
+    assert_eq!(
+        missed("reentry-and-partial-release", Mutant::ReleaseDropsAllHolds),
+        [(ActionKind::Release, ReplyKind::StillHeld)]
+    );
+    let never_delivered = missed("two-clients-one-node", Mutant::MessagesNeverArrive);
+    assert!(never_delivered.contains(&(ActionKind::Deliver, ReplyKind::Done)), "{never_delivered:?}");
+    let forgotten = scenario("failover-loses-the-grant").config.with_mutant(Mutant::ReplicaDropsEffect);
+    let never: Vec<_> = looked_at(forgotten, 200_000).never_happened(&forgotten).collect();
+    let right = scenario("failover-loses-the-grant").config;
+    assert_ne!(never, looked_at(right, 200_000).never_happened(&right).collect::<Vec<_>>());
+}
+
+/// A budget that no path can spend is told, with what is left of it; and a switch that nothing comes to.
+#[test]
+fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
+    let mut config = scenario("failover-loses-the-grant").config;
+    config.faults.crash_node = 4;
+    let coverage = looked_at(config, 200_000);
+    assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(ActionKind::CrashNode, 2)], "there are two nodes");
+    // The watchdog of a dead thread goes on, and nobody is there to take its lock: no renewal is missed.
+    let mut config = scenario("missed-renewal-of-2021").config;
+    let ways = |config: &Config| -> Vec<_> {
+        let coverage = looked_at(*config, 200_000);
+        coverage.ways_never_gone(config).map(|way| (way.switch, way.value)).collect()
+    };
+    assert_eq!(ways(&config), []);
+    config.clients.count = 1;
+    config.faults = Faults { crash_thread: 1, ..Faults::default() };
+    assert_eq!(ways(&config), [("missed_renewal", "stop-timer")]);
+}
+
+/// Counted once more, state by state, with nothing shared but the model.
+#[test]
+fn as_many_states_are_counted_as_an_action_can_happen_in() {
+    for outcome in ALL.iter().filter(|outcome| outcome.states < 5_000) {
+        let (enabled, taken) = in_class(&outcome.config, Counting);
+        assert_eq!(outcome.coverage.enabled, enabled, "{}", outcome.scenario);
+        assert_eq!(ActionKind::ALL.map(|kind| outcome.coverage.taken(kind)), taken, "{}", outcome.scenario);
+    }
+}
+
+struct Counting;
+
+type Counts = [u64; ActionKind::ALL.len()];
+
+impl Classified for Counting {
+    type Output = (Counts, Counts);
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let all = Action::all(config);
+        let first = World::<R, C, N>::initial(config);
+        let (mut met, mut waiting) = (HashSet::from([first]), vec![first]);
+        let (mut states, mut times) = ([0; ActionKind::ALL.len()], [0; ActionKind::ALL.len()]);
+        while let Some(world) = waiting.pop() {
+            let possible = enabled(config, &world, &all);
+            for kind in possible.iter().map(|(action, _)| action.kind()).collect::<BTreeSet<_>>() {
+                states[kind as usize] += 1;
+            }
+            for (action, next) in possible {
+                times[action.kind() as usize] += 1;
+                if met.insert(next.world) {
+                    waiting.push(next.world);
+                }
+            }
+        }
+        (states, times)
+    }
+}
