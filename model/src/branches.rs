@@ -232,7 +232,7 @@ impl Happening {
         let sleeps = is_contended(config) && config.waits();
         match self {
             Self::Granted | Self::Wrote => true,
-            Self::Reentered => can_reenter(config),
+            Self::Reentered => can_hold_twice(config),
             Self::Refused => is_contended(config),
             Self::Published => config.lock.publishes(),
             Self::FellAsleep => sleeps,
@@ -448,5 +448,6 @@ const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
-    is_unattended || can_forget(config) || is_taken
+    // Where requests are late, so is a release that takes the next grant.
+    is_unattended || config.is_split() || can_forget(config) || is_taken
 }

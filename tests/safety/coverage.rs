@@ -175,7 +175,13 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
     let mut renewing = counting;
     renewing.time.renew_every = Some(1);
+    let mut sent_to_demoted = scenario("old-master-serves-its-side").config;
+    sent_to_demoted.network.mode = NetworkMode::Split;
+    let mut sent_to_counting = sent_to_demoted;
+    (sent_to_counting.cluster.min_replicas, sent_to_counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
     vec![
+        ("a request that finds its master demoted", sent_to_demoted),
+        ("a request that finds that its master hears of no replica", sent_to_counting),
         ("a watchdog whose master hears of no replica", renewing),
         ("whoever still asks a master that was demoted", demoted),
         ("whoever asks a master that hears of no replica", counting),
