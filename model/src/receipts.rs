@@ -96,7 +96,8 @@ impl<K: Record<Wire = ()>> Record for Receipted<K> {
     fn with_receipt(self, receipt: Receipt) -> Option<Self> {
         let mut receipts = self.receipts;
         *receipts.0.iter_mut().find(|cell| cell.is_none())? = Some(receipt);
-        Some(Self { receipts: receipts.changed(Some), ..self })
+        // Only a release leaves one, and it writes the lock as well.
+        Some(Self { receipts: receipts.changed(Some), keeps_lock: false, ..self })
     }
 
     fn without_receipt(self, holder: Holder, id: u8) -> Self {
