@@ -5,6 +5,7 @@
 
 mod coverage;
 mod engine;
+mod frontier;
 mod judge;
 mod mutants;
 mod rules;
