@@ -152,6 +152,10 @@ fn measure(size: Size, repeat: usize) -> Vec<Measured> {
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); Runner::ALL.len()];
     for turn in 1..=repeat {
         for (runner, runs) in Runner::ALL.into_iter().zip(&mut runs) {
+            // stateright's DFS did not get through the large size when it was tried.
+            if size == Size::Large && matches!(runner, Runner::Stateright { order: Depth::First, .. }) {
+                continue;
+            }
             let measured = in_a_process(Job { size, runner });
             eprintln!(
                 "{turn}/{repeat}  acquires {:9}  {:24}  {:7.2} s",
@@ -163,6 +167,7 @@ fn measure(size: Size, repeat: usize) -> Vec<Measured> {
         }
     }
     runs.into_iter()
+        .filter(|runs| !runs.is_empty())
         .map(|runs| Measured {
             seconds: median(runs.iter().map(|run| run.seconds).collect()),
             peak_bytes: runs.iter().map(|run| run.peak_bytes).max().unwrap_or_default(),
