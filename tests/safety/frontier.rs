@@ -1,10 +1,12 @@
 //! The frontier says what single checks say: what it calls smallest breaks the property, and with one fault less it holds.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use lockstep_model::config::Faults;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits};
-use lockstep_sim::frontier::knobs::{Knob, REPAIRS};
+use lockstep_sim::frontier::knobs::{FAULTS, Knob, REPAIRS};
 use lockstep_sim::frontier::{Draft, Effect, FaultSet, Options, Survey, survey};
 use lockstep_sim::scenario::BuiltIn;
 
@@ -68,9 +70,12 @@ fn the_frontier_is_the_same_on_any_number_of_threads() {
     assert_eq!(told(1), told(3));
 }
 
-/// What the reader of scenarios knows as a fault, and nothing else.
 #[test]
-fn every_fault_of_a_scenario_is_turned_somewhere() {
+fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
+    let turned: BTreeSet<_> = FAULTS.iter().map(|fault| fault.name).collect();
+    let known: BTreeSet<_> = Faults::default().budgets().map(|(kind, _)| kind.name()).into();
+    assert_eq!(turned, known);
+
     let found = surveyed(&[], Options { most: 1, ..OPTIONS });
     let foreign: Vec<_> = found.foreign.iter().map(|foreign| foreign.fault.name).collect();
     assert_eq!(foreign, ["lose_request", "lose_reply"], "only they need a split network");

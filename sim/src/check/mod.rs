@@ -326,25 +326,7 @@ impl Coverage {
 
     /// The budgets that are never spent to the end, and what is always left of them.
     pub fn unspent(&self) -> impl Iterator<Item = (ActionKind, u8)> {
-        let left = &self.least_left;
-        let budgets = [
-            (ActionKind::CrashClient, left.crash_client),
-            (ActionKind::CrashThread, left.crash_thread),
-            (ActionKind::PauseClient, left.pause_client),
-            (ActionKind::CrashNode, left.crash_node),
-            (ActionKind::LoseMessage, left.lose_message),
-            (ActionKind::ForeignRelease, left.foreign_release),
-            (ActionKind::ForceRelease, left.force_release),
-            (ActionKind::RestartNode, left.restart_node),
-            (ActionKind::CutLink, left.cut_link),
-            (ActionKind::VanishKey, left.vanish_key),
-            (ActionKind::LoseRequest, left.lose_request),
-            (ActionKind::LoseReply, left.lose_reply),
-            (ActionKind::Interrupt, left.interrupt),
-            (ActionKind::ClockJump, left.clock_jump),
-            (ActionKind::ClientClockJump, left.client_clock_jump),
-        ];
-        budgets.into_iter().filter(|(_, left)| *left > 0)
+        self.least_left.budgets().into_iter().filter(|(_, left)| *left > 0)
     }
 }
 

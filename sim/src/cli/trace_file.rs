@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::action::Party;
 use lockstep_model::config::{
-    Bound, Config, Faults, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES,
-    MAX_THREADS, MAX_TICKS, MessageDelay,
+    Bound, Config, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS,
+    MAX_TICKS, MessageDelay,
 };
 use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
 use lockstep_model::{Action, Property};
@@ -213,42 +213,8 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
             return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
         }
     }
-    let Faults {
-        crash_client,
-        crash_thread,
-        pause_client,
-        crash_node,
-        lose_message,
-        foreign_release,
-        force_release,
-        restart_node,
-        cut_link,
-        vanish_key,
-        lose_request,
-        lose_reply,
-        interrupt,
-        clock_jump,
-        client_clock_jump,
-    } = *faults;
-    let budgets = [
-        ("faults/crash_client", crash_client),
-        ("faults/crash_thread", crash_thread),
-        ("faults/pause_client", pause_client),
-        ("faults/crash_node", crash_node),
-        ("faults/lose_message", lose_message),
-        ("faults/foreign_release", foreign_release),
-        ("faults/force_release", force_release),
-        ("faults/restart_node", restart_node),
-        ("faults/cut_link", cut_link),
-        ("faults/vanish_key", vanish_key),
-        ("faults/lose_request", lose_request),
-        ("faults/lose_reply", lose_reply),
-        ("faults/interrupt", interrupt),
-        ("faults/clock_jump", clock_jump),
-        ("faults/client_clock_jump", client_clock_jump),
-    ];
-    for (key, budget) in budgets {
-        within(key, budget.into(), 0, MAX_FAULTS.into())?;
+    for (fault, budget) in faults.budgets() {
+        within(&format!("faults/{}", fault.name()), budget.into(), 0, MAX_FAULTS.into())?;
     }
     let stranger = trace.steps.iter().find(|step| !takes_part(config, step.action));
     if let Some(step) = stranger {
