@@ -15,13 +15,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     world: &mut World<R, C, N>,
     seen: &mut Happenings,
 ) -> Option<Reply> {
-    let must_wait = replication::has_due_effect(config, world)
-        || world.group.failover_left.is_due()
-        || disk::is_late(config, world)
-        || (0u8..).zip(&world.clients).any(|(index, client)| {
-            client::has_due_act(config, world, index, client) || wakeup::has_due_message(config, world, index, client)
-        });
-    if must_wait {
+    if must_wait(config, world) {
         return None;
     }
 
@@ -71,6 +65,16 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
         world.breaches.note(Breach::WaitLimitOverrun);
     }
     Some(Reply::Done)
+}
+
+/// Whether something is to happen before time moves.
+pub(crate) fn must_wait<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> bool {
+    replication::has_due_effect(config, world)
+        || world.group.failover_left.is_due()
+        || disk::is_late(config, world)
+        || (0u8..).zip(&world.clients).any(|(index, client)| {
+            client::has_due_act(config, world, index, client) || wakeup::has_due_message(config, world, index, client)
+        })
 }
 
 /// The key vanishes without a word: evicted for want of memory, or deleted by hand. The master tells its replicas, as of

@@ -6,13 +6,15 @@
 
 use crate::action::{Action, ActionKind, Party};
 use crate::config::{Clients, Config};
+use crate::expiry;
 use crate::locks::Record;
 use crate::wire::{Slot, Stage};
-use crate::world::{Holder, Mode, Phase, Role, Subscription, World};
+use crate::world::{Asks, Holder, Mode, Phase, Role, Subscription, World};
 
 /// The actions of a scenario, sorted by what a world must look like for them.
 #[derive(Clone, Debug)]
 pub struct Glance {
+    config: Config,
     actions: Vec<Action>,
     /// For each thread of each client, in turn, and each posture: what that posture does not rule out.
     by_thread: Vec<[Numbers; ThreadPosture::COUNT]>,
@@ -29,13 +31,18 @@ type Numbers = [u64; 4];
 
 /// What is looked at of a thread.
 #[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a posture is a number, a bit each")]
 struct ThreadPosture {
     phase: Phase,
     believes: bool,
+    /// It may ask once more, and enter if it gets the lock.
+    may_enter: bool,
     /// Its wait limit is over.
-    is_due: bool,
+    is_at_limit: bool,
     /// A message has brought a permit.
     has_permit: bool,
+    /// Its timer has woken it.
+    is_woken: bool,
 }
 
 /// What is looked at of a client.
@@ -49,38 +56,43 @@ struct ClientPosture {
 }
 
 impl ThreadPosture {
-    const COUNT: usize = Phase::ALL.len() << 3;
+    const COUNT: usize = Phase::ALL.len() << 5;
 
     fn all() -> impl Iterator<Item = Self> {
         Phase::ALL.into_iter().flat_map(|phase| {
-            (0..1 << 3).map(move |bits| Self {
+            (0..1 << 5).map(move |bits| Self {
                 phase,
                 believes: bits & 1 != 0,
-                is_due: bits & 2 != 0,
-                has_permit: bits & 4 != 0,
+                may_enter: bits & 2 != 0,
+                is_at_limit: bits & 4 != 0,
+                has_permit: bits & 8 != 0,
+                is_woken: bits & 16 != 0,
             })
         })
     }
 
     const fn number(self) -> usize {
-        (self.phase as usize) << 3
-            | self.believes as usize
-            | (self.is_due as usize) << 1
-            | (self.has_permit as usize) << 2
+        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
+        (phase as usize) << 5
+            | believes as usize
+            | (may_enter as usize) << 1
+            | (is_at_limit as usize) << 2
+            | (has_permit as usize) << 3
+            | (is_woken as usize) << 4
     }
 
     /// Whether a thread in this posture may do such a thing, or have it happen to it; `None`: that is not for its posture
     /// to say.
     const fn allows(self, kind: ActionKind) -> Option<bool> {
-        let Self { phase, believes, is_due, has_permit } = self;
+        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
         Some(match kind {
-            ActionKind::Acquire => matches!(phase, Phase::Idle),
+            ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
             ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && believes,
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
-            ActionKind::SecondAsk => matches!(phase, Phase::Subscribed),
-            ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
-            ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && !has_permit,
-            ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_due,
+            ActionKind::SecondAsk => matches!(phase, Phase::Subscribed) && !is_at_limit,
+            ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit && !is_at_limit,
+            ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit && !is_at_limit,
+            ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
             _ => return None,
         })
     }
@@ -118,6 +130,7 @@ impl Glance {
     pub fn new(config: &Config) -> Self {
         let Clients { count, threads, .. } = config.clients;
         let mut glance = Self {
+            config: *config,
             actions: Action::all(config),
             by_thread: vec![[[0; 4]; ThreadPosture::COUNT]; usize::from(count * threads)],
             by_client: vec![[[0; 4]; ClientPosture::COUNT]; usize::from(count)],
@@ -144,7 +157,7 @@ impl Glance {
                     }
                 }
                 Party::Node(_) | Party::World => {
-                    is_settled = matches!(action, Action::Tick);
+                    is_settled = false;
                     insert(&mut glance.others, number);
                 }
             }
@@ -182,8 +195,10 @@ impl Glance {
                 let posture = ThreadPosture {
                     phase: thread.phase,
                     believes: thread.believes(),
-                    is_due: thread.wait_left.is_due(),
+                    may_enter: thread.holds < self.config.clients.max_holds && client.acquires_left != Asks::NONE,
+                    is_at_limit: thread.wait_left.is_due(),
                     has_permit: client.wakeup.permits > 0,
+                    is_woken: thread.wake_in.is_due(),
                 };
                 add(&mut possible, &by_posture[posture.number()]);
             }
@@ -195,7 +210,7 @@ impl Glance {
                 #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
                 let number = first + bit as u8;
                 let action = self.actions[usize::from(number)];
-                if unsettled >> bit & 1 == 0 || !is_ruled_out(world, action) {
+                if unsettled >> bit & 1 == 0 || !is_ruled_out(&self.config, world, action) {
                     show(number, action);
                 }
             }
@@ -205,7 +220,11 @@ impl Glance {
 
 /// Whether a second look shows that an action cannot happen here: for those that no posture settles.
 #[inline]
-fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, action: Action) -> bool {
+fn is_ruled_out<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    action: Action,
+) -> bool {
     let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
     let has_sent = |client, slot| world.requests(client).get(slot).is_some_and(|sent| sent.stage == Stage::Sent);
     let is_executed = |client, slot| {
@@ -249,6 +268,7 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
         Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
         Action::ClockJump { .. } => world.faults.clock_jump == 0,
         Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
+        Action::Tick => expiry::must_wait(config, world),
         Action::Acquire { .. }
         | Action::Subscribe { .. }
         | Action::SecondAsk { .. }
@@ -260,8 +280,7 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
         | Action::Resubscribe { .. }
         | Action::Deliver { .. }
         | Action::Renew { .. }
-        | Action::Promote { .. }
-        | Action::Tick => false,
+        | Action::Promote { .. } => false,
     }
 }
 

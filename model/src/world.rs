@@ -140,6 +140,8 @@ pub struct Wires<W, const C: usize>(pub(crate) [W; C]);
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed: eight bytes are then one word to read.
+#[repr(C)]
 pub struct Client {
     /// Whether it runs.
     pub mode: Mode,
@@ -147,14 +149,14 @@ pub struct Client {
     pub master: u8,
     /// How often it may still ask; `None`: for ever.
     pub acquires_left: Asks,
-    /// Its threads.
-    pub threads: [Thread; MAX_THREADS as usize],
-    /// What its watchdog renews.
-    pub renewal: RenewalTable,
-    /// Where its waiters sleep.
-    pub wakeup: WakeupEntry,
     /// Until it asks again after a failover; off: at once.
     pub asks_in: Timer,
+    /// What its watchdog renews.
+    pub renewal: RenewalTable,
+    /// Its threads.
+    pub threads: [Thread; MAX_THREADS as usize],
+    /// Where its waiters sleep.
+    pub wakeup: WakeupEntry,
 }
 
 /// How often a client may still ask, in one byte.
@@ -164,6 +166,8 @@ pub struct Asks(u8);
 impl Asks {
     /// For ever.
     pub const ANY: Self = Self(u8::MAX);
+    /// No more.
+    pub const NONE: Self = Self(0);
 
     /// So often, or for ever. A bounded number is far below the largest byte.
     pub const fn optional(times: Option<u8>) -> Self {
@@ -247,6 +251,7 @@ pub enum Phase {
 
 /// What the process's watchdog renews: a count per thread for the one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(C)]
 pub struct RenewalTable {
     /// Raised by each acquire reply, lowered by each release reply.
     pub counts: [u8; MAX_THREADS as usize],
@@ -617,20 +622,25 @@ const fn word(bytes: [u8; 8]) -> u64 {
 }
 
 impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
-    // Loops, because a derived hash of an array is a call and not inlined.
-    #[inline]
+    // Loops, because a derived hash of an array is a call and not inlined. What has a length of its own comes last: how
+    // everything before is packed is then known when this is compiled.
+    #[expect(clippy::inline_always, reason = "measured: words are mixed where they are read")]
+    #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { clients, wires, group, resource: ResourceLog { newest }, faults, breaches } = self;
         let Group { master, failover_left, nodes } = group;
         for client in clients {
             client.hash(hasher);
         }
-        wires.hash(hasher);
         for node in nodes {
-            node.hash(hasher);
+            node.hash_standing(hasher);
         }
         faults.hash(hasher);
         hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, *newest, breaches.0]));
+        for node in nodes {
+            node.hash_rest(hasher);
+        }
+        wires.hash(hasher);
     }
 }
 
@@ -644,7 +654,8 @@ impl<W: Hash, const C: usize> Hash for Wires<W, C> {
 }
 
 impl Hash for Thread {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for the world")]
+    #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = *self;
         let bytes = [phase as u8, holds, token, wait_left.0, limit_left.0, wake_in.0, hold_left.0, 0];
@@ -653,9 +664,10 @@ impl Hash for Thread {
 }
 
 impl Hash for Client {
-    #[inline]
+    #[expect(clippy::inline_always, reason = "as for the world")]
+    #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { mode, master, acquires_left, threads, renewal, wakeup, asks_in } = *self;
+        let Self { mode, master, acquires_left, asks_in, renewal, wakeup, threads } = *self;
         let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
         let WakeupEntry { subscription, permits, messages } = wakeup;
         let subscription = match subscription {
@@ -663,32 +675,37 @@ impl Hash for Client {
             Subscription::Lost => 1,
             Subscription::On(node) => node + 2,
         };
-        const { assert!(crate::config::MAX_MESSAGES < 4 && crate::config::MAX_REPLICAS < 14, "they share a byte") };
-        let waking = subscription << 4 | permits << 2 | messages;
-        let standing = master << 4 | first << 2 | mode as u8;
-        let bytes = [standing, asks_in.0, acquires_left.0, first_count, second_count, due_in.0, waking, 0];
+        let bytes = [mode as u8, master, acquires_left.0, asks_in.0, first_count, second_count, first, due_in.0];
         hasher.write_u64(word(bytes));
         let [one, other] = threads;
         one.hash(hasher);
         other.hash(hasher);
+        hasher.write_u32(u32::from_le_bytes([subscription, permits, messages, 0]));
     }
 }
 
-impl<R: Record> Hash for Node<R> {
-    #[inline]
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects }, missed, disk, is_cut, unheard, ahead } = self;
+impl<R: Record> Node<R> {
+    /// What every node has.
+    #[expect(clippy::inline_always, reason = "as for the world")]
+    #[inline(always)]
+    fn hash_standing<H: Hasher>(&self, hasher: &mut H) {
+        let Self { role, record, link: Link { len, effects: _ }, missed, disk, is_cut, unheard, ahead } = self;
         record.hash(hasher);
         // A disk that is kept for no rule is in its default.
         let has_disk = *disk != R::default();
         let bytes =
             [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0];
         hasher.write_u64(word(bytes));
-        if has_disk {
-            disk.hash(hasher);
+    }
+
+    /// What most have not: a disk that is looked at, effects under way.
+    #[inline]
+    fn hash_rest<H: Hasher>(&self, hasher: &mut H) {
+        if self.disk != R::default() {
+            self.disk.hash(hasher);
         }
         // The slots behind are in their default.
-        for Effect { record, age } in &effects[..usize::from(*len)] {
+        for Effect { record, age } in &self.link.effects[..usize::from(self.link.len)] {
             record.hash(hasher);
             hasher.write_u32(u32::from(*age));
         }

@@ -13,6 +13,8 @@ use crate::world::{Holder, Timer};
 
 /// The hash under the lock's key: one field, the holder, with its hold count; the key's TTL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed.
+#[repr(C)]
 pub struct Reentrant {
     holder: Option<Holder>,
     hold_count: u8,
@@ -90,6 +92,6 @@ impl Hash for Reentrant {
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { holder, hold_count, remaining } = *self;
-        hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), hold_count, 0]));
+        hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), hold_count, remaining.byte(), 0]));
     }
 }

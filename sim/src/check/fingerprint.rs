@@ -77,15 +77,16 @@ struct PackingHasher {
     first: Option<u64>,
 }
 
+#[expect(clippy::inline_always, reason = "measured: what is packed with what is then known when this is compiled")]
 impl PackingHasher {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, byte: u8) {
         self.half |= u64::from(byte) << self.filled;
         self.filled += 8;
         self.flush();
     }
 
-    #[inline]
+    #[inline(always)]
     fn flush(&mut self) {
         if self.filled == 64 {
             let word = self.half;
@@ -94,7 +95,7 @@ impl PackingHasher {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn take(&mut self, word: u64) {
         match self.first.take() {
             None => self.first = Some(word),
@@ -116,27 +117,27 @@ const fn mix(carried: u64, word: u64) -> u64 {
     folded
 }
 
+#[expect(clippy::inline_always, reason = "measured: what is packed with what is then known when this is compiled")]
 impl Hasher for PackingHasher {
-    #[inline]
+    #[inline(always)]
     fn finish(&self) -> u64 {
         let [lane, other] = self.lanes;
         let rest = mix(lane ^ self.half, self.first.unwrap_or(u64::from(self.filled)));
         mix(mix(rest, other), 0)
     }
 
-    #[inline]
+    #[inline(always)]
     fn write(&mut self, bytes: &[u8]) {
         for &byte in bytes {
             self.push(byte);
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_u8(&mut self, byte: u8) {
         self.push(byte);
     }
 
-    #[expect(clippy::inline_always, reason = "measured: what is packed is then known when this is compiled")]
     #[inline(always)]
     fn write_u32(&mut self, word: u32) {
         if self.filled <= 32 {
@@ -148,13 +149,13 @@ impl Hasher for PackingHasher {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_u64(&mut self, word: u64) {
         // Words need not wait for what is half filled.
         self.take(word);
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_isize(&mut self, discriminant: isize) {
         // Derived hashes write the discriminants of enums so, and none of ours has 256 variants.
         match u8::try_from(discriminant) {
@@ -163,7 +164,7 @@ impl Hasher for PackingHasher {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn write_usize(&mut self, _length: usize) {
         // The length of an array: the same in every state of a run.
     }
@@ -209,7 +210,7 @@ impl<F: Fingerprint> Table<F> {
 
     #[cold]
     fn grow(&mut self) {
-        let mut slots = vec![F::NONE; self.slots.len() * 2];
+        let mut slots = roomy(F::NONE, self.slots.len() * 2);
         for &fingerprint in self.slots.iter().filter(|&&slot| slot != F::NONE) {
             place(&mut slots, fingerprint);
         }
@@ -217,18 +218,42 @@ impl<F: Fingerprint> Table<F> {
     }
 }
 
+/// So many empty slots, with each page of them written to.
+///
+/// Measured: fresh memory is one shared page of zeros, so a page that is read before it is written is faulted in twice,
+/// the second time with every other thread interrupted.
+pub(super) fn roomy<T: Copy>(empty: T, slots: usize) -> Vec<T> {
+    /// The smallest there is.
+    const PAGE_BYTES: usize = 1 << 12;
+    let mut slots = vec![empty; slots];
+    for page in slots.chunks_mut((PAGE_BYTES / size_of::<T>()).max(1)) {
+        page[0] = std::hint::black_box(empty);
+    }
+    slots
+}
+
 /// Fingerprints that were met a short while ago: one a slot, the last that wanted it. It forgets, and never invents.
 pub struct Recent<F> {
     slots: Vec<F>,
+    began: usize,
 }
 
 impl<F: Fingerprint> Default for Recent<F> {
     fn default() -> Self {
-        Self { slots: vec![F::NONE; 1 << 13] }
+        Self { slots: vec![F::NONE; 1 << 13], began: 0 }
     }
 }
 
 impl<F: Fingerprint> Recent<F> {
+    /// What comes is of the piece of work with this number. Of a later piece nothing is remembered: what is met in this
+    /// one comes before it.
+    pub fn begin(&mut self, piece: usize) {
+        if piece < self.began {
+            self.slots.fill(F::NONE);
+        }
+        self.began = piece;
+    }
+
     /// Whether it was met a short while ago, as far as is remembered. It is from now on.
     #[inline]
     pub fn meet(&mut self, fingerprint: F) -> bool {

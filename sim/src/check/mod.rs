@@ -11,6 +11,7 @@ pub mod judge;
 pub mod liveness;
 pub mod native;
 pub mod second_opinion;
+pub(crate) mod team;
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};

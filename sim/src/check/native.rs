@@ -18,29 +18,28 @@
 
 use std::collections::VecDeque;
 use std::iter;
+use std::mem;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
-use std::{mem, thread};
 
 use lockstep_model::{Action, Config, Glance, Happenings, Property, Record, Reply, Step, World, step, step_into};
 
 use super::coverage::Kinds;
 use super::fingerprint::{Fingerprint, Recent, Table};
+use super::team::Team;
 use super::{Coverage, Limits, Search, Stopped};
 
 /// Shards of the table; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
 /// States expanded between two looks at the limits. Bounds what is under way to the shards.
-const BLOCK: usize = 1 << 16;
+const BLOCK: usize = 1 << 14;
 /// States that a thread takes at once.
 const CHUNK: usize = 1 << 9;
 /// Candidates whose slots are fetched together.
 const WARMED: usize = 32;
 /// Pieces of the work of putting in order, for each thread.
 const PARTS_A_THREAD: usize = 4;
-/// Below so many states a block is not worth waking other threads for.
-const WORTH_SHARING: usize = 1 << 11;
 
 /// How to look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,6 +58,13 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self { threads: 1, symmetry: false, skip_idle: false }
+    }
+}
+
+impl Options {
+    /// Whether every world stands for itself.
+    const fn keeps_all(self) -> bool {
+        !self.symmetry && !self.skip_idle
     }
 }
 
@@ -99,6 +105,18 @@ struct Batch<F> {
     coverage: Coverage,
 }
 
+/// The fingerprints that fall to one shard, and what it found in the last block.
+struct Shard<F> {
+    table: Table<F>,
+    found: Vec<u32>,
+}
+
+impl<F: Fingerprint> Default for Shard<F> {
+    fn default() -> Self {
+        Self { table: Table::default(), found: Vec::new() }
+    }
+}
+
 /// How a state was reached first. Packed: there is one for each state.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
@@ -118,7 +136,8 @@ struct Broken {
 
 struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     rules: Rules<'a>,
-    shards: Vec<Mutex<Table<F>>>,
+    team: Team,
+    shards: Vec<Mutex<Shard<F>>>,
     origins: Origins,
     coverage: Coverage,
     generated: u64,
@@ -129,9 +148,11 @@ struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     first: usize,
     /// One for each chunk of a block.
     batches: Vec<Mutex<Batch<F>>>,
-    /// What each thread sent to the shards last. A thread takes chunks in their order, so what it sends again is beaten
-    /// by what it sent before, whatever the other threads send.
+    /// What each thread sent to the shards last.
     recent: Vec<Mutex<Recent<F>>>,
+    /// Buffers of the work of putting in order: of each part, and of the whole block.
+    parts: Vec<Mutex<Vec<u32>>>,
+    found: Vec<u32>,
     /// Emptied pieces of layers: memory that was had once need not be asked for again.
     spare: Mutex<Vec<Vec<World<R, C, N>>>>,
 }
@@ -183,6 +204,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         let initial = rules.represent(World::<R, C, N>::initial(rules.config));
         let mut searching = Self {
             rules,
+            team: Team::of(rules.options.threads),
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             origins: Origins::default(),
             coverage: Coverage::none(rules.config),
@@ -193,10 +215,12 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             first: 0,
             batches: Vec::new(),
             recent: iter::repeat_with(Mutex::default).take(rules.options.threads.max(1)).collect(),
+            parts: Vec::new(),
+            found: Vec::new(),
             spare: Mutex::default(),
         };
         let fingerprint = F::of(&initial);
-        lock(&searching.shards[shard_of(fingerprint)]).insert(fingerprint);
+        lock(&searching.shards[shard_of(fingerprint)]).table.insert(fingerprint);
         searching.origins.push(Origin { parent: 0, action: 0 });
         searching
     }
@@ -247,7 +271,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
     }
 
     fn bytes(&self) -> usize {
-        let tables: usize = self.shards.iter().map(|shard| lock(shard).bytes()).sum();
+        let tables: usize = self.shards.iter().map(|shard| lock(shard).table.bytes()).sum();
         let batches: usize = self.batches.iter().map(|batch| lock(batch).bytes()).sum();
         let spare: usize = lock(&self.spare).iter().map(|piece| piece.capacity() * size_of::<World<R, C, N>>()).sum();
         tables + batches + spare + self.origins.bytes()
@@ -256,7 +280,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
     /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
     fn expand(&mut self, block: Vec<Vec<World<R, C, N>>>, layer: u32, next: &mut Layer<R, C, N>) -> usize {
         let rules = self.rules;
-        let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { rules.options.threads };
+        let team = self.team.for_states(block.len() * CHUNK);
         let first = u32::try_from(self.first).unwrap_or(u32::MAX);
 
         // Expand.
@@ -265,50 +289,60 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
         }
         let batches = &self.batches[..block.len()];
         let recent = &self.recent;
-        share(threads, block.len(), |thread, number| {
-            rules.expand(&block[number], number, &mut lock(&batches[number]), &mut lock(&recent[thread]));
+        let at = self.first;
+        team.share(block.len(), |thread, number| {
+            let mut recent = lock(&recent[thread]);
+            recent.begin(at + number);
+            rules.expand(&block[number], number, &mut lock(&batches[number]), &mut recent);
         });
 
         // Sift. Each shard hears its candidates in the order of parent and action.
         let shards = &self.shards;
         let expanded: Vec<_> = self.batches[..block.len()].iter_mut().map(|batch| &*exclusive(batch)).collect();
-        let sifted = share(threads, SHARDS, |_, number| sift(&mut lock(&shards[number]), number, &expanded));
+        team.share(SHARDS, |_, number| lock(&shards[number]).sift(number, &expanded));
         for Batch { coverage, .. } in expanded {
             self.generated += coverage.steps();
             self.coverage.add(coverage);
         }
 
         // Put in order: what each shard found is, all of it together is not.
-        let parts = threads * PARTS_A_THREAD;
-        let sorted = share(threads, parts, |_, part| {
+        let sifted: Vec<_> = self.shards.iter_mut().map(|shard| &exclusive(shard).found).collect();
+        let parts = team.threads() * PARTS_A_THREAD;
+        self.parts.resize_with(parts.max(self.parts.len()), Mutex::default);
+        let sorted = &self.parts;
+        team.share(parts, |_, part| {
             let bound = |part: usize| join(block.len() * CHUNK * part / parts, 0);
             let (from, to) = (bound(part), bound(part + 1));
             let of_part = |found: &Vec<u32>| {
                 let at = |bound| found.partition_point(|&order| order < bound);
                 at(from)..at(to)
             };
-            let mut orders: Vec<u32> = Vec::new();
+            let mut orders = lock(&sorted[part]);
+            orders.clear();
             for found in &sifted {
                 orders.extend_from_slice(&found[of_part(found)]);
             }
             orders.sort_unstable();
-            orders
         });
-        let found = sorted.concat();
+        self.found.clear();
+        for part in &mut self.parts[..parts] {
+            self.found.extend_from_slice(exclusive(part));
+        }
+        let found = &self.found;
 
         // Make. Every piece but a block's last is full, and a place says which piece it is in.
         let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
         let starts = starts(&block);
         let spare = &self.spare;
-        let made = share(threads, pieces.len(), |_, number| {
+        let made = team.share(pieces.len(), |_, number| {
             let piece = lock(spare).pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
             rules.make(&block, pieces[number], (first, &starts), layer, piece)
         });
         for (worlds, seen) in made {
-            self.note(seen);
+            note(&mut self.coverage, &mut self.broken, seen);
             append(next, worlds, exclusive(&mut self.spare));
         }
-        for &order in &found {
+        for &order in found {
             let (place, action) = split(order);
             self.origins.push(Origin { parent: numbered(first, &starts, place), action });
         }
@@ -319,17 +353,6 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             piece
         }));
         found.len()
-    }
-
-    fn note(&mut self, seen: Seen) {
-        self.coverage.add(&seen.coverage);
-        for (known, found) in self.broken.iter_mut().zip(seen.broken) {
-            if let Some(found) = found
-                && known.is_none_or(|known| found < known)
-            {
-                *known = Some(found);
-            }
-        }
     }
 
     /// The actions that lead to the state that breaks a property: from the first state, parent by parent.
@@ -373,10 +396,10 @@ impl Rules<'_> {
         let mut turn = false;
         let mut made: Option<u32> = None;
         let mut send = |next: &Step<R, C, N>, order: u32| {
-            let fingerprint = if self.options.symmetry || self.options.skip_idle {
-                F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
-            } else {
+            let fingerprint = if self.options.keeps_all() {
                 F::of(&next.world)
+            } else {
+                F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
             };
             if !recent.meet(fingerprint) {
                 by_shard[shard_of(fingerprint)].push(Candidate { fingerprint, order });
@@ -415,13 +438,19 @@ impl Rules<'_> {
         mut worlds: Vec<World<R, C, N>>,
     ) -> (Vec<World<R, C, N>>, Seen) {
         let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
+        let Some(&any) = block.first().and_then(|piece| piece.first()) else { return (worlds, seen) };
+        let mut step = Step { world: any, reply: Reply::Done, happenings: Happenings::NONE };
         for &order in orders {
             let (place, action) = split(order);
             let mut at = Broken { layer, parent: numbered(first, starts, place), action, ticks: 0 };
             let parent = &block[place / CHUNK][place % CHUNK];
-            let next = self.successor(parent, self.actions[usize::from(action)]);
-            seen.look(self.properties, &next, at);
-            let end = self.pass_idle(next, |world, ticks, happenings| {
+            step_into(self.config, parent, self.actions[usize::from(action)], &mut step);
+            seen.look(self.properties, &step.world, at);
+            if self.options.keeps_all() {
+                worlds.push(step.world);
+                continue;
+            }
+            let end = self.pass_idle(step.world, |world, ticks, happenings| {
                 at.ticks = ticks;
                 seen.coverage.note_tick_in_passing(happenings);
                 seen.look(self.properties, world, at);
@@ -514,6 +543,18 @@ impl Rules<'_> {
     }
 }
 
+/// What a thread has seen, added to what is known.
+fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen: Seen) {
+    coverage.add(&seen.coverage);
+    for (known, found) in broken.iter_mut().zip(seen.broken) {
+        if let Some(found) = found
+            && known.is_none_or(|known| found < known)
+        {
+            *known = Some(found);
+        }
+    }
+}
+
 impl Seen {
     /// Notes the first state that breaks each property.
     fn look<R: Record, const C: usize, const N: usize>(
@@ -541,12 +582,21 @@ impl<F> Batch<F> {
     }
 }
 
-/// Those of a shard's candidates that are new to its table, in order.
-fn sift<F: Fingerprint>(table: &mut Table<F>, shard: usize, batches: &[&Batch<F>]) -> Vec<u32> {
-    let mut found = Vec::new();
-    for batch in batches {
-        for candidates in batch.by_shard[shard].chunks(WARMED) {
-            table.warm(candidates.iter().map(|candidate| candidate.fingerprint));
+impl<F: Fingerprint> Shard<F> {
+    /// Those of its candidates that are new to its table, in order.
+    fn sift(&mut self, number: usize, batches: &[&Batch<F>]) {
+        let Self { table, found } = self;
+        found.clear();
+        let mut some = batches.iter().flat_map(|batch| batch.by_shard[number].chunks(WARMED));
+        let warm = |table: &Table<F>, some: Option<&[Candidate<F>]>| {
+            table.warm(some.unwrap_or_default().iter().map(|candidate| candidate.fingerprint));
+        };
+        let mut next = some.next();
+        warm(table, next);
+        while let Some(candidates) = next {
+            // What comes next is fetched while these are looked up.
+            next = some.next();
+            warm(table, next);
             for &Candidate { fingerprint, order } in candidates {
                 if table.insert(fingerprint) {
                     found.push(order);
@@ -554,40 +604,6 @@ fn sift<F: Fingerprint>(table: &mut Table<F>, shard: usize, batches: &[&Batch<F>
             }
         }
     }
-    found
-}
-
-/// Does numbered pieces of work on so many threads; the results come in the order of the numbers. The work is told the
-/// number of its thread, and of itself.
-pub(crate) fn share<T: Send>(threads: usize, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
-    if threads <= 1 || pieces <= 1 {
-        return (0..pieces).map(|number| work(0, number)).collect();
-    }
-    let next = AtomicUsize::new(0);
-    let take = |thread| {
-        let mut done = Vec::new();
-        loop {
-            let number = next.fetch_add(1, Ordering::Relaxed);
-            if number >= pieces {
-                return done;
-            }
-            done.push((number, work(thread, number)));
-        }
-    };
-    let mut done = thread::scope(|scope| {
-        let others: Vec<_> = (1..threads).map(|thread| scope.spawn(move || take(thread))).collect();
-        let mut done = take(0);
-        for other in others {
-            match other.join() {
-                Ok(theirs) => done.extend(theirs),
-                // A defect of ours: say it where it happened, not here.
-                Err(panic) => std::panic::resume_unwind(panic),
-            }
-        }
-        done
-    });
-    done.sort_unstable_by_key(|(number, _)| *number);
-    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use lockstep_model::{Property, Verdict};
 
-use crate::check::native::share;
+use crate::check::team::Team;
 use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
 use crate::scenario::Scenario;
 pub use draft::Draft;
@@ -185,7 +185,7 @@ pub fn frontier(
             // Two that do not go together are no set.
             .filter_map(|set| Some((set.clone(), set.under(draft, repair)?.scenario(A_SET, A_SET).ok()?)))
             .collect();
-        let outcomes = share(options.threads, scenarios.len(), |_, number| {
+        let outcomes = Team::of(options.threads).share(scenarios.len(), |_, number| {
             if limits.stop.load(Ordering::Relaxed) {
                 return None;
             }

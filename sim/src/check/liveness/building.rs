@@ -17,7 +17,9 @@ use std::sync::Mutex;
 
 use super::graph::{Graph, Marks, Origin, Space};
 use crate::check::Stopped;
-use crate::check::native::{lock, share};
+use crate::check::fingerprint::roomy;
+use crate::check::native::lock;
+use crate::check::team::Team;
 
 /// Shards of the numbers; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
@@ -27,8 +29,6 @@ const BLOCK: usize = 1 << 16;
 const CHUNK: usize = 1 << 9;
 /// Successors whose slots are fetched together.
 const WARMED: usize = 32;
-/// Below so many states a block is not worth waking other threads for.
-const WORTH_SHARING: usize = 1 << 11;
 /// Most successors of one state, for the numbers of states are 32 bits wide and a block must not go beyond.
 const MOST_SUCCESSORS: usize = 1 << 8;
 
@@ -91,6 +91,7 @@ impl<'a, S: Space> Building<'a, S> {
 
     /// Looks at every state.
     pub(super) fn whole(mut self) -> Result<Graph, Stopped> {
+        let team = Team::of(self.threads);
         let mut first = 0;
         while !self.layer.is_empty() {
             self.graph.layers.push(first);
@@ -104,7 +105,7 @@ impl<'a, S: Space> Building<'a, S> {
                 if states > u32::MAX as usize - BLOCK * MOST_SUCCESSORS {
                     return Err(Stopped::TableFull);
                 }
-                first = self.expand(block, first);
+                first = self.expand(team.for_states(block.len() * CHUNK), block, first);
             }
         }
         Ok(self.graph)
@@ -119,14 +120,13 @@ impl<'a, S: Space> Building<'a, S> {
 
     /// Adds the edges of a block of states, and what is new to the next layer. `first` is the number of its first state;
     /// the answer, that of the first one behind it.
-    fn expand(&mut self, block: &[Vec<S::State>], first: u32) -> u32 {
+    fn expand(&mut self, team: &Team, block: &[Vec<S::State>], first: u32) -> u32 {
         let space = self.space;
-        let threads = if block.len() * CHUNK < WORTH_SHARING { 1 } else { self.threads };
 
-        let expanded = share(threads, block.len(), |_, piece| Expanded::of(space, &block[piece]));
+        let expanded = team.share(block.len(), |_, piece| Expanded::of(space, &block[piece]));
 
         let shards = &self.shards;
-        let sifted = share(threads, SHARDS, |_, shard| {
+        let sifted = team.share(SHARDS, |_, shard| {
             let mut table = lock(&shards[shard]);
             expanded.iter().map(|piece| table.places(&piece.identities[shard])).collect::<Vec<_>>()
         });
@@ -145,14 +145,14 @@ impl<'a, S: Space> Building<'a, S> {
             let parent = &block[new.piece as usize][usize::from(new.offset)];
             space.nth_successor(parent, new.action, usize::from(new.nth))
         };
-        let made = share(threads, pieces.len(), |_, piece| {
+        let made = team.share(pieces.len(), |_, piece| {
             let states: Vec<_> = pieces[piece].iter().map(state).collect();
             let marks: Vec<_> = states.iter().map(|state| space.marks(state)).collect();
             (states, marks)
         });
 
         let (graph, numbers) = (&self.graph, &self.numbers);
-        let joined = share(threads, expanded.len(), |_, piece| {
+        let joined = team.share(expanded.len(), |_, piece| {
             let marks = &graph.marks[firsts[piece] as usize..];
             expanded[piece].edges(&places(piece), numbers, marks)
         });
@@ -278,7 +278,7 @@ impl Numbers {
 
     fn place(&mut self, identity: u64) -> u32 {
         if self.len as usize * 4 >= self.slots.len() * 3 {
-            let mut slots = vec![(0, 0); self.slots.len() * 2];
+            let mut slots = roomy((0, 0), self.slots.len() * 2);
             for &(identity, place) in self.slots.iter().filter(|(identity, _)| *identity != 0) {
                 *slot(&mut slots, identity) = (identity, place);
             }

@@ -1,0 +1,72 @@
+//! Threads that share the pieces of a pass, and are there from the beginning of a run to its end.
+
+use std::iter;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::native::lock;
+
+/// Below so many states a pass is not worth waking other threads for.
+const WORTH_SHARING: usize = 1 << 11;
+
+/// Who works: the caller alone, or threads that wait for work.
+///
+/// A pass takes a millisecond and a run has hundreds of them: to start threads for each would take longer than what
+/// they save.
+pub(crate) struct Team(Option<ThreadPool>);
+
+impl Team {
+    /// The caller, alone.
+    pub(crate) const ALONE: &Self = &Self(None);
+
+    /// So many threads. Nothing that is found depends on their number, so where the system gives none the caller does it
+    /// alone.
+    pub(crate) fn of(threads: usize) -> Self {
+        let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build().ok();
+        Self((threads > 1).then(build).flatten())
+    }
+
+    /// How many work.
+    pub(crate) fn threads(&self) -> usize {
+        1 + self.0.as_ref().map_or(0, ThreadPool::current_num_threads)
+    }
+
+    /// Who is worth to be asked for a pass over so many states.
+    pub(crate) const fn for_states(&self, states: usize) -> &Self {
+        if states < WORTH_SHARING { Self::ALONE } else { self }
+    }
+
+    /// Does numbered pieces of work; the results come in the order of the numbers. The work is told the number of its
+    /// thread, and of itself.
+    ///
+    /// Each thread has a region of its own and takes what others have left when that is done: so the same numbers mostly
+    /// fall to the same thread, pass after pass, and find what they work on in its cache.
+    pub(crate) fn share<T: Send>(&self, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
+        let Some(pool) = self.0.as_ref().filter(|_| pieces > 1) else {
+            return (0..pieces).map(|number| work(0, number)).collect();
+        };
+        let threads = self.threads();
+        let end = |region: usize| (region + 1) * pieces / threads;
+        let next: Vec<_> = (0..threads).map(|region| AtomicUsize::new(region * pieces / threads)).collect();
+        let done = Mutex::new(Vec::with_capacity(pieces));
+        let take = |thread| {
+            let mut mine = Vec::new();
+            for region in (thread..threads).chain(0..thread) {
+                let numbers = iter::repeat_with(|| next[region].fetch_add(1, Ordering::Relaxed));
+                mine.extend(
+                    numbers.take_while(|number| *number < end(region)).map(|number| (number, work(thread, number))),
+                );
+            }
+            lock(&done).append(&mut mine);
+        };
+        pool.in_place_scope(|scope| {
+            scope.spawn_broadcast(|_, thread| take(1 + thread.index()));
+            take(0);
+        });
+        let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+        done.sort_unstable_by_key(|(number, _)| *number);
+        done.into_iter().map(|(_, result)| result).collect()
+    }
+}
