@@ -24,6 +24,10 @@ pub enum Action {
     WakeByTimer { client: u8, thread: u8 },
     /// A waiter's limit is over: it goes away empty-handed.
     GiveUp { client: u8, thread: u8 },
+    /// `WAIT` answers how many replicas have the grant, and its caller believes or not.
+    Confirm { client: u8, thread: u8 },
+    /// A grant that too few replicas have is given back.
+    Undo { client: u8, thread: u8 },
     /// A holder works on the resource.
     Work { client: u8, thread: u8 },
     /// A holder gives back one hold.
@@ -118,6 +122,8 @@ pub enum ActionKind {
     WakeByMessage,
     WakeByTimer,
     GiveUp,
+    Confirm,
+    Undo,
     Work,
     Release,
     Discover,
@@ -157,13 +163,15 @@ pub enum ActionKind {
 
 impl ActionKind {
     /// Every kind, in the order of [`Action`].
-    pub const ALL: [Self; 41] = [
+    pub const ALL: [Self; 43] = [
         Self::Acquire,
         Self::Subscribe,
         Self::SecondAsk,
         Self::WakeByMessage,
         Self::WakeByTimer,
         Self::GiveUp,
+        Self::Confirm,
+        Self::Undo,
         Self::Work,
         Self::Release,
         Self::Discover,
@@ -210,6 +218,8 @@ impl ActionKind {
             Self::WakeByMessage => "wake_by_message",
             Self::WakeByTimer => "wake_by_timer",
             Self::GiveUp => "give_up",
+            Self::Confirm => "confirm",
+            Self::Undo => "undo",
             Self::Work => "work",
             Self::Release => "release",
             Self::Discover => "discover",
@@ -272,6 +282,8 @@ impl ActionKind {
             | Self::WakeByMessage
             | Self::WakeByTimer
             | Self::GiveUp
+            | Self::Confirm
+            | Self::Undo
             | Self::Work
             | Self::Release
             | Self::Discover
@@ -321,6 +333,8 @@ impl ActionKind {
             Self::Subscribe | Self::SecondAsk | Self::WakeByMessage | Self::Deliver => sleeps,
             Self::WakeByTimer => config.waits(),
             Self::GiveUp => config.time.wait_limit.is_some_and(|limit| limit > 0),
+            Self::Confirm => config.cluster.wait_for > 0,
+            Self::Undo => config.can_lack_replicas(),
             Self::Execute | Self::Answer => config.is_split(),
             Self::Register | Self::Unregister => config.is_split() && config.time.renew_every.is_some(),
             Self::Resend => config.can_miss_answers() && config.calls.resend != Resend::None,
@@ -376,6 +390,8 @@ impl Action {
             Self::WakeByMessage { .. } => ActionKind::WakeByMessage,
             Self::WakeByTimer { .. } => ActionKind::WakeByTimer,
             Self::GiveUp { .. } => ActionKind::GiveUp,
+            Self::Confirm { .. } => ActionKind::Confirm,
+            Self::Undo { .. } => ActionKind::Undo,
             Self::Work { .. } => ActionKind::Work,
             Self::Release { .. } => ActionKind::Release,
             Self::Discover { .. } => ActionKind::Discover,
@@ -423,6 +439,8 @@ impl Action {
             | Self::WakeByMessage { client, thread }
             | Self::WakeByTimer { client, thread }
             | Self::GiveUp { client, thread }
+            | Self::Confirm { client, thread }
+            | Self::Undo { client, thread }
             | Self::Work { client, thread }
             | Self::Release { client, thread }
             | Self::CrashThread { client, thread }
@@ -546,6 +564,8 @@ impl ActionKind {
                 actions.extend(threads().map(|(client, thread)| Action::WakeByTimer { client, thread }));
             }
             Self::GiveUp => actions.extend(threads().map(|(client, thread)| Action::GiveUp { client, thread })),
+            Self::Confirm => actions.extend(threads().map(|(client, thread)| Action::Confirm { client, thread })),
+            Self::Undo => actions.extend(threads().map(|(client, thread)| Action::Undo { client, thread })),
             Self::Work => actions.extend(threads().map(|(client, thread)| Action::Work { client, thread })),
             Self::Release => actions.extend(threads().map(|(client, thread)| Action::Release { client, thread })),
             Self::CrashThread => {

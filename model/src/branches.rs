@@ -7,7 +7,7 @@
 //! (what else it takes is for the search to find out), never too little.
 
 use crate::action::ActionKind;
-use crate::config::{Config, FailedRenewal, LockKind, MissedRenewal, PromoteRule, RenewalTimer};
+use crate::config::{Config, FailedRenewal, LockKind, MissedRenewal, PromoteRule, RenewalTimer, WaitRule};
 use crate::step::{Happening, Reply};
 
 /// A reply without its numbers: what coverage counts.
@@ -27,6 +27,8 @@ pub enum ReplyKind {
     Unreachable,
     ForceReleased,
     NothingToRelease,
+    Acknowledged,
+    TooFewReplicas,
     Accepted,
     Rejected,
     NotEnoughReplicas,
@@ -37,7 +39,7 @@ pub enum ReplyKind {
 
 impl ReplyKind {
     /// Every kind, in the order of [`Reply`].
-    pub const ALL: [Self; 18] = [
+    pub const ALL: [Self; 20] = [
         Self::Done,
         Self::Acquired,
         Self::Busy,
@@ -50,6 +52,8 @@ impl ReplyKind {
         Self::Unreachable,
         Self::ForceReleased,
         Self::NothingToRelease,
+        Self::Acknowledged,
+        Self::TooFewReplicas,
         Self::Accepted,
         Self::Rejected,
         Self::NotEnoughReplicas,
@@ -73,6 +77,8 @@ impl ReplyKind {
             Self::Unreachable => "unreachable",
             Self::ForceReleased => "force_released",
             Self::NothingToRelease => "nothing_to_release",
+            Self::Acknowledged => "acknowledged",
+            Self::TooFewReplicas => "too_few_replicas",
             Self::Accepted => "accepted",
             Self::Rejected => "rejected",
             Self::NotEnoughReplicas => "not_enough_replicas",
@@ -99,6 +105,8 @@ impl Reply {
             Self::Unreachable => ReplyKind::Unreachable,
             Self::ForceReleased => ReplyKind::ForceReleased,
             Self::NothingToRelease => ReplyKind::NothingToRelease,
+            Self::Acknowledged { .. } => ReplyKind::Acknowledged,
+            Self::TooFewReplicas { .. } => ReplyKind::TooFewReplicas,
             Self::Accepted => ReplyKind::Accepted,
             Self::Rejected => ReplyKind::Rejected,
             Self::NotEnoughReplicas => ReplyKind::NotEnoughReplicas,
@@ -153,6 +161,17 @@ impl ActionKind {
             Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
             }
+            Self::Confirm => {
+                &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
+            }
+            Self::Undo => &[
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_reenter),
+                (ReplyKind::NotHeld, can_lose_grant),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+            ],
             Self::Work => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
             Self::Release => &[
                 (ReplyKind::Released, always),
@@ -258,7 +277,11 @@ impl Happening {
                 sleeps && config.lock.publishes() && (faults.crash_node > 0 || faults.cut_link > 0)
             }
             Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
-            Self::ExecutedLate | Self::OutcomeUnknown => config.can_miss_answers() || faults.interrupt > 0,
+            Self::ExecutedLate => config.can_miss_answers() || faults.interrupt > 0,
+            Self::OutcomeUnknown => {
+                let loses_wait = config.cluster.wait_for > 0 && (faults.crash_node > 0 || faults.cut_link > 0);
+                config.can_miss_answers() || faults.interrupt > 0 || loses_wait
+            }
             Self::WriteRefused => counts_replicas(config) || can_demote(config),
             Self::TwoMasters => can_demote(config),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
@@ -316,7 +339,19 @@ pub struct Way {
 
 /// Every way of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const WAYS: [Way; 10] = [
+pub const WAYS: [Way; 12] = [
+    Way {
+        switch: "wait_rule",
+        value: "any",
+        shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
+        is_set: |config| config.protocol.wait_rule == WaitRule::Any,
+    },
+    Way {
+        switch: "wait_rule",
+        value: "all",
+        shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
+        is_set: |config| config.protocol.wait_rule == WaitRule::All,
+    },
     Way {
         switch: "renewal_timer",
         value: "per-lock",

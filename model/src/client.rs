@@ -13,7 +13,7 @@ use crate::receipts::Receipt;
 use crate::step::{Happening, Happenings, Reply};
 use crate::wire::{Slot, Verb, Wire};
 use crate::world::{Breach, Client, Holder, Mode, Phase, Thread, Timer, World};
-use crate::{call, partition, replication, resource, wakeup, watchdog};
+use crate::{call, partition, replication, resource, wait_for, wakeup, watchdog};
 
 pub(crate) fn acquire<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -303,6 +303,7 @@ pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
                             && (client.wakeup.permits > 0 || thread.wake_in.is_due()))
                 }
                 Phase::Idle => thread.believes() && thread.hold_left.is_due() && is_connected,
+                Phase::Confirming | Phase::Undoing => true,
                 // What is in flight is the wire's.
                 Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
             }
@@ -325,7 +326,9 @@ fn ask<R: Record, const C: usize, const N: usize>(
     }
     let node = world.reachable(holder.client())?;
     let answer = execute_acquire(config, world, seen, node, holder)?;
-    hear_acquire(config, world, seen, holder, answer);
+    if answer.0 != Reply::Acquired || !wait_for::begins(config, world, holder, answer.1) {
+        hear_acquire(config, world, seen, holder, answer);
+    }
     Some(answer.0)
 }
 
@@ -376,12 +379,23 @@ pub(crate) fn hear_acquire<R: Record, const C: usize, const N: usize>(
         // The caller of `lock()` gets an exception, and holds what it held before.
         return wakeup::leave(world, holder);
     }
-    // The client believes the master, not the replicas: from here on a failover can make it wrong.
     wakeup::leave(world, holder);
+    believe(config, world, holder, token);
+}
+
+/// The thread holds, as far as it knows. Where it did not wait for replicas it believes the master alone: from here on a
+/// failover can make it wrong.
+pub(crate) fn believe<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    holder: Holder,
+    token: u8,
+) {
     let thread = world.thread_mut(holder);
     if !thread.believes() {
         thread.hold_left = Timer::optional(config.time.hold_at_most);
     }
+    thread.phase = Phase::Idle;
     thread.holds += 1;
     if token > 0 {
         thread.token = token;

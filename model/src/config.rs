@@ -170,6 +170,9 @@ pub struct Cluster {
     /// How many ticks ago that may have been (`min-replicas-max-lag`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub min_replicas_max_lag_ticks: u8,
+    /// A grant is believed when so many replicas have acknowledged it (`WAIT`), or as many as the rule wants; 0: at once.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait_for: u8,
     /// A client that learns of a new master asks for the lock only after so many ticks: what the failover may have
     /// forgotten is over by then (the lock delay of Chubby, Burrows 2006, §2.4; Consul's `lock-delay`).
     #[serde(default, skip_serializing_if = "is_default")]
@@ -392,6 +395,21 @@ pub struct Protocol {
     pub missed_renewal: MissedRenewal,
     /// What the client does when a renewal has no answer.
     pub failed_renewal: FailedRenewal,
+    /// Which answer of `WAIT` is enough; read where acquires wait for replicas.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait_rule: WaitRule,
+}
+
+/// Which answer of `WAIT` is enough.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitRule {
+    /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
+    /// answers another one, and asks no more once it has read 0 (Redisson; facts/redisson.md, "Replica check").
+    #[default]
+    Any,
+    /// All that were asked for.
+    All,
 }
 
 /// A named set of switches.
@@ -465,6 +483,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::PerLock,
                 missed_renewal: MissedRenewal::StopTimer,
                 failed_renewal: FailedRenewal::Forget,
+                wait_rule: WaitRule::Any,
             },
             Self::Redisson47 => Protocol {
                 profile: self,
@@ -472,6 +491,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::Shared,
                 missed_renewal: MissedRenewal::LowerFirst,
                 failed_renewal: FailedRenewal::Retry,
+                wait_rule: WaitRule::Any,
             },
             Self::Lockstep => Protocol {
                 profile: self,
@@ -479,6 +499,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::Shared,
                 missed_renewal: MissedRenewal::TellHolder,
                 failed_renewal: FailedRenewal::Retry,
+                wait_rule: WaitRule::All,
             },
         }
     }
@@ -596,6 +617,12 @@ impl Config {
     /// Whether a failover can happen.
     pub const fn can_fail_over(&self) -> bool {
         self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+    }
+
+    /// Whether `WAIT` may find too few replicas.
+    pub const fn can_lack_replicas(&self) -> bool {
+        let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.faults.cut_link > 0;
+        self.cluster.wait_for > 0 && may_lack
     }
 
     /// Whether a dead node may come back.

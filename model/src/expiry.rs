@@ -8,7 +8,7 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Breach, Mode, Timer, World};
-use crate::{call, client, disk, partition, replication, wakeup};
+use crate::{call, client, disk, partition, replication, wait_for, wakeup};
 
 pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -61,6 +61,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
         }
     }
     call::tick(config, world);
+    wait_for::time_out(config, world);
     if is_overrun {
         world.breaches.note(Breach::WaitLimitOverrun);
     }

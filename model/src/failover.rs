@@ -8,7 +8,7 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Link, Node, Role, Subscription, Timer, World};
-use crate::{call, disk, partition, wakeup};
+use crate::{call, disk, partition, wait_for, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -33,9 +33,20 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     } else {
         disk::forget_memory(config, dying);
     }
-    wakeup::lose_subscriptions(world, seen, node);
+    lose_connections(config, world, seen, node);
     call::lose_with_node(world, node);
     Some(Reply::Done)
+}
+
+/// Whoever was connected to the node is not any more.
+fn lose_connections<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    node: u8,
+) {
+    wakeup::lose_subscriptions(world, seen, node);
+    wait_for::lose(config, world, seen, |_, client| client.master == node);
 }
 
 /// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.
@@ -116,7 +127,7 @@ pub(crate) fn demote<R: Record, const C: usize, const N: usize>(
         return None;
     }
     let reply = follow(config, world, node)?;
-    wakeup::lose_subscriptions(world, seen, node);
+    lose_connections(config, world, seen, node);
     Some(reply)
 }
 
@@ -138,6 +149,7 @@ fn follow<R: Record, const C: usize, const N: usize>(
     replica.record = clocks::taken_over(config, record, ahead, replica.ahead);
     replica.unheard = 0;
     disk::copy(config, replica);
+    wait_for::acknowledge(config, world, node);
     Some(Reply::Done)
 }
 
@@ -149,16 +161,19 @@ pub(crate) fn discover<R: Record, const C: usize, const N: usize>(
 ) -> Option<Reply> {
     world.acting_master()?;
     let master = world.group.master;
-    let client = world.client_mut(client);
-    if !client.is_running() || client.master == master {
+    let process = world.client(client);
+    if !process.is_running() || process.master == master {
         return None;
     }
+    wait_for::lose(config, world, seen, |index, _| index == client);
+    let client = world.client_mut(client);
     client.master = master;
+    client.replicas.forget_known();
     if config.cluster.lock_delay > 0 && !config.is_mutated(Mutant::LockDelayIgnored) {
         client.asks_in = Timer::ticks(config.cluster.lock_delay);
     }
     // It leaves an old master that still runs, and its subscription there with it (Redisson: `changeMaster`).
-    if matches!(client.wakeup.subscription, Subscription::On(node) if node != master) {
+    if client.wakeup.subscription.node().is_some_and(|node| node != master) {
         client.wakeup.subscription = Subscription::Lost;
         seen.note(Happening::SubscriptionLost);
     }

@@ -92,6 +92,8 @@ impl ThreadPosture {
             ActionKind::SecondAsk => matches!(phase, Phase::Subscribed) && !is_at_limit,
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit && !is_at_limit,
             ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit && !is_at_limit,
+            ActionKind::Confirm => matches!(phase, Phase::Confirming),
+            ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
             _ => return None,
         })
@@ -275,6 +277,8 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(
         | Action::WakeByMessage { .. }
         | Action::WakeByTimer { .. }
         | Action::GiveUp { .. }
+        | Action::Confirm { .. }
+        | Action::Undo { .. }
         | Action::Work { .. }
         | Action::Release { .. }
         | Action::Resubscribe { .. }

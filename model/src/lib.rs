@@ -14,8 +14,8 @@
 //! 3. [`action`]: the verbs of a trace;
 //! 4. [`step`]: the one transition function, guard and effect side by side;
 //! 5. [`locks`]: the rules of one lock kind each, and nothing else;
-//! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `partition`, `disk`, `expiry`, `clocks`, `resource`: the
-//!    rules all kinds share; [`wire`], `call` and [`receipts`]: those of a request that is three steps; `interrupt`: what
+//! 6. `client`, `watchdog`, `wakeup`, `replication`, `failover`, `partition`, `disk`, `expiry`, `clocks`, `resource`,
+//!    `wait_for`: the rules all kinds share; [`wire`], `call` and [`receipts`]: those of a request that is three steps; `interrupt`: what
 //!    ends the wait for it;
 //! 7. [`branches`]: what each action can be answered, so that what nobody ever came to has a name;
 //! 8. [`properties`]: what must always be so, or come true in the end, and [`mutants`], the proof that each can fail;
@@ -46,6 +46,7 @@ mod resource;
 pub mod step;
 mod symmetry;
 pub mod trace;
+mod wait_for;
 mod wakeup;
 mod watchdog;
 pub mod wire;

@@ -31,6 +31,8 @@ pub enum Mutant {
     WatchdogTooSlow,
     /// A client that learns of a new master asks at once.
     LockDelayIgnored,
+    /// A grant is believed however few replicas have it.
+    WaitIgnored,
     /// Messages are never delivered.
     MessagesNeverArrive,
     /// A waiter has no timer: only a message wakes it.
@@ -68,7 +70,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 25] = [
+    pub const ALL: [Self; 26] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -79,6 +81,7 @@ impl Mutant {
         Self::WaitLimitIgnored,
         Self::WatchdogTooSlow,
         Self::LockDelayIgnored,
+        Self::WaitIgnored,
         Self::MessagesNeverArrive,
         Self::NoWakeTimer,
         Self::HoldNotRegistered,

@@ -7,6 +7,7 @@ use crate::config::{Bound, Config, MAX_EFFECTS_UNDER_WAY, Ttls};
 use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
+use crate::wait_for;
 use crate::world::{Effect, Role, World};
 
 /// A master stores the record and sends it to its replicas. `None`: too many effects are under way already, so that
@@ -69,6 +70,7 @@ pub(crate) fn replicate<R: Record, const C: usize, const N: usize>(
     replica.link.effects.copy_within(1.., 0);
     replica.link.effects[usize::from(replica.link.len)..].fill(Effect::default());
     apply(config, &mut replica.record, next.record);
+    wait_for::acknowledge(config, world, node);
     Some(Reply::Done)
 }
 

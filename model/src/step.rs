@@ -11,7 +11,8 @@ use crate::locks::Record;
 use crate::wire::Verb;
 use crate::world::{Breach, Breaches, Holder, World};
 use crate::{
-    call, client, clocks, disk, expiry, failover, interrupt, partition, replication, resource, wakeup, watchdog,
+    call, client, clocks, disk, expiry, failover, interrupt, partition, replication, resource, wait_for, wakeup,
+    watchdog,
 };
 
 /// What one action leads to.
@@ -56,6 +57,16 @@ pub enum Reply {
     ForceReleased,
     /// There was no lock to delete.
     NothingToRelease,
+    /// Enough replicas have the grant.
+    Acknowledged {
+        /// How many.
+        replicas: u8,
+    },
+    /// Too few replicas have the grant.
+    TooFewReplicas {
+        /// How many.
+        replicas: u8,
+    },
     /// The resource took the effect.
     Accepted,
     /// The resource refused the effect: it has seen a newer token.
@@ -250,6 +261,8 @@ fn happen<R: Record, const C: usize, const N: usize>(
             client::wake_by_timer(config, next, seen, Holder::new(client, thread))
         }
         Action::GiveUp { client, thread } => client::give_up(config, next, seen, Holder::new(client, thread)),
+        Action::Confirm { client, thread } => wait_for::confirm(config, next, Holder::new(client, thread)),
+        Action::Undo { client, thread } => wait_for::undo(config, next, seen, Holder::new(client, thread)),
         Action::Work { client, thread } => resource::work(config, next, seen, Holder::new(client, thread)),
         Action::Release { client, thread } => client::release(config, next, seen, Holder::new(client, thread)),
         Action::Discover { client } => failover::discover(config, next, seen, client),
@@ -345,9 +358,9 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
     let Some(holder) = before.node(before.group.master).record.holder() else { return };
     let is_gone = after.acting_master().is_some_and(|master| master.record.holder() != Some(holder));
     let is_rightful = match action {
-        Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
-            Holder::new(client, thread) == holder
-        }
+        Action::Release { client, thread }
+        | Action::Undo { client, thread }
+        | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == holder,
         Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
         Action::Execute { client, slot } => before
             .requests(client)

@@ -168,6 +168,9 @@ pub struct ClientState {
     /// Ticks until it asks again after a failover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_in: Option<u8>,
+    /// How many replicas its master had when it counted them for `WAIT`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub replicas_known: Option<u8>,
     /// What it has in flight, by slot.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub requests: Vec<RequestState>,
@@ -185,7 +188,8 @@ pub struct ClientState {
 pub struct ThreadState {
     /// `A`, or `A:1` where clients have two threads.
     pub name: String,
-    /// `idle`, `refused`, `subscribed`, `waiting`, `asking`, `asking-again`, `releasing` or `dead`.
+    /// `idle`, `refused`, `subscribed`, `waiting`, `asking`, `asking-again`, `confirming`, `undoing`, `releasing` or
+    /// `dead`.
     pub phase: String,
     /// How often it believes it holds.
     pub holds: u8,
@@ -200,6 +204,9 @@ pub struct ThreadState {
     pub wake_in: Option<u8>,
     /// Ticks until it releases at the latest.
     pub hold_left: Option<u8>,
+    /// Replicas that have acknowledged the grant that it does not believe yet.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub acknowledged_by: Vec<String>,
 }
 
 /// A node.
@@ -550,9 +557,8 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         Mode::Crashed => "crashed",
     };
     let subscription = match client.wakeup.subscription {
-        Subscription::None => None,
-        Subscription::On(node) => Some(node_name(node)),
         Subscription::Lost => Some("lost".to_owned()),
+        elsewhere => elsewhere.node().map(node_name),
     };
     let threads = (0..config.clients.threads).zip(&client.threads).map(|(thread, state)| ThreadState {
         name: holder_name(config, Holder::new(index, thread)),
@@ -565,6 +571,8 @@ fn client_state<R: Record, const C: usize, const N: usize>(
             Phase::Asking => "asking",
             Phase::AskingAgain => "asking-again",
             Phase::Releasing => "releasing",
+            Phase::Confirming => "confirming",
+            Phase::Undoing => "undoing",
         }
         .to_owned(),
         holds: state.holds,
@@ -573,6 +581,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
+        acknowledged_by: (0..config.nodes()).filter(|&node| client.replicas.has(thread, node)).map(node_name).collect(),
     });
     ClientState {
         name: client_name(index).to_string(),
@@ -587,6 +596,7 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
         asks_in: client.asks_in.left(),
+        replicas_known: client.replicas.known(),
         requests: in_flight::requests(config, world, index),
         unregistered: (0..config.clients.threads)
             .filter(|thread| world.requests(index).owed[usize::from(*thread)])

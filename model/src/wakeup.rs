@@ -25,7 +25,7 @@ pub(crate) fn subscribe<R: Record, const C: usize, const N: usize>(
     let entry = &mut world.client_mut(holder.client()).wakeup;
     // A second thread shares the first one's subscription.
     if entry.subscription == Subscription::None {
-        entry.subscription = Subscription::On(node);
+        entry.subscription = Subscription::on(node);
     }
     world.thread_mut(holder).phase = Phase::Subscribed;
     Some(Reply::Done)
@@ -39,7 +39,7 @@ pub(crate) fn resubscribe<R: Record, const C: usize, const N: usize>(
         return None;
     }
     let node = world.reachable_master(client)?;
-    world.client_mut(client).wakeup.subscription = Subscription::On(node);
+    world.client_mut(client).wakeup.subscription = Subscription::on(node);
     Some(Reply::Done)
 }
 
@@ -91,7 +91,7 @@ pub(crate) fn publish<R: Record, const C: usize, const N: usize>(
     }
     seen.note(Happening::Published);
     for client in &mut world.clients {
-        if client.wakeup.subscription == Subscription::On(node) {
+        if client.wakeup.subscription == Subscription::on(node) {
             if client.wakeup.messages == MAX_MESSAGES {
                 return None;
             }
@@ -158,7 +158,7 @@ pub(crate) fn lose_subscriptions<R: Record, const C: usize, const N: usize>(
     node: u8,
 ) {
     for client in &mut world.clients {
-        if client.wakeup.subscription == Subscription::On(node) {
+        if client.wakeup.subscription == Subscription::on(node) {
             client.wakeup.subscription = Subscription::Lost;
             seen.note(Happening::SubscriptionLost);
         }

@@ -318,5 +318,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::Interrupted => (17, 0),
         Reply::NotEnoughReplicas => (18, 0),
         Reply::ReadOnly => (19, 0),
+        Reply::Acknowledged { replicas } => (20, replicas),
+        Reply::TooFewReplicas { replicas } => (21, replicas),
     }
 }

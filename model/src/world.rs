@@ -157,6 +157,64 @@ pub struct Client {
     pub threads: [Thread; MAX_THREADS as usize],
     /// Where its waiters sleep.
     pub wakeup: WakeupEntry,
+    /// What it knows of its master's replicas; kept for `WAIT` only.
+    pub replicas: ReplicaNotes,
+}
+
+/// What a client knows of its master's replicas, in one byte: which of them have acknowledged each thread's grant, a bit
+/// each, and how many there were when it counted.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ReplicaNotes(u8);
+
+impl ReplicaNotes {
+    /// Nothing is known.
+    pub const NONE: Self = Self(Self::UNREAD << Self::COUNT_AT);
+
+    const NODES: u8 = crate::config::MAX_REPLICAS + 1;
+    const COUNT_AT: u8 = Self::NODES * MAX_THREADS;
+    const UNREAD: u8 = u8::MAX >> Self::COUNT_AT;
+
+    const fn bit(thread: u8, node: u8) -> u8 {
+        const { assert!(Self::UNREAD > crate::config::MAX_REPLICAS, "a number of replicas, or none") };
+        1 << (thread * Self::NODES + node)
+    }
+
+    /// Whether that node has acknowledged that thread's grant.
+    pub const fn has(self, thread: u8, node: u8) -> bool {
+        self.0 & Self::bit(thread, node) != 0
+    }
+
+    /// It has.
+    pub(crate) const fn note(&mut self, thread: u8, node: u8) {
+        self.0 |= Self::bit(thread, node);
+    }
+
+    /// That thread waits for nothing more.
+    pub(crate) const fn forget(&mut self, thread: u8) {
+        self.0 &= !(((1 << Self::NODES) - 1) << (thread * Self::NODES));
+    }
+
+    /// How many replicas its master had when it counted; `None`: it never did.
+    pub const fn known(self) -> Option<u8> {
+        let count = self.0 >> Self::COUNT_AT;
+        if count == Self::UNREAD { None } else { Some(count) }
+    }
+
+    /// It has counted.
+    pub(crate) const fn note_known(&mut self, count: u8) {
+        self.0 = self.0 & !(Self::UNREAD << Self::COUNT_AT) | count << Self::COUNT_AT;
+    }
+
+    /// It has another master.
+    pub(crate) const fn forget_known(&mut self) {
+        self.0 |= Self::UNREAD << Self::COUNT_AT;
+    }
+}
+
+impl fmt::Debug for ReplicaNotes {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:08b}", self.0)
+    }
 }
 
 /// How often a client may still ask, in one byte.
@@ -247,6 +305,10 @@ pub enum Phase {
     AskingAgain,
     /// Its release is in flight.
     Releasing,
+    /// The lock is granted to it, and it waits to hear how many replicas know.
+    Confirming,
+    /// Too few of them know: it is about to give the grant back.
+    Undoing,
 }
 
 /// What the process's watchdog renews: a count per thread for the one lock.
@@ -272,15 +334,42 @@ pub struct WakeupEntry {
     pub messages: u8,
 }
 
-/// Where a process is subscribed.
+/// Where a process is subscribed, in one byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
 pub enum Subscription {
     /// Nowhere: nobody waits.
     None,
-    /// On that node.
-    On(u8),
     /// The node it was on is dead: subscriptions live on the node they were made on.
     Lost,
+    /// On the first node.
+    OnFirst,
+    /// On the second.
+    OnSecond,
+    /// On the third.
+    OnThird,
+}
+
+impl Subscription {
+    /// On that node.
+    pub const fn on(node: u8) -> Self {
+        const { assert!(crate::config::MAX_REPLICAS == 2, "a variant for each node") };
+        match node {
+            0 => Self::OnFirst,
+            1 => Self::OnSecond,
+            _ => Self::OnThird,
+        }
+    }
+
+    /// The node it is on.
+    pub const fn node(self) -> Option<u8> {
+        match self {
+            Self::None | Self::Lost => None,
+            Self::OnFirst => Some(0),
+            Self::OnSecond => Some(1),
+            Self::OnThird => Some(2),
+        }
+    }
 }
 
 /// One master and its replicas.
@@ -414,7 +503,7 @@ impl Breaches {
 
 impl Phase {
     /// Every one, in order.
-    pub const ALL: [Self; 8] = [
+    pub const ALL: [Self; 10] = [
         Self::Idle,
         Self::Refused,
         Self::Subscribed,
@@ -423,6 +512,8 @@ impl Phase {
         Self::Asking,
         Self::AskingAgain,
         Self::Releasing,
+        Self::Confirming,
+        Self::Undoing,
     ];
 }
 
@@ -448,6 +539,12 @@ impl Thread {
     /// Whether it is somewhere in `lock()`.
     pub const fn is_waiting(&self) -> bool {
         matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
+            || self.is_confirming()
+    }
+
+    /// Whether it was granted the lock and does not believe it yet.
+    pub const fn is_confirming(&self) -> bool {
+        matches!(self.phase, Phase::Confirming | Phase::Undoing)
     }
 
     /// Whether its request is in flight.
@@ -480,6 +577,7 @@ impl Client {
         threads: [Thread::DEAD; MAX_THREADS as usize],
         renewal: RenewalTable::EMPTY,
         wakeup: WakeupEntry::NONE,
+        replicas: ReplicaNotes::NONE,
         asks_in: Timer::OFF,
     };
 
@@ -667,20 +765,15 @@ impl Hash for Client {
     #[expect(clippy::inline_always, reason = "as for the world")]
     #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { mode, master, acquires_left, asks_in, renewal, wakeup, threads } = *self;
+        let Self { mode, master, acquires_left, asks_in, renewal, wakeup, threads, replicas } = *self;
         let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
         let WakeupEntry { subscription, permits, messages } = wakeup;
-        let subscription = match subscription {
-            Subscription::None => 0,
-            Subscription::Lost => 1,
-            Subscription::On(node) => node + 2,
-        };
         let bytes = [mode as u8, master, acquires_left.0, asks_in.0, first_count, second_count, first, due_in.0];
         hasher.write_u64(word(bytes));
         let [one, other] = threads;
         one.hash(hasher);
         other.hash(hasher);
-        hasher.write_u32(u32::from_le_bytes([subscription, permits, messages, 0]));
+        hasher.write_u32(u32::from_le_bytes([subscription as u8, permits, messages, replicas.0]));
     }
 }
 

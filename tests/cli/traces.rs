@@ -22,6 +22,7 @@ pub const SMALL: Config = Config {
         restart_after: 0,
         min_replicas: 0,
         min_replicas_max_lag_ticks: 0,
+        wait_for: 0,
         lock_delay: 0,
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
@@ -67,6 +68,7 @@ pub const EVERYTHING: Config = Config {
         restart_after: 2,
         min_replicas: 1,
         min_replicas_max_lag_ticks: 1,
+        wait_for: 1,
         lock_delay: 2,
         ..SMALL.cluster
     },

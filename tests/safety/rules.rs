@@ -72,7 +72,7 @@ impl Classified for Demotions {
                 if let Action::Demote { node } = action {
                     let master = next.world.acting_master().expect("somebody to follow");
                     assert_eq!(next.world.node(node).record, master.record);
-                    let hears = |client: &Client| client.wakeup.subscription == Subscription::On(node);
+                    let hears = |client: &Client| client.wakeup.subscription == Subscription::on(node);
                     assert!(!next.world.clients.iter().any(hears));
                     erased += usize::from(world.node(node).record != master.record);
                 }

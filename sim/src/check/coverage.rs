@@ -32,6 +32,13 @@ impl Coverage {
         self.answers[kind as usize][reply as usize]
     }
 
+    /// Whether a request for the lock was refused because too few replicas heard of it.
+    pub fn fails_for_want_of_replicas(&self) -> bool {
+        let asks = [ActionKind::Acquire, ActionKind::SecondAsk, ActionKind::WakeByMessage, ActionKind::WakeByTimer];
+        let is_refused = |kind: ActionKind| self.answered(kind, ReplyKind::NotEnoughReplicas) > 0;
+        asks.into_iter().any(is_refused) || self.answered(ActionKind::Confirm, ReplyKind::TooFewReplicas) > 0
+    }
+
     /// How often anything was taken.
     pub(super) fn steps(&self) -> u64 {
         self.answers.iter().flatten().sum()

@@ -185,6 +185,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::WakeByMessage
         | ActionKind::WakeByTimer
         | ActionKind::GiveUp
+        | ActionKind::Confirm
+        | ActionKind::Undo
         | ActionKind::Work
         | ActionKind::Discover
         | ActionKind::Resubscribe

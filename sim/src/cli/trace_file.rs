@@ -189,6 +189,7 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
         within(key, ticks.into(), 0, MAX_TICKS.into())?;
     }
     within("cluster/restart_after", cluster.restart_after.into(), 0, MAX_TICKS.into())?;
+    within("cluster/wait_for", cluster.wait_for.into(), 0, MAX_REPLICAS.into())?;
     within("cluster/lock_delay", cluster.lock_delay.into(), 0, MAX_TICKS.into())?;
     within("cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
     let max_lag = cluster.min_replicas_max_lag_ticks.into();
@@ -239,6 +240,8 @@ fn takes_part(config: &Config, action: Action) -> bool {
         | Action::WakeByMessage { client, thread }
         | Action::WakeByTimer { client, thread }
         | Action::GiveUp { client, thread }
+        | Action::Confirm { client, thread }
+        | Action::Undo { client, thread }
         | Action::Work { client, thread }
         | Action::Release { client, thread }
         | Action::CrashThread { client, thread }

@@ -13,6 +13,7 @@ use crate::scenario::{Scenario, ScenarioError};
 pub struct Draft {
     document: DocumentMut,
     lease: i64,
+    replicas: i64,
 }
 
 impl Draft {
@@ -23,7 +24,9 @@ impl Draft {
             document.remove(table);
         }
         let lease = document["time"]["lease"].as_integer().expect("every scenario has a lease");
-        Self { document, lease }
+        let replicas = document.get("cluster").and_then(|cluster| cluster.get("replicas"));
+        let replicas = replicas.and_then(Item::as_integer).unwrap_or(0);
+        Self { document, lease, replicas }
     }
 
     /// The same with this turned.
@@ -63,7 +66,7 @@ impl Draft {
     }
 
     fn set(&mut self, setting: &Setting) {
-        let lease = self.lease;
+        let (lease, replicas) = (self.lease, self.replicas);
         let table = self.table(setting.table);
         if setting.is_default && table.get(setting.key).is_some() {
             return;
@@ -73,6 +76,7 @@ impl Draft {
             Value::Word(word) => value(word),
             Value::Flag(flag) => value(flag),
             Value::LeaseAnd(more) => value(lease + more),
+            Value::Replicas => value(replicas.max(1)),
         };
     }
 

@@ -32,6 +32,8 @@ pub(super) enum Value {
     Flag(bool),
     /// So many ticks more than the lease.
     LeaseAnd(i64),
+    /// As many as there are replicas; at least 1, which a world without any refuses.
+    Replicas,
 }
 
 const fn set(table: &'static str, key: &'static str, value: Value) -> Setting {
@@ -81,6 +83,16 @@ pub const REPAIRS: &[Knob] = &[
         name: "min-replicas",
         sentence: "a master that hears of no replica does not write (min-replicas-to-write 1)",
         settings: &[set("cluster", "min_replicas", Value::Number(1))],
+    },
+    Knob {
+        name: "wait-for-all",
+        sentence: "a grant is believed when every replica acknowledged it, and given back if not (WAIT)",
+        settings: &[set("cluster", "wait_for", Value::Replicas), set("protocol", "wait_rule", Value::Word("all"))],
+    },
+    Knob {
+        name: "wait-for-any",
+        sentence: "a grant is believed when one replica acknowledged it, if the client knows of any (Redisson's WAIT)",
+        settings: &[set("cluster", "wait_for", Value::Replicas), set("protocol", "wait_rule", Value::Word("any"))],
     },
     Knob {
         name: "fsync-always",

@@ -14,6 +14,7 @@ use std::time::Instant;
 
 use lockstep_model::{Property, Verdict};
 
+use crate::check::liveness::{Lasting, lasting, longest_wait};
 use crate::check::team::Team;
 use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
 use crate::scenario::Scenario;
@@ -48,6 +49,8 @@ pub struct Frontier {
     pub broken: BTreeMap<Property, Vec<Minimal>>,
     /// Of every set that was looked at, what is so under it.
     pub verdicts: BTreeMap<FaultSet, BTreeMap<Property, Verdict>>,
+    /// For no fault and each single one, what everybody pays.
+    pub prices: BTreeMap<FaultSet, Price>,
     /// Sets of which a limit kept something from being known.
     pub inconclusive: Vec<FaultSet>,
     /// Distinct states of all of them.
@@ -63,8 +66,19 @@ pub struct Minimal {
     pub faults: FaultSet,
     /// Steps of the trace that breaks it.
     pub steps: usize,
+    /// The longest that it can stay broken, if it is one of states; `None` also where a limit fired.
+    pub lasts: Option<Lasting>,
     /// Whether the property was found to hold with any one fault less; not so where a limit fired.
     pub is_confirmed: bool,
+}
+
+/// What everybody pays in one world, whether anything is broken or not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Price {
+    /// Whether an acquire can fail because too few replicas hear of it.
+    pub can_fail: bool,
+    /// The longest that a thread can be in `lock()` without being served; `None`: nobody waits, or a limit fired.
+    pub longest_wait: Option<Lasting>,
 }
 
 /// A fault that the world does not know.
@@ -130,11 +144,18 @@ impl FaultSet {
     }
 
     /// The draft with these faults, under this repair where it makes a difference: a setting that only matters to other
-    /// faults is refused by the scenario's reader, and then everything is as without it. `None`: they do not go together.
+    /// faults is refused by the scenario's reader, and then everything is as without it. `None`: they do not go together,
+    /// or what they do together is not modelled.
     pub fn under(&self, draft: &Draft, repair: Option<&Knob>) -> Option<Draft> {
         let bare = self.on(draft);
-        let repaired = repair.map(|repair| bare.with(repair));
-        repaired.into_iter().chain([bare]).find(|draft| draft.scenario(A_SET, A_SET).is_ok())
+        if let Some(repaired) = repair.map(|repair| bare.with(repair)) {
+            match repaired.scenario(A_SET, A_SET) {
+                Ok(_) => return Some(repaired),
+                Err(error) if error.is_not_modelled() => return None,
+                Err(_) => {}
+            }
+        }
+        bare.scenario(A_SET, A_SET).is_ok().then_some(bare)
     }
 
     /// The draft with these faults.
@@ -174,10 +195,12 @@ pub fn frontier(
         repair,
         broken: BTreeMap::new(),
         verdicts: BTreeMap::new(),
+        prices: BTreeMap::new(),
         inconclusive: Vec::new(),
         states: 0,
         seconds: 0.0,
     };
+    let team = Team::of(options.threads);
     let mut sets = vec![FaultSet::none()];
     for size in 0..=options.most {
         let scenarios: Vec<(FaultSet, Scenario)> = sets
@@ -185,19 +208,33 @@ pub fn frontier(
             // Two that do not go together are no set.
             .filter_map(|set| Some((set.clone(), set.under(draft, repair)?.scenario(A_SET, A_SET).ok()?)))
             .collect();
-        let outcomes = Team::of(options.threads).share(scenarios.len(), |_, number| {
+        let outcomes = team.share(scenarios.len(), |_, number| {
             if limits.stop.load(Ordering::Relaxed) {
                 return None;
             }
             Some(check_as(&scenarios[number].1, How::by(Engine::Native), limits))
         });
+        let waits = team.share(scenarios.len(), |_, number| {
+            let is_asked = size <= 1 && !limits.stop.load(Ordering::Relaxed);
+            is_asked.then(|| longest_wait(&scenarios[number].1.config, limits).ok().flatten())
+        });
         let mut minimal = Vec::new();
-        for ((set, _), outcome) in scenarios.iter().zip(outcomes) {
+        for (((set, _), outcome), wait) in scenarios.iter().zip(outcomes).zip(waits) {
             let Some(outcome) = outcome else { continue };
-            found.note(set, &outcome?, &mut minimal);
+            let outcome = outcome?;
+            if let Some(longest_wait) = wait {
+                let can_fail = outcome.coverage.fails_for_want_of_replicas();
+                found.prices.insert(set.clone(), Price { can_fail, longest_wait });
+            }
+            found.note(set, &outcome, &mut minimal);
         }
-        for (property, minimal) in minimal {
-            found.broken.entry(property).or_default().push(minimal);
+        let lasts = team.share(minimal.len(), |_, number| {
+            let (property, Minimal { faults, .. }) = &minimal[number];
+            let (_, scenario) = scenarios.iter().find(|(set, _)| set == faults)?;
+            lasting(&scenario.config, *property, limits).ok().flatten()
+        });
+        for ((property, minimal), lasts) in minimal.into_iter().zip(lasts) {
+            found.broken.entry(property).or_default().push(Minimal { lasts, ..minimal });
         }
         if size < options.most {
             sets = larger(&sets, &known, options.each);
@@ -227,7 +264,7 @@ impl Frontier {
             if found.verdict == Verdict::Violated && is_new {
                 let steps = found.trace.as_ref().map_or(0, |trace| trace.steps.len());
                 let is_confirmed = set.smaller().all(|smaller| !self.inconclusive.contains(&smaller));
-                minimal.push((found.property, Minimal { faults: set.clone(), steps, is_confirmed }));
+                minimal.push((found.property, Minimal { faults: set.clone(), steps, lasts: None, is_confirmed }));
             }
         }
     }

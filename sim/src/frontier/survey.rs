@@ -38,7 +38,9 @@ pub struct Cell {
 pub enum Effect {
     /// The same faults break it no more.
     Stops,
-    /// They do as before, in as few steps.
+    /// They do, but it is over sooner.
+    Shortens,
+    /// They do as before, in as few steps and for as long.
     Nothing,
     /// They do, but it takes more steps to come to.
     Later,
@@ -46,6 +48,8 @@ pub enum Effect {
     Worse,
     /// The limits kept it from being known.
     Unknown,
+    /// Nobody has written the rules of the two together.
+    NotModelled,
 }
 
 impl Effect {
@@ -53,10 +57,12 @@ impl Effect {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stops => "stops it",
+            Self::Shortens => "shortens it",
             Self::Nothing => "does nothing",
             Self::Later => "makes it harder",
             Self::Worse => "makes it easier",
             Self::Unknown => "unknown",
+            Self::NotModelled => "is not modelled with it",
         }
     }
 }
@@ -131,8 +137,11 @@ fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
     let breaking = frontier.broken.get(&property).into_iter().flatten();
     match breaking.filter(|minimal| minimal.faults.is_within(&bare.faults)).min_by_key(|minimal| minimal.steps) {
         None if frontier.inconclusive.contains(&bare.faults) => Effect::Unknown,
+        None if !frontier.verdicts.contains_key(&bare.faults) => Effect::NotModelled,
         None => Effect::Stops,
         Some(repaired) if repaired.faults != bare.faults || repaired.steps < bare.steps => Effect::Worse,
+        // What has no bound is longer than what has one; of what is not known nothing is said.
+        Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => Effect::Shortens,
         Some(repaired) if repaired.steps > bare.steps => Effect::Later,
         Some(_) => Effect::Nothing,
     }

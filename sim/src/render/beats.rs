@@ -194,6 +194,10 @@ impl Teller<'_> {
                 Tone::Odd,
                 format!("{name}'s wait limit is over: it goes away"),
             ),
+            Action::Confirm { client, thread } => self.confirm(client, thread),
+            Action::Undo { client, thread } => {
+                self.release(client, thread, "give back", format!("{name} gives back what too few replicas have"))
+            }
             Action::Work { client, thread } => vec![self.work(Lane::Thread { client, thread })],
             Action::Release { client, thread } => {
                 let holds = self.thread_before(client, thread).holds;
@@ -283,6 +287,10 @@ impl Teller<'_> {
         let (name, master) = (&self.step.lane, node_name(node));
         let after = self.thread_after(client, thread);
         let (says, tone, answer) = match self.step.answer {
+            Reply::Acquired if after.phase == "confirming" => {
+                let answer = format!("{master} grants{}; {name} asks how many have it", self.replicas_know());
+                ("granted".to_owned(), Tone::Plain, answer)
+            }
             Reply::Acquired if self.has(Happening::Reentered) => {
                 let answer = format!(
                     "{master} counts {} and makes the lease whole",
@@ -309,6 +317,34 @@ impl Teller<'_> {
             other => (super::words::reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, verb, what, (says, tone, answer))
+    }
+
+    /// `WAIT` and its answer.
+    fn confirm(&self, client: u8, thread: u8) -> Vec<Beat> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} hears from {master}");
+        let told = match self.step.answer {
+            Reply::Acknowledged { replicas } => {
+                let have = format!(
+                    "{} acknowledged the grant{}",
+                    count(replicas.into(), "replica"),
+                    self.others_believe(name)
+                );
+                ("HOLDS".to_owned(), Tone::Good, have)
+            }
+            Reply::TooFewReplicas { replicas } => {
+                let have =
+                    if replicas == 0 { "no replica".to_owned() } else { count(replicas.into(), "replica") + " only" };
+                (
+                    format!("{replicas} have it"),
+                    Tone::Odd,
+                    format!("{have} acknowledged the grant: {name} must give it back"),
+                )
+            }
+            other => (super::words::reply(self.config, other), Tone::Plain, format!("{master} answers")),
+        };
+        self.request(caller, node, "WAIT", what, told)
     }
 
     /// A node that does not write.

@@ -6,9 +6,10 @@ use serde_json::{Value, json};
 
 use super::verdicts::{plain_table, trimmed};
 use super::words;
+use crate::check::liveness::Lasting;
 use crate::frontier::knobs::FAULTS;
 use crate::frontier::survey::is_availability;
-use crate::frontier::{Effect, Frontier, Minimal, Options, Survey};
+use crate::frontier::{Effect, FaultSet, Frontier, Minimal, Options, Price, Survey};
 
 /// The page for people.
 pub fn page(name: &str, survey: &Survey, options: Options) -> String {
@@ -43,15 +44,25 @@ fn broken(frontier: &Frontier) -> String {
     let mut rows = Vec::new();
     for (property, all) in &frontier.broken {
         if all.is_empty() {
-            rows.push([property.id().to_owned(), "nothing breaks it".to_owned(), String::new()]);
+            rows.push([property.id().to_owned(), "nothing breaks it".to_owned(), String::new(), String::new()]);
         }
         for minimal in all {
             let doubt = if minimal.is_confirmed { "" } else { "   perhaps not minimal: a limit fired" };
             let steps = words::count(minimal.steps, "step") + doubt;
-            rows.push([property.id().to_owned(), minimal.faults.words(), steps]);
+            let lasts = minimal.lasts.map_or_else(String::new, lasts);
+            rows.push([property.id().to_owned(), minimal.faults.words(), steps, lasts]);
         }
     }
-    trimmed(&plain_table(["property", "broken by", "in"], rows))
+    trimmed(&plain_table(["property", "broken by", "in", "lasts"], rows))
+}
+
+/// `for ever`, `at most 2 ticks`.
+pub fn lasts(lasting: Lasting) -> String {
+    match lasting {
+        Lasting::ForEver => "for ever".to_owned(),
+        Lasting::Ticks(0) => "less than a tick".to_owned(),
+        Lasting::Ticks(most) => format!("at most {}", words::count(most as usize, "tick")),
+    }
 }
 
 fn repairs(survey: &Survey) -> String {
@@ -74,7 +85,35 @@ fn prices(survey: &Survey) -> String {
             let _ = writeln!(page, "{} {price} {}, by {}", repair.name, property.id(), minimal.faults.words());
         }
     }
-    if page.is_empty() { page } else { format!("\nwhat they cost\n{page}") }
+    let costs =
+        trimmed(&plain_table(["", "an acquire can fail", "waits without a fault", "waits with one"], costs(survey)));
+    format!("\nwhat they cost\n{costs}{page}")
+}
+
+/// What everybody pays, bare and under each repair that makes a difference: in which worlds an acquire can fail for want of
+/// replicas, and the longest wait in them.
+pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
+    let row = |frontier: &Frontier| {
+        let failing: Vec<_> = frontier.prices.iter().filter(|(_, price)| price.can_fail).collect();
+        let fails = if failing.iter().any(|(set, _)| set.iter().next().is_none()) {
+            "always".to_owned()
+        } else if failing.is_empty() {
+            "never".to_owned()
+        } else {
+            format!("with {}", failing.iter().map(|(set, _)| set.words()).collect::<Vec<_>>().join(", "))
+        };
+        let longest = |with_fault: bool| {
+            let of = |(set, _): &(&FaultSet, &Price)| set.iter().next().is_some() == with_fault;
+            frontier.prices.iter().filter(of).filter_map(|(_, price)| price.longest_wait).max()
+        };
+        let told = |longest: Option<Lasting>| longest.map_or_else(|| "nobody waits".to_owned(), lasts);
+        let name = frontier.repair.map_or("bare", |repair| repair.name);
+        [name.to_owned(), fails, told(longest(false)), told(longest(true))]
+    };
+    let bare = row(&survey.bare);
+    let differs = |row: &[String; 4]| row[1..] != bare[1..];
+    let repaired: Vec<_> = survey.repaired.iter().map(row).filter(differs).collect();
+    [bare].into_iter().chain(repaired).collect()
 }
 
 /// The object for programs.
@@ -125,14 +164,32 @@ fn variant(frontier: &Frontier) -> Value {
         "states": frontier.states,
         "seconds": frontier.seconds,
         "properties": properties,
+        "prices": frontier.prices.iter().map(|(set, price)| json!({
+            "faults": faults(set),
+            "acquire_can_fail": price.can_fail,
+            "longest_wait": lasting(price.longest_wait),
+        })).collect::<Vec<_>>(),
         "inconclusive": frontier.inconclusive.iter().map(faults).collect::<Vec<_>>(),
     })
 }
 
-fn minimal(minimal: &Minimal) -> Value {
-    json!({ "faults": faults(&minimal.faults), "steps": minimal.steps, "confirmed": minimal.is_confirmed })
+fn lasting(lasting: Option<Lasting>) -> Value {
+    match lasting {
+        None => Value::Null,
+        Some(Lasting::ForEver) => json!("for ever"),
+        Some(Lasting::Ticks(most)) => json!({ "at_most_ticks": most }),
+    }
 }
 
-fn faults(set: &crate::frontier::FaultSet) -> Value {
+fn minimal(minimal: &Minimal) -> Value {
+    json!({
+        "faults": faults(&minimal.faults),
+        "steps": minimal.steps,
+        "lasts": lasting(minimal.lasts),
+        "confirmed": minimal.is_confirmed,
+    })
+}
+
+fn faults(set: &FaultSet) -> Value {
     set.iter().map(|(fault, budget)| (fault.name.to_owned(), json!(budget))).collect::<serde_json::Map<_, _>>().into()
 }

@@ -115,6 +115,8 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         }),
         "asking" => Some("has asked, and has no answer yet".to_owned()),
         "asking-again" => Some("subscribed, has asked again, and has no answer yet".to_owned()),
+        "confirming" => Some("is granted, and waits to hear how many replicas know".to_owned()),
+        "undoing" => Some("is granted, and gives it back: too few replicas know".to_owned()),
         "releasing" => Some("has called release, and has no answer yet".to_owned()),
         _ => None,
     };

@@ -1,7 +1,7 @@
 //! The phrases of the pictures, in the words of the dictionary.
 
 use lockstep_model::action::{Action, Party};
-use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule};
+use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule, WaitRule};
 use lockstep_model::step::Reply;
 use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
 use lockstep_model::wire::Slot;
@@ -66,6 +66,8 @@ pub const fn does(action: Action) -> &'static str {
         Action::WakeByMessage { .. } => "wakes by a message, and asks",
         Action::WakeByTimer { .. } => "wakes by its timer, and asks",
         Action::GiveUp { .. } => "gives up: its wait limit is over",
+        Action::Confirm { .. } => "hears how many replicas have its grant",
+        Action::Undo { .. } => "gives its grant back: too few replicas have it",
         Action::Work { .. } => "works on the resource",
         Action::Release { .. } => "releases",
         Action::Discover { .. } => "learns which node is the master",
@@ -150,6 +152,9 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::Unreachable => "no answer".to_owned(),
         Reply::ForceReleased => "deleted".to_owned(),
         Reply::NothingToRelease => "nothing to delete".to_owned(),
+        Reply::Acknowledged { replicas } => format!("acknowledged by {}", count(replicas.into(), "replica")),
+        Reply::TooFewReplicas { replicas: 0 } => "acknowledged by no replica".to_owned(),
+        Reply::TooFewReplicas { replicas } => format!("acknowledged by {} only", count(replicas.into(), "replica")),
         Reply::Accepted => "accepted".to_owned(),
         Reply::Rejected => "rejected".to_owned(),
         Reply::NotEnoughReplicas => "not enough replicas".to_owned(),
@@ -330,6 +335,17 @@ pub fn world(config: &Config) -> Vec<String> {
         let needed = count(config.cluster.min_replicas.into(), "replica");
         lines.push(format!("a master writes only if it heard of {needed} within {most}"));
     }
+    if config.cluster.wait_for > 0 {
+        let asked = count(config.cluster.wait_for.into(), "replica");
+        lines.push(match config.protocol.wait_rule {
+            WaitRule::All => format!("a grant is believed when {asked} acknowledged it, and given back if not"),
+            WaitRule::Any => {
+                "a grant is believed when a replica acknowledged it, if the client knows of any, and given \
+                              back if not"
+                    .to_owned()
+            }
+        });
+    }
     if config.cluster.lock_delay > 0 {
         let delay = ticks(config.cluster.lock_delay);
         lines.push(format!("who learns of a new master asks for the lock only {delay} later"));
@@ -475,7 +491,7 @@ fn threads(state: &State) -> impl Iterator<Item = &lockstep_model::trace::Thread
 }
 
 pub(crate) fn is_in_lock(phase: &str) -> bool {
-    matches!(phase, "refused" | "subscribed" | "waiting" | "asking" | "asking-again")
+    matches!(phase, "refused" | "subscribed" | "waiting" | "asking" | "asking-again" | "confirming" | "undoing")
 }
 
 fn acting_master(state: &State) -> Option<&str> {

@@ -75,10 +75,19 @@ pub fn text(value: &Value) -> Option<String> {
 
 /// How far a master has written, by its `INFO replication`.
 pub fn replication_offset(info: &Value) -> Result<u64, Error> {
-    let missing = || Error::Unexpected { asked: "INFO replication", answer: format!("no offset in {info:?}") };
+    number_in(info, "master_repl_offset:")
+}
+
+/// How many replicas a master takes for connected, by its `INFO replication`.
+pub fn connected_replicas(info: &Value) -> Result<u64, Error> {
+    number_in(info, "connected_slaves:")
+}
+
+fn number_in(info: &Value, field: &str) -> Result<u64, Error> {
+    let missing = || Error::Unexpected { asked: "INFO replication", answer: format!("no {field} in {info:?}") };
     let info = text(info).ok_or_else(missing)?;
-    let offset = info.lines().find_map(|line| line.strip_prefix("master_repl_offset:"));
-    offset.and_then(|offset| offset.trim().parse().ok()).ok_or_else(missing)
+    let number = info.lines().find_map(|line| line.strip_prefix(field));
+    number.and_then(|number| number.trim().parse().ok()).ok_or_else(missing)
 }
 
 /// The role that a node tells of itself, in the words of the dictionary.

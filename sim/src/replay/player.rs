@@ -6,6 +6,7 @@
 
 mod in_flight;
 mod nodes;
+mod waits;
 mod watch;
 
 use std::collections::VecDeque;
@@ -24,6 +25,7 @@ use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
 use in_flight::InFlight;
+use waits::Waits;
 use watch::Watch;
 
 /// When every history begins, on every node's clock: 2024-01-01, any moment would do.
@@ -66,6 +68,7 @@ pub struct Player {
     is_fresh: bool,
     told: Told,
     in_flight: InFlight,
+    waits: Waits,
 }
 
 /// One node, our connection to it, and what we have to tell it.
@@ -165,6 +168,7 @@ impl Player {
             is_fresh: false,
             told: Told::default(),
             in_flight: InFlight::default(),
+            waits: Waits::new(),
         };
         player.reset()?;
         Ok(player)
@@ -218,6 +222,7 @@ impl Player {
     fn reset(&mut self) -> Result<(), Error> {
         self.listeners = (0..self.config.clients.count).map(|_| Listener::default()).collect();
         self.in_flight = InFlight::default();
+        self.waits.clear();
         if self.is_worn {
             return self.start_nodes();
         }
@@ -325,6 +330,7 @@ impl Player {
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
             Action::ClockJump { node } => self.jump(usize::from(node))?,
             Action::Discover { client } => self.discover(at, client, &step.state)?,
+            Action::Confirm { client, thread } => self.confirm((client, thread), step, before)?,
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);
@@ -338,6 +344,7 @@ impl Player {
         if self.config.is_split() {
             self.play_in_flight(step, before)?;
         }
+        self.count_replicas(step, before)?;
         self.expect_keys(at, &step.state);
         Ok(())
     }
@@ -350,11 +357,13 @@ impl Player {
         let node = self.index_of(known.unwrap_or_default());
 
         let words = self.interpreter.reply_words(step.answer);
-        let member = &mut self.members[node];
-        let afterwards = request.afterwards.clone();
-        member.pending.push((request.call.evalsha(), Expected::Reply { at, words, request }));
-        if let Some(command) = afterwards {
-            member.pending.push((command, Expected::Anything));
+        if let Some(caller) = waits::caller(&self.config, step.action) {
+            self.acquire_alone(caller, node, (at, words, request))?;
+        } else {
+            let pending = &mut self.members[node].pending;
+            let afterwards = request.afterwards.clone();
+            pending.push((request.call.evalsha(), Expected::Reply { at, words, request }));
+            pending.extend(afterwards.map(|command| (command, Expected::Anything)));
         }
         if step.happenings.contains(&Happening::Published) {
             let name = node_name_of(node);

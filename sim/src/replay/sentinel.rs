@@ -128,6 +128,8 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), Error> {
             | Action::WakeByMessage { .. }
             | Action::WakeByTimer { .. }
             | Action::GiveUp { .. }
+            | Action::Confirm { .. }
+            | Action::Undo { .. }
             | Action::Work { .. }
             | Action::Release { .. }
             | Action::Discover { .. }

@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 21] = [
+pub const TABLE: [Row; 23] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -88,6 +88,12 @@ pub const TABLE: [Row; 21] = [
         told: "SIGKILL; REPLICAOF NO ONE",
         redisson: "(Sentinel's failover; Redisson: changeMaster)",
     },
+    Row {
+        model: "confirm → acknowledged | too_few_replicas",
+        told: "WAIT of the connection that acquired; where it blocks, CLIENT UNBLOCK … TIMEOUT: its clock stands still",
+        redisson: "WAIT in one batch with the script; NoSyncedSlavesException",
+    },
+    Row { model: "undo", told: "as release", redisson: "handleNoSync: unlockInnerAsync" },
     Row {
         model: "any write → not_enough_replicas",
         told: "NOREPLICAS of a master with min-replicas-to-write, min-replicas-max-lag",
@@ -229,7 +235,10 @@ impl Interpreter {
             | Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => Some(self.acquire(&holder(client, thread))),
-            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+            Action::Undo { .. } if reply == Reply::Unreachable => None,
+            Action::Release { client, thread }
+            | Action::Undo { client, thread }
+            | Action::ForeignRelease { client, thread } => {
                 Some(self.release(&format!("release-{step}"), &holder(client, thread)))
             }
             Action::Renew { client } => match reply {
@@ -243,6 +252,7 @@ impl Interpreter {
             Action::ForceRelease { .. } => Some(self.force_release()),
             Action::Subscribe { .. }
             | Action::GiveUp { .. }
+            | Action::Confirm { .. }
             | Action::Work { .. }
             | Action::Discover { .. }
             | Action::Resubscribe { .. }
@@ -289,6 +299,7 @@ impl Interpreter {
             Reply::NotHeld => "not held".to_owned(),
             Reply::Renewed => "renewed".to_owned(),
             Reply::RenewalMissed => "not renewed".to_owned(),
+            Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => acknowledged(replicas.into()),
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS.to_owned(),
             Reply::ReadOnly => READ_ONLY.to_owned(),
             Reply::ForceReleased => "force released".to_owned(),
@@ -393,6 +404,11 @@ impl Interpreter {
 /// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
 fn holder(client: u8, thread: u8) -> Holder {
     Holder::new(lockstep_model::trace::client_name(client), u64::from(thread) + 1)
+}
+
+/// What `WAIT` answers.
+pub(super) fn acknowledged(replicas: i64) -> String {
+    format!("{replicas} have it")
 }
 
 fn busy(remaining_ms: Option<i64>) -> String {

@@ -142,6 +142,11 @@ impl ScenarioError {
         self.sources.iter().flat_map(|source| &source.problems)
     }
 
+    /// Whether nothing is wrong with it but that its rules are not written yet.
+    pub fn is_not_modelled(&self) -> bool {
+        self.problems().all(|problem| problem.code() == Code::NotModelled)
+    }
+
     /// What is wrong first, in one line.
     pub fn first(&self) -> String {
         self.problems().map(Problem::title).next().unwrap_or_default().to_owned()

@@ -1,7 +1,7 @@
 //! Values that are fine alone and describe nothing together.
 
 use lockstep_model::LockKind;
-use lockstep_model::config::Fsync;
+use lockstep_model::config::{Fsync, NetworkMode, WaitRule};
 
 use super::code::Code;
 use super::error::Problem;
@@ -65,6 +65,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("promote", "there is no replica that could be promoted"),
             ("failover_within", "there is no replica that could take over"),
             ("min_replicas", "there is no replica that a master could hear of"),
+            ("wait_for", "there is no replica that could acknowledge a grant"),
             ("lock_delay", "there is no replica that could become a new master"),
         ] {
             Pair::of(&sections.cluster, key, reason)
@@ -73,6 +74,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         }
     }
     note_nodes(parts, sections);
+    note_waits(parts, sections);
     note_clocks(parts, sections);
 }
 
@@ -126,6 +128,39 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
+/// How many replicas a grant waits for.
+fn note_waits(parts: &Parts, sections: &Sections<'_>) {
+    let Some(cluster) = parts.cluster else { return };
+    if cluster.wait_for == 0 {
+        Pair::of(&sections.protocol, "wait_rule", "no acquire waits for replicas")
+            .with(sections.cluster.span_of("wait_for"), "none")
+            .note("leave it out, or say how many it waits for: wait_for = 1 in [cluster]");
+        return;
+    }
+    if cluster.wait_for > cluster.replicas && cluster.replicas > 0 {
+        Pair::of(&sections.cluster, "wait_for", "an acquire would wait for more replicas than there are")
+            .with(sections.cluster.span_of("replicas"), "all there are")
+            .note("use a smaller wait_for, or more replicas");
+    }
+    if parts.clients.is_some_and(|clients| clients.max_holds > 1) {
+        Pair::not_yet(&sections.cluster, "wait_for", "a re-entry that waits for replicas is not modelled")
+            .with(sections.clients.span_of("max_holds"), "may enter more than once")
+            .note("use wait_for = 0, or max_holds = 1 in [clients]");
+    }
+    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
+        Pair::not_yet(&sections.cluster, "wait_for", "WAIT between a request and its answer is not modelled")
+            .with(sections.network.span_of("mode"), "request and answer are steps of their own")
+            .note("use wait_for = 0, or mode = \"atomic\" in [network]");
+    }
+    let counts = parts.protocol.is_some_and(|protocol| protocol.wait_rule == WaitRule::Any);
+    if counts && parts.faults.is_some_and(|faults| faults.cut_link > 0) {
+        let reason = "how many replicas a master counts whose links were cut is not modelled";
+        Pair::not_yet(&sections.faults, "cut_link", reason)
+            .with(sections.cluster.span_of("wait_for"), "the rule `any` asks for that number")
+            .note("use cut_link = 0, or wait_rule = \"all\" in [protocol]");
+    }
+}
+
 /// How far clocks jump, and what goes by them.
 fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
     let (Some(time), Some(faults)) = (parts.time, parts.faults) else { return };
@@ -147,18 +182,24 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
     }
     let Some(cluster) = parts.cluster else { return };
     if faults.clock_jump > 0 && cluster.min_replicas > 0 {
-        Pair::of(
-            &sections.faults,
-            "clock_jump",
-            "what a jump does to a master that counts its replicas is not modelled",
-        )
-        .with(sections.cluster.span_of("min_replicas"), "it counts them by its clock")
-        .note("leave one of the two out");
+        let reason = "what a jump does to a master that counts its replicas is not modelled";
+        Pair::not_yet(&sections.faults, "clock_jump", reason)
+            .with(sections.cluster.span_of("min_replicas"), "it counts them by its clock")
+            .note("leave one of the two out");
     }
     if faults.clock_jump > 0 && time.jump < 0 && cluster.fsync == Fsync::EverySecond {
-        Pair::of(&sections.faults, "clock_jump", "what a clock that goes back does to the second is not modelled")
+        Pair::not_yet(&sections.faults, "clock_jump", "what a clock that goes back does to the second is not modelled")
             .with(sections.cluster.span_of("fsync"), "the disk is written to by that clock")
             .note("use a jump ahead, or another fsync");
+    }
+    let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
+    if is_split && parts.protocol.is_some_and(|protocol| protocol.receipts) {
+        let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];
+        for (key, _) in keys.into_iter().filter(|(_, budget)| *budget > 0) {
+            Pair::not_yet(&sections.faults, key, "what it does to the receipts beside the lock is not modelled")
+                .with(sections.network.span_of("mode"), "receipts matter where requests are sent again")
+                .note("use receipts = false in [protocol], or mode = \"atomic\" in [network]");
+        }
     }
 }
 
@@ -170,7 +211,16 @@ pub(super) struct Pair<'s, 'a> {
 
 impl<'s, 'a> Pair<'s, 'a> {
     pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
-        let problem = section.span_of(key).map(|span| Problem::at(Code::Impossible, span, reason));
+        Self::with_code(Code::Impossible, section, key, reason)
+    }
+
+    /// Two that could go together, and whose rules nobody has written yet.
+    fn not_yet(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+        Self::with_code(Code::NotModelled, section, key, reason)
+    }
+
+    fn with_code(code: Code, section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+        let problem = section.span_of(key).map(|span| Problem::at(code, span, reason));
         Self { section, problem }
     }
 

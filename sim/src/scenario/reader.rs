@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use lockstep_model::config::{
     Bound, Calls, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
     MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
-    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls,
+    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -188,7 +188,7 @@ impl<'a> Sections<'a> {
         let cluster = &self.cluster;
         cluster.number_for_later("groups", 1..=MAX_GROUPS, 1, "more than one independent master");
         let replicas = cluster.number("replicas", 0..=MAX_REPLICAS);
-        cluster.number_for_later("wait_for", 0..=MAX_REPLICAS, 0, "an acquire that waits for replicas");
+        let wait_for = cluster.number("wait_for", 0..=MAX_REPLICAS);
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
         // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
         let max_lag = cluster.number("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
@@ -208,6 +208,7 @@ impl<'a> Sections<'a> {
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync: fsync.or(Fsync::None)?,
             restart_after: restart_after.or(0)?,
+            wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
             min_replicas,
             min_replicas_max_lag_ticks: max_lag.or(u8::from(min_replicas > 0))?,
@@ -237,8 +238,8 @@ impl<'a> Sections<'a> {
         let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
         let missed_renewal = section.word("missed_renewal", "answer to a missed renewal", &MISSED_RENEWALS);
         let failed_renewal = section.word("failed_renewal", "answer to a failed renewal", &FAILED_RENEWALS);
-        // Which answer of WAIT is enough matters to those who send WAIT, and so far nobody does.
-        section.word("wait_rule", "rule for WAIT", &[("any", Some(())), ("all", Some(()))]);
+        let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All))];
+        let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
         let switches = profile.or(Profile::Redisson47)?.protocol();
         Some(Protocol {
             profile: switches.profile,
@@ -246,6 +247,7 @@ impl<'a> Sections<'a> {
             renewal_timer: renewal_timer.or(switches.renewal_timer)?,
             missed_renewal: missed_renewal.or(switches.missed_renewal)?,
             failed_renewal: failed_renewal.or(switches.failed_renewal)?,
+            wait_rule: wait_rule.or(switches.wait_rule)?,
         })
     }
 

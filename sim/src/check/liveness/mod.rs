@@ -9,9 +9,9 @@ mod building;
 pub mod components;
 pub mod graph;
 pub mod lasso;
+pub mod lasting;
 mod rounds;
 
-use std::marker::PhantomData;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -23,6 +23,7 @@ use super::{Limits, Stopped};
 pub use actions::{ActionSet, Fairness};
 pub use graph::{Graph, Marks, Move, Space};
 pub use lasso::Lasso;
+pub use lasting::{Lasting, lasting, longest_wait};
 
 /// What the pass found.
 #[derive(Clone, Debug)]
@@ -95,7 +96,11 @@ impl Classified for Looking<'_> {
         let glance = Glance::new(config);
         let actions = glance.actions();
         let debts = debts(config, self.properties, self.whom);
-        let space = Worlds::<R, C, N> { config, glance: &glance, debts: &debts, looking: &self, class: PhantomData };
+        let marks = |world: &World<R, C, N>| -> Marks {
+            let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
+            owed.map(|(number, _): (u32, _)| 1 << number).sum()
+        };
+        let space = Worlds { config, glance: &glance, marks: &marks, limits: self.limits, started: self.started };
         let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no reason any more to stop.
         let limits = Limits { max_states: None, ..*self.limits };
@@ -147,12 +152,13 @@ impl Lasso {
 }
 
 /// The model, as a space of states.
-struct Worlds<'a, R, const C: usize, const N: usize> {
+struct Worlds<'a, R: Record, const C: usize, const N: usize> {
     config: &'a Config,
     glance: &'a Glance,
-    debts: &'a [(Property, Holder)],
-    looking: &'a Looking<'a>,
-    class: PhantomData<fn() -> R>,
+    /// What is asked of a state.
+    marks: &'a (dyn Fn(&World<R, C, N>) -> Marks + Sync),
+    limits: &'a Limits<'a>,
+    started: Instant,
 }
 
 impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
@@ -167,8 +173,7 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
     }
 
     fn marks(&self, world: &Self::State) -> Marks {
-        let owed = (0..).zip(self.debts).filter(|(_, (property, holder))| property.pending(world, *holder));
-        owed.map(|(number, _): (u32, _)| 1 << number).sum()
+        (self.marks)(world)
     }
 
     fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u8, Self::State)) {
@@ -193,7 +198,7 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
     }
 
     fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
-        self.looking.limits.progress.store(states as u64, Ordering::Relaxed);
-        self.looking.limits.exceeded(states as u64, bytes as u64, self.looking.started)
+        self.limits.progress.store(states as u64, Ordering::Relaxed);
+        self.limits.exceeded(states as u64, bytes as u64, self.started)
     }
 }
