@@ -10,5 +10,6 @@ mod minimal;
 mod page;
 mod performance;
 mod readme;
+mod repairs;
 mod runs;
 mod state_space;

@@ -5,7 +5,9 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use lockstep_model::branches::WAYS;
-use lockstep_model::config::{Bound, Cluster, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource};
+use lockstep_model::config::{
+    Bound, Cluster, Faults, NetworkMode, Profile, PromoteRule, Protocol, Resend, Resource, WaitRule,
+};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::step::{Happening, enabled};
 use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
@@ -53,8 +55,9 @@ fn any_config() -> impl Strategy<Value = Config> {
     let resource = prop::option::of(any::<bool>());
     let protocol = prop::sample::select(Profile::ALL.to_vec());
     let lock = prop::sample::select(LockKind::ALL.to_vec());
-    (lock, clients, cluster, faults, time, resource, protocol, 0..=1u8).prop_map(
-        |(lock, clients, cluster, faults, time, resource, profile, min_replicas)| {
+    let waits = (0..=2u8, prop::sample::select(WAIT_RULES.to_vec()));
+    (lock, clients, cluster, faults, time, resource, protocol, (0..=1u8, waits)).prop_map(
+        |(lock, clients, cluster, faults, time, resource, profile, (min_replicas, (wait_for, wait_rule)))| {
             let mut config = scenario("two-clients-one-node").config;
             config.lock = lock;
             config.clients.count = clients.0;
@@ -89,13 +92,19 @@ fn any_config() -> impl Strategy<Value = Config> {
             config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
             (config.time.renew_every, config.time.wait_limit) = time;
             config.resource = resource.map(|fenced| Resource { fenced });
-            config.protocol = profile.protocol();
+            config.protocol = Protocol { wait_rule, ..profile.protocol() };
+            let is_counted_behind_a_cut = wait_rule == WaitRule::Any && config.faults.cut_link > 0;
+            if config.clients.max_holds == 1 && !is_counted_behind_a_cut {
+                config.cluster.wait_for = wait_for.min(config.cluster.replicas);
+            }
             config
         },
     )
 }
 
 const PROMOTE_RULES: [PromoteRule; 3] = [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority];
+
+const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
 
 /// So many states of the world, whatever else there is.
 fn looked_at(config: Config, max_states: u64) -> Coverage {
@@ -149,6 +158,13 @@ fn rich() -> Vec<Config> {
                 config.cluster.min_replicas = 1;
                 config.cluster.min_replicas_max_lag_ticks = 1;
                 all.push(config);
+                for wait_rule in WAIT_RULES {
+                    let mut waiting = config;
+                    (waiting.cluster.wait_for, waiting.protocol.wait_rule) = (1, wait_rule);
+                    waiting.clients.max_holds = 1;
+                    waiting.faults.cut_link = u8::from(wait_rule == WaitRule::All);
+                    all.push(waiting);
+                }
                 config.network.mode = NetworkMode::Split;
                 config.calls.resend = Resend::Release;
                 (config.faults.lose_request, config.faults.lose_reply, config.faults.interrupt) = (1, 1, 1);
@@ -175,11 +191,17 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
     let mut renewing = counting;
     renewing.time.renew_every = Some(1);
+    let mut waiting = demoted;
+    (waiting.cluster.wait_for, waiting.protocol.wait_rule) = (1, WaitRule::All);
+    let mut waiting_for_the_counted = counting;
+    (waiting_for_the_counted.cluster.wait_for, waiting_for_the_counted.protocol.wait_rule) = (1, WaitRule::All);
     let mut sent_to_demoted = scenario("old-master-serves-its-side").config;
     sent_to_demoted.network.mode = NetworkMode::Split;
     let mut sent_to_counting = sent_to_demoted;
     (sent_to_counting.cluster.min_replicas, sent_to_counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
     vec![
+        ("whoever gives back what too few have, to a master that was demoted", waiting),
+        ("the same, of a master that hears of no replica", waiting_for_the_counted),
         ("a request that finds its master demoted", sent_to_demoted),
         ("a request that finds that its master hears of no replica", sent_to_counting),
         ("a watchdog whose master hears of no replica", renewing),

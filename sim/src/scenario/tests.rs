@@ -56,7 +56,6 @@ delay = "any"
 profile = "redisson-3.15"
 receipts = true
 resend = "none"
-wait_rule = "all"
 renewal_timer = "shared"
 missed_renewal = "tell-holder"
 failed_renewal = "retry"
@@ -206,13 +205,25 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
-    for line in [
-        "[cluster]\ngroups = 2",
-        "[cluster]\nwait_for = 1",
-        "roles = [\"reader\", \"writer\"]",
-        "[expect]\nfirst-come-first-served = \"holds\"",
-    ] {
+    for line in
+        ["[cluster]\ngroups = 2", "roles = [\"reader\", \"writer\"]", "[expect]\nfirst-come-first-served = \"holds\""]
+    {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
+    }
+    let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n";
+    let split = "[network]\nmode = \"split\"\n[faults]\n";
+    for text in [
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4")
+            + "[cluster]\nreplicas = 1\nmin_replicas = 1\n[faults]\nclock_jump = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = -4")
+            + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
+        smallest_and("max_holds = 2\n") + waiting,
+        smallest_and(waiting) + "[network]\nmode = \"split\"",
+        smallest_and(waiting) + "[faults]\ncut_link = 1",
+        smallest_and(split) + "vanish_key = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + split + "clock_jump = 1",
+    ] {
+        assert_eq!(codes(&text), [Code::NotModelled], "{text}");
     }
     for kind in ["fair", "read-write", "fenced", "spin", "multi", "red"] {
         assert_eq!(codes(&SMALLEST.replace("reentrant", kind)), [Code::NotModelled], "{kind}");
@@ -234,10 +245,6 @@ fn what_does_not_go_together_is_refused() {
         SMALLEST.replace("lease = 3", "lease = 3\njump = 0") + "[faults]\nclock_jump = 1",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4"),
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + "[faults]\nclient_clock_jump = 1",
-        SMALLEST.replace("lease = 3", "lease = 3\njump = 4")
-            + "[cluster]\nreplicas = 1\nmin_replicas = 1\n[faults]\nclock_jump = 1",
-        SMALLEST.replace("lease = 3", "lease = 3\njump = -4")
-            + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
         smallest_and("[faults]\nrestart_node = 1"),
         smallest_and("[faults]\ncut_link = 1"),
         smallest_and("[faults]\ncrash_node = 1\n[cluster]\nfsync = \"always\""),
@@ -246,6 +253,9 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[cluster]\nreplicas = 1\nlock_delay = 1"),
         smallest_and("[cluster]\nmin_replicas = 1"),
         smallest_and("[cluster]\nreplicas = 1\nmin_replicas = 2"),
+        smallest_and("[cluster]\nwait_for = 1"),
+        smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
+        smallest_and("[protocol]\nwait_rule = \"all\""),
         smallest_and("[cluster]\nreplicas = 1\nmin_replicas_max_lag_ticks = 2"),
         SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1500") + "[cluster]\nreplicas = 1\nmin_replicas = 1",
         SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1999")
