@@ -16,6 +16,7 @@ use lockstep_model::properties::Property;
 use lockstep_model::{Classified, Config, Record, World, in_class};
 use lockstep_sim::check::second_opinion::{self, Counted, Order};
 use lockstep_sim::check::{Engine, How, Limits, check_as, native, search};
+use lockstep_sim::render::words::thousands;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use serde::{Deserialize, Serialize};
 
@@ -382,11 +383,4 @@ fn mega(bytes: u64) -> f64 {
 #[expect(clippy::cast_precision_loss, reason = "three digits are told")]
 fn ratio(bytes: u64, states: u64) -> f64 {
     bytes as f64 / states as f64
-}
-
-/// `12 345`: a long number that can be read.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(" ")
 }

@@ -3,6 +3,8 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
+pub use lockstep_sim::render::words::thousands;
+
 /// Set by `make reports`: pages are written instead of compared.
 const WRITE: &str = "LOCKSTEP_WRITE_REPORTS";
 
@@ -32,13 +34,6 @@ pub fn table(head: &[&str], rows: &[Vec<String>]) -> String {
     let rule = line(&mut head.iter().map(|name| if name.ends_with('#') { "--:" } else { "---" }.to_owned()));
     let rows = rows.iter().map(|row| line(&mut row.iter().map(|cell| cell.replace('|', "\\|"))));
     names + &rule + &rows.collect::<String>()
-}
-
-/// `12 345`: a long number that can be read.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(" ")
 }
 
 /// `a`, `a and b`, `a, b and c`.

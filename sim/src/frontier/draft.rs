@@ -47,6 +47,14 @@ impl Draft {
         draft
     }
 
+    /// The same without this key.
+    #[must_use]
+    pub fn without(&self, table: &str, key: &str) -> Self {
+        let mut draft = self.clone();
+        draft.table(table)[key] = Item::None;
+        draft
+    }
+
     /// The text, under this story, with these claims.
     pub fn text(&self, story: &str, claims: &BTreeMap<Property, Verdict>) -> String {
         let mut draft = self.clone();
@@ -72,6 +80,7 @@ impl Draft {
             return;
         }
         table[setting.key] = match setting.value {
+            Value::Nothing => Item::None,
             Value::Number(number) => value(number),
             Value::Word(word) => value(word),
             Value::Flag(flag) => value(flag),

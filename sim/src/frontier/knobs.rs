@@ -32,6 +32,8 @@ pub(super) enum Value {
     Flag(bool),
     /// So many ticks more than the lease.
     LeaseAnd(i64),
+    /// Nothing: the key is taken out.
+    Nothing,
     /// As many as there are replicas; at least 1, which a world without any refuses.
     Replicas,
 }
@@ -118,6 +120,11 @@ pub const REPAIRS: &[Knob] = &[
         name: "min-replicas-and-lock-delay",
         sentence: "both",
         settings: &[set("cluster", "min_replicas", Value::Number(1)), set("cluster", "lock_delay", Value::LeaseAnd(1))],
+    },
+    Knob {
+        name: "explicit-lease",
+        sentence: "the caller says how long it will hold, and no watchdog renews",
+        settings: &[set("time", "renew_every", Value::Nothing)],
     },
     Knob {
         name: "told-holder",

@@ -36,7 +36,7 @@ pub fn bounds(survey: &Survey, options: Options) -> String {
         "at most {} of {known} faults, each at most {times}: {} sets, {} states",
         words::count(usize::from(options.most), "fault").split(' ').next().unwrap_or_default(),
         survey.bare.verdicts.len(),
-        survey.bare.states
+        words::thousands(survey.bare.states)
     )
 }
 

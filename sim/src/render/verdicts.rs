@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
-use super::words::{as_declared, count};
+use super::words::{as_declared, count, thousands};
 use crate::check::fingerprint::collision_bound;
 use crate::check::{Engine, Outcome, PropertyOutcome};
 
@@ -270,21 +270,4 @@ fn property_json(found: &PropertyOutcome) -> Value {
         "engine": engine_json(found.engine),
         "trace": found.trace,
     })
-}
-
-/// `12 345`: a long number that can be read.
-fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(|group| String::from_utf8_lossy(group)).collect();
-    groups.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn long_numbers_are_grouped_from_the_right() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1 000", "1 234 567"]);
-    }
 }

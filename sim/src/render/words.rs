@@ -43,6 +43,13 @@ pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
+/// `12 345`: a long number that can be read.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(" ")
+}
+
 /// `1 step`, `2 steps`.
 pub fn count(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
@@ -330,38 +337,7 @@ pub fn world(config: &Config) -> Vec<String> {
         }
     };
     lines.push(nodes);
-    if config.cluster.min_replicas > 0 {
-        let most = ticks(config.cluster.min_replicas_max_lag_ticks);
-        let needed = count(config.cluster.min_replicas.into(), "replica");
-        lines.push(format!("a master writes only if it heard of {needed} within {most}"));
-    }
-    if config.cluster.wait_for > 0 {
-        let asked = count(config.cluster.wait_for.into(), "replica");
-        lines.push(match config.protocol.wait_rule {
-            WaitRule::All => format!("a grant is believed when {asked} acknowledged it, and given back if not"),
-            WaitRule::Any => {
-                "a grant is believed when a replica acknowledged it, if the client knows of any, and given \
-                              back if not"
-                    .to_owned()
-            }
-        });
-    }
-    if config.cluster.lock_delay > 0 {
-        let delay = ticks(config.cluster.lock_delay);
-        lines.push(format!("who learns of a new master asks for the lock only {delay} later"));
-    }
-    if config.can_restart() {
-        let finds = match config.cluster.fsync {
-            Fsync::None => "empty: it has no AOF",
-            Fsync::EverySecond => "with what was on its disk: that is written to once a second",
-            Fsync::Always => "with all its data: they are on its disk before the reply",
-        };
-        let when = match config.cluster.restart_after {
-            0 => String::new(),
-            after => format!(", after {} at the earliest", ticks(after)),
-        };
-        lines.push(format!("a node that died comes back{when}, {finds}"));
-    }
+    lines.extend(safeguards(config));
 
     let renewal = config
         .time
@@ -403,6 +379,45 @@ pub fn world(config: &Config) -> Vec<String> {
     }
     lines.extend(super::in_flight::network(config));
     lines.push(faults(config));
+    lines
+}
+
+/// What a deployment does against lost writes, a line each.
+fn safeguards(config: &Config) -> Vec<String> {
+    let ticks = |ticks: u8| time(config, ticks.into());
+    let mut lines = Vec::new();
+    if config.cluster.min_replicas > 0 {
+        let most = ticks(config.cluster.min_replicas_max_lag_ticks);
+        let needed = count(config.cluster.min_replicas.into(), "replica");
+        lines.push(format!("a master writes only if it heard of {needed} within {most}"));
+    }
+    if config.cluster.wait_for > 0 {
+        let asked = count(config.cluster.wait_for.into(), "replica");
+        lines.push(match config.protocol.wait_rule {
+            WaitRule::All => format!("a grant is believed when {asked} acknowledged it, and given back if not"),
+            WaitRule::Any => {
+                "a grant is believed when a replica acknowledged it, if the client knows of any, and given \
+                              back if not"
+                    .to_owned()
+            }
+        });
+    }
+    if config.cluster.lock_delay > 0 {
+        let delay = ticks(config.cluster.lock_delay);
+        lines.push(format!("who learns of a new master asks for the lock only {delay} later"));
+    }
+    if config.can_restart() {
+        let finds = match config.cluster.fsync {
+            Fsync::None => "empty: it has no AOF",
+            Fsync::EverySecond => "with what was on its disk: that is written to once a second",
+            Fsync::Always => "with all its data: they are on its disk before the reply",
+        };
+        let when = match config.cluster.restart_after {
+            0 => String::new(),
+            after => format!(", after {} at the earliest", ticks(after)),
+        };
+        lines.push(format!("a node that died comes back{when}, {finds}"));
+    }
     lines
 }
 
@@ -507,4 +522,14 @@ fn vanished_holder(trace: &Trace) -> Option<&str> {
     let earlier = (0..trace.steps.len()).rev().map(|steps| trace.state_after(steps));
     let mut with_master = earlier.filter(|state| acting_master(state).is_some());
     with_master.find_map(acting_master_lock).map(|lock| lock.holder.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::thousands;
+
+    #[test]
+    fn long_numbers_are_grouped_from_the_right() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1 000", "1 234 567"]);
+    }
 }
