@@ -23,9 +23,8 @@ pub(crate) fn interrupt<R: Record, const C: usize, const N: usize>(
     world.faults.interrupt = world.faults.interrupt.checked_sub(1)?;
     let client = holder.client();
     let thread = world.thread(holder);
-    // What it was granted it hears of first.
-    let is_somewhere = (thread.is_waiting() && !thread.is_confirming()) || thread.is_calling();
-    if !world.client(client).is_running() || !is_somewhere {
+    // One that is granted hears how many replicas know first.
+    if !world.client(client).is_running() || !(thread.is_waiting() || thread.is_calling()) {
         return None;
     }
     if !thread.is_calling() {

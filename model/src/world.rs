@@ -537,10 +537,9 @@ impl Thread {
         self.holds > matches!(self.phase, Phase::Releasing) as u8
     }
 
-    /// Whether it is somewhere in `lock()`.
+    /// Whether it is somewhere in `lock()`, and not granted yet.
     pub const fn is_waiting(&self) -> bool {
         matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
-            || self.is_confirming()
     }
 
     /// Whether it was granted the lock and does not believe it yet.

@@ -1,7 +1,7 @@
 //! Graphs drawn by hand or at random: states are numbers, 0 is the first.
 
 use lockstep_sim::check::Stopped;
-use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Marks, Space};
+use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Lasting, Marks, Space};
 
 /// Everything that can happen in a drawn world.
 #[derive(Clone, Debug, Default)]
@@ -81,6 +81,12 @@ impl Drawn {
     pub fn leads_to(&self) -> Option<Path> {
         let graph = self.graph();
         graph.leads_to(|marks| marks & CAUSE != 0, |marks| marks & OWED == 0).map(|lasso| self.path(&lasso))
+    }
+
+    /// The most of this action on one run through states in which it is owed.
+    pub fn most(&self, counted: u8) -> Option<Lasting> {
+        let graph = self.graph();
+        graph.most(|state| graph.marks(state) & OWED != 0, |action| action == counted)
     }
 
     fn graph(&self) -> Graph {

@@ -7,6 +7,7 @@ mod brute_force;
 mod drawn;
 mod graphs;
 mod judge;
+mod lasting;
 mod strong;
 mod threads;
 mod traces;

@@ -93,7 +93,10 @@ impl Classified for Looking<'_> {
         let marks = |world: &World<R, C, N>| {
             Marks::from(match of {
                 What::Broken(property) => !property.holds(world),
-                What::Waits(holder) => world.client(holder.client()).is_running() && world.thread(holder).is_waiting(),
+                What::Waits(holder) => {
+                    let thread = world.thread(holder);
+                    world.client(holder.client()).is_running() && (thread.is_waiting() || thread.is_confirming())
+                }
             })
         };
         let space = Worlds { config, glance: &glance, marks: &marks, limits, started: Instant::now() };
