@@ -104,6 +104,8 @@ pub enum Action {
     ClockJump { node: u8 },
     /// The wall clock of a client jumps.
     ClientClockJump { client: u8 },
+    /// A replica becomes the master while the master runs.
+    HandOver { node: u8 },
 
     // Time.
     /// One tick passes, on every clock.
@@ -158,12 +160,13 @@ pub enum ActionKind {
     VanishKey,
     ClockJump,
     ClientClockJump,
+    HandOver,
     Tick,
 }
 
 impl ActionKind {
     /// Every kind, in the order of [`Action`].
-    pub const ALL: [Self; 43] = [
+    pub const ALL: [Self; 44] = [
         Self::Acquire,
         Self::Subscribe,
         Self::SecondAsk,
@@ -206,6 +209,7 @@ impl ActionKind {
         Self::VanishKey,
         Self::ClockJump,
         Self::ClientClockJump,
+        Self::HandOver,
         Self::Tick,
     ];
 
@@ -254,6 +258,7 @@ impl ActionKind {
             Self::VanishKey => "vanish_key",
             Self::ClockJump => "clock_jump",
             Self::ClientClockJump => "client_clock_jump",
+            Self::HandOver => "hand_over",
             Self::Tick => "tick",
         }
     }
@@ -275,7 +280,8 @@ impl ActionKind {
             | Self::CutLink
             | Self::VanishKey
             | Self::ClockJump
-            | Self::ClientClockJump => true,
+            | Self::ClientClockJump
+            | Self::HandOver => true,
             Self::Acquire
             | Self::Subscribe
             | Self::SecondAsk
@@ -342,20 +348,22 @@ impl ActionKind {
             Self::Work => config.resource.is_some(),
             Self::Renew => config.time.renew_every.is_some(),
             Self::Replicate => config.cluster.replicas > 0 && !config.cluster.lag.is_zero(),
-            Self::Promote | Self::Discover => config.can_fail_over(),
+            Self::Promote => config.can_promote(),
+            Self::Discover => config.can_fail_over(),
             // Who was not chosen follows who was; and whoever comes back follows the master.
             Self::Resync => {
                 let is_left_over = config.cluster.replicas > 1;
                 config.can_fail_over() && (is_left_over || config.can_restart() || faults.cut_link > 0)
             }
             Self::Resubscribe => (config.can_fail_over() || config.can_restart()) && sleeps,
-            Self::Demote => config.can_fail_over() && (config.can_restart() || faults.cut_link > 0),
+            Self::Demote => config.can_demote(),
             Self::Fsync => config.has_late_disk(),
             Self::CutLink | Self::Heal => faults.cut_link > 0,
             Self::RestartNode => config.can_restart(),
             Self::VanishKey => faults.vanish_key > 0,
             Self::ClockJump => faults.clock_jump > 0,
             Self::ClientClockJump => faults.client_clock_jump > 0,
+            Self::HandOver => config.cluster.replicas > 0 && faults.hand_over > 0,
             Self::CrashClient => faults.crash_client > 0,
             Self::CrashThread => faults.crash_thread > 0,
             Self::PauseClient | Self::Resume => faults.pause_client > 0,
@@ -426,6 +434,7 @@ impl Action {
             Self::VanishKey { .. } => ActionKind::VanishKey,
             Self::ClockJump { .. } => ActionKind::ClockJump,
             Self::ClientClockJump { .. } => ActionKind::ClientClockJump,
+            Self::HandOver { .. } => ActionKind::HandOver,
             Self::Tick => ActionKind::Tick,
         }
     }
@@ -471,6 +480,7 @@ impl Action {
             | Self::Promote { node }
             | Self::Resync { node }
             | Self::Demote { node }
+            | Self::HandOver { node }
             | Self::Fsync { node }
             | Self::Heal { node }
             | Self::CrashNode { node }
@@ -485,7 +495,7 @@ impl Action {
 
 impl Faults {
     /// Every budget, and the action that spends it.
-    pub const fn budgets(&self) -> [(ActionKind, u8); 15] {
+    pub const fn budgets(&self) -> [(ActionKind, u8); 16] {
         let Self {
             crash_client,
             crash_thread,
@@ -502,6 +512,7 @@ impl Faults {
             interrupt,
             clock_jump,
             client_clock_jump,
+            hand_over,
         } = *self;
         [
             (ActionKind::CrashClient, crash_client),
@@ -519,6 +530,7 @@ impl Faults {
             (ActionKind::Interrupt, interrupt),
             (ActionKind::ClockJump, clock_jump),
             (ActionKind::ClientClockJump, client_clock_jump),
+            (ActionKind::HandOver, hand_over),
         ]
     }
 }
@@ -599,6 +611,7 @@ impl ActionKind {
             Self::Resync => actions.extend(nodes().map(|node| Action::Resync { node })),
             Self::CrashNode => actions.extend(nodes().map(|node| Action::CrashNode { node })),
             Self::Demote => actions.extend(nodes().map(|node| Action::Demote { node })),
+            Self::HandOver => actions.extend(nodes().map(|node| Action::HandOver { node })),
             Self::Fsync => actions.extend(nodes().map(|node| Action::Fsync { node })),
             Self::Heal => actions.extend(nodes().map(|node| Action::Heal { node })),
             Self::RestartNode => actions.extend(nodes().map(|node| Action::RestartNode { node })),

@@ -149,14 +149,14 @@ impl ActionKind {
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, is_contended),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Only who was refused comes so far.
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
                 (ReplyKind::Acquired, is_contended),
                 (ReplyKind::Busy, is_contended),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
                 &[(ReplyKind::Done, is_contended)]
@@ -169,7 +169,7 @@ impl ActionKind {
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
             ],
             Self::Work => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
@@ -178,7 +178,7 @@ impl ActionKind {
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // A stored holder that does not believe is one whose release a failover forgot.
             Self::ForeignRelease => &[
@@ -186,13 +186,13 @@ impl ActionKind {
                 (ReplyKind::Released, can_forget),
                 (ReplyKind::StillHeld, |config| can_forget(config) && can_reenter(config)),
                 (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_forget(config)),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::ForceRelease => &[
                 (ReplyKind::ForceReleased, always),
                 (ReplyKind::NothingToRelease, always),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
@@ -200,7 +200,7 @@ impl ActionKind {
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
                 (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // What is asked of a node: an acquire, a release, a renewal.
             Self::Execute | Self::Answer => &[
@@ -212,7 +212,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_demote),
+                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::Abandon => &[(ReplyKind::Unknown, always)],
             Self::Interrupt => &[(ReplyKind::Interrupted, always)],
@@ -238,6 +238,7 @@ impl ActionKind {
             | Self::VanishKey
             | Self::ClockJump
             | Self::ClientClockJump
+            | Self::HandOver
             | Self::Tick => &[(ReplyKind::Done, always)],
         }
     }
@@ -274,16 +275,16 @@ impl Happening {
             Self::StaleEffect => can_be_stale(config),
             Self::MessageUnheard => sleeps && ActionKind::Deliver.is_allowed(config),
             Self::SubscriptionLost => {
-                sleeps && config.lock.publishes() && (faults.crash_node > 0 || faults.cut_link > 0)
+                sleeps && config.lock.publishes() && (faults.crash_node > 0 || config.can_fail_over())
             }
             Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
             Self::ExecutedLate => config.can_miss_answers() || faults.interrupt > 0,
             Self::OutcomeUnknown => {
-                let loses_wait = config.cluster.wait_for > 0 && (faults.crash_node > 0 || faults.cut_link > 0);
+                let loses_wait = config.cluster.wait_for > 0 && (faults.crash_node > 0 || config.can_fail_over());
                 config.can_miss_answers() || faults.interrupt > 0 || loses_wait
             }
-            Self::WriteRefused => counts_replicas(config) || can_demote(config),
-            Self::TwoMasters => can_demote(config),
+            Self::WriteRefused => counts_replicas(config) || can_be_demoted(config),
+            Self::TwoMasters => config.can_demote(),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
@@ -339,7 +340,13 @@ pub struct Way {
 
 /// Every way of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const WAYS: [Way; 12] = [
+pub const WAYS: [Way; 13] = [
+    Way {
+        switch: "promote",
+        value: "coordinated",
+        shown_by: (ActionKind::HandOver, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::Coordinated,
+    },
     Way {
         switch: "wait_rule",
         value: "any",
@@ -429,8 +436,8 @@ const fn counts_replicas(config: &Config) -> bool {
 }
 
 /// Whether a node that a client takes for the master may be none any more.
-const fn can_demote(config: &Config) -> bool {
-    config.can_fail_over() && (config.faults.cut_link > 0 || config.can_restart())
+const fn can_be_demoted(config: &Config) -> bool {
+    config.can_demote() || (config.cluster.replicas > 0 && config.faults.hand_over > 0)
 }
 
 /// Whether what a master wrote may be forgotten: by a failover, or by its own death.

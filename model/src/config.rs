@@ -235,6 +235,9 @@ pub enum PromoteRule {
     MostData,
     /// The first that runs: the lowest `replica-priority`, taken to be the order of the nodes.
     Priority,
+    /// A hand-over waits until the replica has everything, and nobody writes meanwhile (`FAILOVER`). Of a master that is
+    /// dead or cut off it may be any that runs: there is nothing to wait for.
+    Coordinated,
 }
 
 /// What lies between clients and nodes.
@@ -549,6 +552,9 @@ pub struct Faults {
     /// The wall clock of a client jumps.
     #[serde(skip_serializing_if = "is_default")]
     pub client_clock_jump: u8,
+    /// Somebody makes a replica the master while the master runs: maintenance, no defect.
+    #[serde(skip_serializing_if = "is_default")]
+    pub hand_over: u8,
 }
 
 impl Hash for Faults {
@@ -571,6 +577,7 @@ impl Hash for Faults {
             interrupt,
             clock_jump,
             client_clock_jump,
+            hand_over,
         } = *self;
         hasher.write_u64(u64::from_le_bytes([
             crash_client,
@@ -590,7 +597,7 @@ impl Hash for Faults {
             interrupt,
             clock_jump,
             client_clock_jump,
-            0,
+            hand_over,
         ]));
     }
 }
@@ -614,9 +621,20 @@ impl Config {
         self.time.wait_limit != Some(0)
     }
 
+    /// Whether a replica can take the place of a master that is dead or cut off.
+    pub const fn can_promote(&self) -> bool {
+        self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+    }
+
+    /// Whether a master can be passed over while it runs, and be a replica later.
+    pub const fn can_demote(&self) -> bool {
+        let is_left = self.faults.hand_over > 0 && !matches!(self.cluster.promote, PromoteRule::Coordinated);
+        self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
+    }
+
     /// Whether a failover can happen.
     pub const fn can_fail_over(&self) -> bool {
-        self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+        self.can_promote() || (self.cluster.replicas > 0 && self.faults.hand_over > 0)
     }
 
     /// Whether `WAIT` may find too few replicas.

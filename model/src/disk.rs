@@ -68,7 +68,7 @@ pub(crate) fn restart<R: Record, const C: usize, const N: usize>(
         // It does not know its replicas, nor they its data: they take a whole copy, even of nothing.
         for node in world.group.nodes.iter_mut().filter(|node| matches!(node.role, Role::Replica | Role::Unsynced)) {
             node.role = Role::Unsynced;
-            node.missed = 0;
+            node.apart.set_missed(0);
             node.unheard = config.unheard_for_long();
         }
     }

@@ -121,7 +121,7 @@ pub(crate) fn tell_replicas<R: Record, const C: usize, const N: usize>(
     world: &mut World<R, C, N>,
     master: u8,
 ) -> Option<()> {
-    let is_heard = master == world.group.master && world.node(master).is_master() && !world.node(master).is_cut;
+    let is_heard = master == world.group.master && world.node(master).is_master() && !world.node(master).is_cut();
     if is_heard { replication::send(config, world, master, R::default()) } else { Some(()) }
 }
 

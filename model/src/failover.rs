@@ -64,7 +64,7 @@ pub(crate) fn lose_master<R: Record, const C: usize, const N: usize>(
             seen.note(Happening::EffectsLost);
         }
         if config.cluster.promote == PromoteRule::MostData {
-            node.missed = node.missed.max(node.link.len);
+            node.apart.set_missed(node.missed().max(node.link.len));
         }
         node.link = Link::empty();
     }
@@ -77,10 +77,49 @@ pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
     node: u8,
 ) -> Option<Reply> {
     let master = world.node(world.group.master);
-    let is_needed = master.is_dead() || master.is_cut || config.is_mutated(Mutant::PromoteBesideMaster);
+    let is_needed = master.is_dead() || master.is_cut() || config.is_mutated(Mutant::PromoteBesideMaster);
     if !is_needed || !is_candidate(world.node(node)) || !is_chosen(config, world, node) {
         return None;
     }
+    take_over(config, world, node);
+    Some(Reply::Done)
+}
+
+/// Somebody makes a replica the master while the master runs. Coordinated, it waits until the replica has everything, and
+/// what is written meanwhile waits as well: the old master is a replica at once, and nothing is lost (`FAILOVER`,
+/// facts/redis.md). Otherwise the old one goes on until it is told (`SENTINEL FAILOVER`, `REPLICAOF NO ONE`). The other
+/// replicas leave it in both.
+pub(crate) fn hand_over<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    seen: &mut Happenings,
+    node: u8,
+) -> Option<Reply> {
+    world.faults.hand_over = world.faults.hand_over.checked_sub(1)?;
+    let old = world.group.master;
+    let (master, heir) = (world.node(old), world.node(node));
+    if !master.is_master() || master.is_cut() || heir.role != Role::Replica || heir.is_cut() {
+        return None;
+    }
+    let is_coordinated = config.cluster.promote == PromoteRule::Coordinated;
+    if is_coordinated && heir.link.len > 0 && !config.is_mutated(Mutant::HandOverTooEarly) {
+        return None;
+    }
+    lose_master(config, world, seen);
+    take_over(config, world, node);
+    world.node_mut(old).unheard = config.unheard_for_long();
+    if is_coordinated {
+        // It goes on from where it is (a partial resync): what it stores is what it stored.
+        let master = world.node_mut(old);
+        (master.role, master.unheard) = (Role::Replica, 0);
+        wait_for::acknowledge(config, world, old);
+        lose_connections(config, world, seen, old);
+    }
+    Some(Reply::Done)
+}
+
+/// The replica is the master now, and the others do not follow it yet.
+fn take_over<R: Record, const C: usize, const N: usize>(config: &Config, world: &mut World<R, C, N>, node: u8) {
     let old = world.group.master;
     if world.node(old).is_dead() {
         disk::forget_memory(config, world.node_mut(old));
@@ -89,7 +128,7 @@ pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
     }
     world.group.master = node;
     for (index, other) in (0u8..).zip(&mut world.group.nodes) {
-        other.missed = 0;
+        other.apart.set_missed(0);
         if index == node {
             other.role = Role::Master;
             other.link = Link::empty();
@@ -100,7 +139,6 @@ pub(crate) fn promote<R: Record, const C: usize, const N: usize>(
             other.unheard = config.unheard_for_long();
         }
     }
-    Some(Reply::Done)
 }
 
 pub(crate) fn resync<R: Record, const C: usize, const N: usize>(
@@ -138,10 +176,10 @@ fn follow<R: Record, const C: usize, const N: usize>(
     world: &mut World<R, C, N>,
     node: u8,
 ) -> Option<Reply> {
-    let master = world.acting_master().filter(|master| !master.is_cut)?;
+    let master = world.acting_master().filter(|master| !master.is_cut())?;
     let (record, ahead) = (master.record, master.ahead);
     let replica = world.node_mut(node);
-    if replica.is_cut {
+    if replica.is_cut() {
         return None;
     }
     replica.role = Role::Replica;
@@ -187,7 +225,7 @@ pub(crate) fn note_end<R: Record, const C: usize, const N: usize>(world: &mut Wo
         return;
     }
     let master = world.group.master;
-    let is_over = match world.acting_master().filter(|master| !master.is_cut) {
+    let is_over = match world.acting_master().filter(|master| !master.is_cut()) {
         Some(_) => world
             .clients
             .iter()
@@ -201,18 +239,18 @@ pub(crate) fn note_end<R: Record, const C: usize, const N: usize>(world: &mut Wo
 }
 
 fn is_candidate<R: Record>(node: &Node<R>) -> bool {
-    matches!(node.role, Role::Replica | Role::Unsynced) && !node.is_cut
+    matches!(node.role, Role::Replica | Role::Unsynced) && !node.is_cut()
 }
 
 /// Whether the scenario's rule may choose this replica.
 fn is_chosen<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>, node: u8) -> bool {
     let mut candidates = (0u8..).zip(&world.group.nodes).filter(|(_, node)| is_candidate(node));
     match config.cluster.promote {
-        PromoteRule::Any => true,
+        PromoteRule::Any | PromoteRule::Coordinated => true,
         PromoteRule::Priority => candidates.next().is_some_and(|(first, _)| first == node),
         PromoteRule::MostData => {
             // One that does not follow the dead master yet has less than any that did.
-            let rank = |index: u8| (world.node(index).role == Role::Unsynced, world.node(index).missed);
+            let rank = |index: u8| (world.node(index).role == Role::Unsynced, world.node(index).missed());
             candidates.all(|(other, _)| rank(node) <= rank(other))
         }
     }

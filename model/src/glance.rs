@@ -264,12 +264,13 @@ fn is_ruled_out<R: Record, const C: usize, const N: usize>(
         Action::ForceRelease { .. } => world.faults.force_release == 0,
         Action::Demote { node } => node == world.group.master || !world.node(node).is_master(),
         Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).record,
-        Action::Heal { node } => !world.node(node).is_cut,
+        Action::Heal { node } => !world.node(node).is_cut(),
         Action::RestartNode { node } => world.faults.restart_node == 0 || !world.node(node).is_dead(),
-        Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut,
+        Action::CutLink { node } => world.faults.cut_link == 0 || world.node(node).is_cut(),
         Action::VanishKey { node } => world.faults.vanish_key == 0 || !world.node(node).is_master(),
         Action::ClockJump { .. } => world.faults.clock_jump == 0,
         Action::ClientClockJump { .. } => world.faults.client_clock_jump == 0,
+        Action::HandOver { node } => world.faults.hand_over == 0 || world.node(node).role != Role::Replica,
         Action::Tick => expiry::must_wait(config, world),
         Action::Acquire { .. }
         | Action::Subscribe { .. }

@@ -51,6 +51,8 @@ pub enum Mutant {
     ReplicaDropsEffect,
     /// A replica is promoted while the master runs.
     PromoteBesideMaster,
+    /// A hand-over does not wait until the replica has everything.
+    HandOverTooEarly,
     /// A key never runs out.
     LeaseNeverEnds,
     /// A node comes back earlier than it may.
@@ -70,7 +72,7 @@ pub enum Mutant {
 
 impl Mutant {
     /// Every mutant.
-    pub const ALL: [Self; 26] = [
+    pub const ALL: [Self; 27] = [
         Self::AcquireIgnoresHolder,
         Self::ReentryWithoutCount,
         Self::ReleaseWithoutHolderCheck,
@@ -90,6 +92,7 @@ impl Mutant {
         Self::ReceiptNotReplicated,
         Self::ReplicaDropsEffect,
         Self::PromoteBesideMaster,
+        Self::HandOverTooEarly,
         Self::LeaseNeverEnds,
         Self::RestartTooEarly,
         Self::FsyncForgotten,

@@ -19,10 +19,10 @@ pub(crate) fn cut<R: Record, const C: usize, const N: usize>(
     world.faults.cut_link = world.faults.cut_link.checked_sub(1)?;
     let is_acting = node == world.group.master;
     let cut_off = world.node_mut(node);
-    if !cut_off.is_up() || cut_off.is_cut {
+    if !cut_off.is_up() || cut_off.is_cut() {
         return None;
     }
-    cut_off.is_cut = true;
+    cut_off.apart.set_cut(true);
     if is_acting {
         failover::lose_master(config, world, seen);
     } else if cut_off.role == Role::Replica {
@@ -33,21 +33,25 @@ pub(crate) fn cut<R: Record, const C: usize, const N: usize>(
     Some(Reply::Done)
 }
 
-pub(crate) fn heal<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, node: u8) -> Option<Reply> {
+pub(crate) fn heal<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &mut World<R, C, N>,
+    node: u8,
+) -> Option<Reply> {
     let is_acting = node == world.group.master;
     let healed = world.node_mut(node);
-    if !healed.is_cut {
+    if !healed.is_cut() {
         return None;
     }
-    healed.is_cut = false;
-    if healed.is_master() {
+    healed.apart.set_cut(false);
+    if healed.is_master() && !is_acting {
         // A master that was passed over finds that its replicas follow another.
-        healed.unheard = 0;
+        healed.unheard = config.unheard_for_long();
     }
     if is_acting && healed.is_up() {
         for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
             node.role = Role::Unsynced;
-            node.missed = 0;
+            node.apart.set_missed(0);
         }
     }
     Some(Reply::Done)
@@ -80,7 +84,7 @@ fn hears_enough<R: Record, const C: usize, const N: usize>(
     if master != world.group.master {
         // It was cut off when it was passed over. Once it is not any more, its replicas are another's.
         let old = world.node(master);
-        return old.is_cut && old.unheard <= config.cluster.min_replicas_max_lag_ticks;
+        return old.is_cut() && old.unheard <= config.cluster.min_replicas_max_lag_ticks;
     }
     world.group.nodes.iter().filter(|node| is_counted(config, node)).count() >= needed
 }
@@ -100,12 +104,13 @@ pub(crate) fn pass_over<R: Record, const C: usize, const N: usize>(config: &Conf
 
 /// A tick without a word from whoever is dead or cut off.
 pub(crate) fn grow_silence<R: Record, const C: usize, const N: usize>(config: &Config, world: &mut World<R, C, N>) {
-    let has_lost_all = world.node(world.group.master).is_cut;
+    let has_lost_all = world.node(world.group.master).is_cut();
     let master = world.group.master;
     for (index, node) in (0u8..).zip(&mut world.group.nodes) {
         if node.is_dead() {
             node.unheard = (node.unheard + 1).min(config.cluster.restart_after);
-        } else if index != master && (node.is_cut || (has_lost_all && is_replica(node)) || node.role == Role::Unsynced)
+        } else if index != master
+            && (node.is_cut() || (has_lost_all && is_replica(node)) || node.role == Role::Unsynced)
         {
             node.unheard = (node.unheard + 1).min(config.unheard_for_long());
         }

@@ -22,7 +22,7 @@ pub(crate) fn write<R: Record, const C: usize, const N: usize>(
     seen.note(Happening::Wrote);
     world.node_mut(master).record = record;
     // Replicas follow the acting master; one that was passed over, or is cut off, writes for itself alone.
-    if master != world.group.master || world.node(master).is_cut {
+    if master != world.group.master || world.node(master).is_cut() {
         return Some(());
     }
     send(config, world, master, record)

@@ -287,7 +287,7 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::Resync { node } => failover::resync(config, next, node),
         Action::Demote { node } => failover::demote(config, next, seen, node),
         Action::Fsync { node } => disk::fsync(config, next, node),
-        Action::Heal { node } => partition::heal(next, node),
+        Action::Heal { node } => partition::heal(config, next, node),
 
         // Faults.
         Action::CrashClient { client } => client::crash(next, client),
@@ -306,6 +306,7 @@ fn happen<R: Record, const C: usize, const N: usize>(
         Action::CutLink { node } => partition::cut(config, next, seen, node),
         Action::VanishKey { node } => expiry::vanish(config, next, seen, node),
         Action::ClockJump { node } => clocks::jump(config, next, seen, node),
+        Action::HandOver { node } => failover::hand_over(config, next, seen, node),
         Action::ClientClockJump { client } => clocks::jump_of_client(config, next, client),
 
         // Time.
@@ -340,6 +341,7 @@ fn note_tests<R: Record, const C: usize, const N: usize>(
         Action::CrashNode { node } | Action::CutLink { node } | Action::VanishKey { node } => {
             node == before.group.master
         }
+        Action::HandOver { .. } => true,
         _ => false,
     };
     if is_risky && before.acting_master().is_some_and(|master| master.record.holder().is_some()) {

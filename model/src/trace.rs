@@ -622,7 +622,7 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         lock: stored(config, &node.record).filter(|_| node.is_up()),
         under_way: effects.iter().map(|effect| stored(config, &effect.record)).collect(),
         on_disk: disk::on_disk(config, node).map(|record| Disk { lock: stored(config, &record) }),
-        is_cut: node.is_cut,
+        is_cut: node.is_cut(),
         unheard: node.unheard,
         receipts: if node.is_up() { in_flight::receipts(config, &node.record) } else { Vec::new() },
         receipts_under_way,

@@ -55,11 +55,12 @@ fn connected<R: Record, const C: usize, const N: usize>(
     master: u8,
 ) -> impl Iterator<Item = u8> {
     let is_acting = master == world.group.master;
-    let is_cut = world.node(master).is_cut;
+    let is_cut = world.node(master).is_cut();
     (0u8..)
         .zip(&world.group.nodes)
         .filter(move |(index, node)| {
-            let is_here = if is_acting { node.role == Role::Replica || (node.is_up() && node.is_cut) } else { is_cut };
+            let is_here =
+                if is_acting { node.role == Role::Replica || (node.is_up() && node.is_cut()) } else { is_cut };
             *index != master && node.is_up() && is_here
         })
         .map(|(index, _)| index)
@@ -72,7 +73,8 @@ pub(crate) fn acknowledge<R: Record, const C: usize, const N: usize>(
     world: &mut World<R, C, N>,
     node: u8,
 ) {
-    if config.cluster.wait_for == 0 || world.node(node).role != Role::Replica || world.node(world.group.master).is_cut {
+    if config.cluster.wait_for == 0 || world.node(node).role != Role::Replica || world.node(world.group.master).is_cut()
+    {
         return;
     }
     let link = world.node(node).link;

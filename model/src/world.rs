@@ -393,17 +393,37 @@ pub struct Node<R> {
     pub record: R,
     /// What its master has written and it has not applied yet.
     pub link: Link<R>,
-    /// Effects it had missed when its master died; kept for [`PromoteRule::MostData`](crate::config::PromoteRule) only.
-    pub missed: u8,
     /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
     pub disk: R,
-    /// Whether it is cut off from the other nodes, and from who decides on a failover. Clients reach it all the same.
-    pub is_cut: bool,
+    /// What keeps it apart from the others.
+    pub apart: Apart,
     /// Ticks since it was heard of. Of a dead node: since it died. Of a replica: since its master heard of it. Of a
     /// master that was passed over: since it lacks replicas. Counted as far as a rule asks for it.
     pub unheard: u8,
     /// Ticks by which its clock is ahead of the clocks that never jumped; below 0: behind.
     pub ahead: i8,
+}
+
+/// What keeps a node apart from the others, in one byte: whether it is cut off from them, and how many effects it had
+/// missed when its master died.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Apart(u8);
+
+impl Apart {
+    /// Nothing does.
+    pub const NOT: Self = Self(0);
+
+    const CUT: u8 = 1 << 7;
+
+    /// Cut off, or not any more.
+    pub(crate) const fn set_cut(&mut self, is_cut: bool) {
+        self.0 = self.0 & !Self::CUT | if is_cut { Self::CUT } else { 0 };
+    }
+
+    /// It has missed so many effects.
+    pub(crate) const fn set_missed(&mut self, effects: u8) {
+        self.0 = self.0 & Self::CUT | effects;
+    }
 }
 
 /// What a node is now.
@@ -588,6 +608,16 @@ impl Client {
 }
 
 impl<R: Record> Node<R> {
+    /// Whether it is cut off from the other nodes, and from who decides on a failover. Clients reach it all the same.
+    pub const fn is_cut(&self) -> bool {
+        self.apart.0 & Apart::CUT != 0
+    }
+
+    /// Effects it had missed when its master died; kept for [`PromoteRule::MostData`](crate::config::PromoteRule) only.
+    pub const fn missed(&self) -> u8 {
+        self.apart.0 & !Apart::CUT
+    }
+
     /// Whether it accepts writes.
     pub fn is_master(&self) -> bool {
         self.role == Role::Master
@@ -626,9 +656,8 @@ impl<R: Record, const C: usize, const N: usize> World<R, C, N> {
             role: Role::Absent,
             record: R::default(),
             link: Link::empty(),
-            missed: 0,
             disk: R::default(),
-            is_cut: false,
+            apart: Apart::NOT,
             unheard: 0,
             ahead: 0,
         };

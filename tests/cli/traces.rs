@@ -44,6 +44,7 @@ pub const SMALL: Config = Config {
         interrupt: 0,
         clock_jump: 0,
         client_clock_jump: 0,
+        hand_over: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -88,6 +89,7 @@ pub const EVERYTHING: Config = Config {
         interrupt: 1,
         clock_jump: 1,
         client_clock_jump: 1,
+        hand_over: 1,
     },
     resource: Some(Resource { fenced: true }),
     ..SMALL

@@ -173,6 +173,7 @@ fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
         PromoteRule::Any => "any",
         PromoteRule::MostData => "one that lost least",
         PromoteRule::Priority => "the first that runs",
+        PromoteRule::Coordinated => "any; a hand-over waits for it",
     };
     let called = runs::same_world(&scenario).map_or_else(|| "–".to_owned(), |name| format!("`{name}`"));
     let verdict = found(&outcome, PROPERTY);

@@ -41,7 +41,7 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          ## The repairs\n\n{}\n\
          ## What they do\n\n{}\n\
          ✓ stops it · < shortens it: it is over sooner · + takes more steps to come to · ! makes it easier: fewer steps, or \
-         fewer faults, are enough · ? not modelled together · blank: does nothing. *Lasts* is the longest that it can stay \
+         fewer faults, are enough · ∅ leaves nothing to promise · ? not modelled together · blank: does nothing. *Lasts* is the longest that it can stay \
          broken; a property of steps is broken at one moment. A failover with a repair may still break another property: \
          read by column as well.\n\n\
          ## What they cost\n\n{}\n\
@@ -76,6 +76,7 @@ fn row(property: Property, minimal: &Minimal) -> Vec<String> {
         Effect::Nothing => "",
         Effect::Later => "+",
         Effect::Worse => "!",
+        Effect::Moot => "∅",
         Effect::Unknown | Effect::NotModelled => "?",
     };
     let signs = REPAIRS.iter().map(|repair| {
@@ -117,6 +118,9 @@ fn every_cell_is_as_its_scenario_says() {
                 assert_eq!(cell.effect, Effect::NotModelled);
                 continue;
             };
+            if cell.effect == Effect::Moot {
+                continue;
+            }
             let holds = cell.effect == Effect::Stops;
             let claims = BTreeMap::from([(property, if holds { Verdict::Holds } else { Verdict::Violated })]);
             let scenario = Scenario::parse("a-cell", &draft.text("A cell.", &claims)).expect("a cell is a scenario");

@@ -50,7 +50,7 @@ fn any_bound() -> impl Strategy<Value = Bound> {
 fn any_config() -> impl Strategy<Value = Config> {
     let clients = (1..=3u8, 1..=2u8, 1..=2u8, prop::option::of(1..=2u8));
     let cluster = (0..=2u8, any_bound(), any_bound(), prop::sample::select(PROMOTE_RULES.to_vec()));
-    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 12);
+    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 13);
     let time = (prop::option::of(1..=2u8), prop::option::of(0..=3u8));
     let resource = prop::option::of(any::<bool>());
     let protocol = prop::sample::select(Profile::ALL.to_vec());
@@ -85,6 +85,7 @@ fn any_config() -> impl Strategy<Value = Config> {
                 vanish_key: faults[9],
                 clock_jump: faults[10],
                 client_clock_jump: faults[11],
+                hand_over: faults[12],
                 ..Faults::default()
             };
             config.time.jump = if faults[0] > 0 { 3 } else { -3 };
@@ -102,7 +103,8 @@ fn any_config() -> impl Strategy<Value = Config> {
     )
 }
 
-const PROMOTE_RULES: [PromoteRule; 3] = [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority];
+const PROMOTE_RULES: [PromoteRule; 4] =
+    [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated];
 
 const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
 
@@ -152,6 +154,7 @@ fn rich() -> Vec<Config> {
                     vanish_key: 1,
                     clock_jump: 1,
                     client_clock_jump: 1,
+                    hand_over: 1,
                     ..Faults::default()
                 };
                 config.time.jump = 2;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that notices, and what that says then.
-const NOTICED: [(Mutant, &str, Property, Verdict); 28] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 29] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -26,6 +26,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 28] = [
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
     (Mutant::ReplicaDropsEffect, "failover-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::PromoteBesideMaster, "old-master-returns-to-nobody", Property::OneServerHolder, Verdict::Violated),
+    (Mutant::HandOverTooEarly, "hand-over-waits-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),

@@ -76,12 +76,11 @@ impl<R: Record> Node<R> {
     #[expect(clippy::inline_always, reason = "as for the world")]
     #[inline(always)]
     fn hash_standing<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects: _ }, missed, disk, is_cut, unheard, ahead } = self;
+        let Self { role, record, link: Link { len, effects: _ }, apart, disk, unheard, ahead } = self;
         record.hash(hasher);
         // A disk that is kept for no rule is in its default.
         let has_disk = *disk != R::default();
-        let bytes =
-            [*role as u8, *missed, *len, u8::from(*is_cut), *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0];
+        let bytes = [*role as u8, apart.0, *len, *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0, 0];
         hasher.write_u64(word(bytes));
     }
 

@@ -168,6 +168,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::CrashThread
         | ActionKind::PauseClient
         | ActionKind::CrashNode
+        | ActionKind::HandOver
         | ActionKind::LoseMessage
         | ActionKind::LoseRequest
         | ActionKind::LoseReply

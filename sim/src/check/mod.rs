@@ -310,6 +310,7 @@ impl Coverage {
         least.interrupt = least.interrupt.min(left.interrupt);
         least.clock_jump = least.clock_jump.min(left.clock_jump);
         least.client_clock_jump = least.client_clock_jump.min(left.client_clock_jump);
+        least.hand_over = least.hand_over.min(left.hand_over);
     }
 
     /// What the scenario allows and the run never did, in words.

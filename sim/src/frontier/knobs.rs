@@ -59,6 +59,7 @@ pub const FAULTS: &[Knob] = &[
     fault("lose_request", "a request is lost"),
     fault("lose_reply", "a reply is lost"),
     fault("interrupt", "a thread is interrupted"),
+    fault("hand_over", "a replica is made the master while the master runs"),
 ];
 
 /// How far clocks jump where the file does not say.
@@ -75,6 +76,11 @@ pub const REPAIRS: &[Knob] = &[
         name: "synchronous-replication",
         sentence: "no write is answered before every replica has it",
         settings: &[set("cluster", "lag", Value::Number(0))],
+    },
+    Knob {
+        name: "coordinated-failover",
+        sentence: "who hands over waits until the replica has everything (FAILOVER)",
+        settings: &[set("cluster", "promote", Value::Word("coordinated"))],
     },
     Knob {
         name: "fast-failover",

@@ -46,6 +46,8 @@ pub enum Effect {
     Later,
     /// They do, and it takes fewer steps, or fewer faults are enough.
     Worse,
+    /// With it the property says nothing about this world any more.
+    Moot,
     /// The limits kept it from being known.
     Unknown,
     /// Nobody has written the rules of the two together.
@@ -61,6 +63,7 @@ impl Effect {
             Self::Nothing => "does nothing",
             Self::Later => "makes it harder",
             Self::Worse => "makes it easier",
+            Self::Moot => "leaves nothing to promise",
             Self::Unknown => "unknown",
             Self::NotModelled => "is not modelled with it",
         }
@@ -137,8 +140,11 @@ fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
     let breaking = frontier.broken.get(&property).into_iter().flatten();
     match breaking.filter(|minimal| minimal.faults.is_within(&bare.faults)).min_by_key(|minimal| minimal.steps) {
         None if frontier.inconclusive.contains(&bare.faults) => Effect::Unknown,
-        None if !frontier.verdicts.contains_key(&bare.faults) => Effect::NotModelled,
-        None => Effect::Stops,
+        None => match frontier.verdicts.get(&bare.faults) {
+            None => Effect::NotModelled,
+            Some(verdicts) if !verdicts.contains_key(&property) => Effect::Moot,
+            Some(_) => Effect::Stops,
+        },
         Some(repaired) if repaired.faults != bare.faults || repaired.steps < bare.steps => Effect::Worse,
         // What has no bound is longer than what has one; of what is not known nothing is said.
         Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => Effect::Shortens,

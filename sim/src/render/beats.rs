@@ -5,7 +5,7 @@
 mod in_flight;
 
 use lockstep_model::action::Action;
-use lockstep_model::config::{Config, FailedRenewal, MissedRenewal};
+use lockstep_model::config::{Config, FailedRenewal, MissedRenewal, PromoteRule};
 use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{
     ClientState, NodeState, State, ThreadState, Trace, TraceStep, client_name, holder_name, node_name,
@@ -272,6 +272,7 @@ impl Teller<'_> {
                 self.alone(Lane::Thread { client, thread: 0 }, "paused", Tone::Odd, what)
             }
             Action::CrashNode { node } => self.crash_node(node),
+            Action::HandOver { node } => self.hand_over(node),
             Action::RestartNode { node } => self.restart_node(node),
             Action::CutLink { node } => self.cut_link(node),
             Action::VanishKey { node } => self.vanish_key(node),
@@ -485,6 +486,10 @@ impl Teller<'_> {
     }
 
     fn promote(&self, node: u8) -> Vec<Beat> {
+        self.taken_over(node, "is promoted")
+    }
+
+    fn taken_over(&self, node: u8, how: &str) -> Vec<Beat> {
         let name = &self.step.lane;
         let stored = self.stored_on(node);
         let knows = match (&stored, self.has(Happening::GrantLost)) {
@@ -494,7 +499,14 @@ impl Teller<'_> {
             (None, false) => ", and stores no lock",
         };
         let text = format!("MASTER {}", stored.as_deref().unwrap_or("(empty)"));
-        self.alone(Lane::Node(node), text, Tone::Strong, format!("{name} is promoted{knows}"))
+        self.alone(Lane::Node(node), text, Tone::Strong, format!("{name} {how}{knows}"))
+    }
+
+    fn hand_over(&self, node: u8) -> Vec<Beat> {
+        if self.config.cluster.promote == PromoteRule::Coordinated {
+            return self.taken_over(node, "has everything and takes over: the old master follows it");
+        }
+        self.taken_over(node, "is promoted while the master runs")
     }
 
     /// Time passes; `earlier` is the beat of the ticks just before, when nothing happened in them.

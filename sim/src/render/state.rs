@@ -214,7 +214,7 @@ fn stores<R: Record, const C: usize, const N: usize>(
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it comes back";
     }
-    if node.is_cut {
+    if node.is_cut() {
         says += "; cut off from the other nodes";
     }
     if node.ahead != 0 {
@@ -224,8 +224,8 @@ fn stores<R: Record, const C: usize, const N: usize>(
     if node.unheard > 0 {
         let _ = write!(says, "; unheard of for {}", time(config, node.unheard.into()));
     }
-    if node.missed > 0 {
-        let _ = write!(says, "; {} never reached it", count(node.missed.into(), "effect"));
+    if node.missed() > 0 {
+        let _ = write!(says, "; {} never reached it", count(node.missed().into(), "effect"));
     }
     says
 }

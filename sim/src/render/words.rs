@@ -112,6 +112,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::CrashThread { .. } => "dies, its process lives on",
         Action::PauseClient { .. } => "is paused",
         Action::CrashNode { .. } => "crashes",
+        Action::HandOver { .. } => "takes over from the master, which runs",
         Action::LoseMessage { .. } => "never gets an unlock message: it is lost",
         Action::LoseRequest { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "has its request lost",
@@ -332,6 +333,7 @@ pub fn world(config: &Config) -> Vec<String> {
                 PromoteRule::Any => "a failover may choose any",
                 PromoteRule::MostData => "a failover chooses one that lost least",
                 PromoteRule::Priority => "a failover chooses the first that runs",
+                PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
             };
             format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
         }

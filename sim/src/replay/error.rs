@@ -159,6 +159,17 @@ pub enum Error {
         server: String,
     },
 
+    /// FAILOVER wants master and replica to share a replication id, and a resync here must change it.
+    #[error(
+        "on {server} a coordinated hand-over is replayed with one replica only: its TTLs travel relative, so each resync is \
+         made a full copy by a new replication id, and FAILOVER wants both nodes to know the same; \
+         use replicas = 1, or name a server of Redis 7.0 or newer with --server"
+    )]
+    HandOverNeedsOneId {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// There is nothing in it for Sentinel to do, or something that it would do in its own way.
     #[error("not with --sentinel: {reason}")]
     NotForSentinel {

@@ -20,7 +20,7 @@ use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 
 use super::compare::{self, DUMP, Difference};
-use super::sentinel::Failover;
+use super::sentinel::{Addresses, Failover};
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
 use super::{Error, Gate, Node, Server, Settings};
@@ -56,6 +56,8 @@ pub struct Player {
     server: Server,
     /// Who decides on failovers, if not the history. Before the members: who watches goes first.
     watch: Option<Watch>,
+    /// After the sentinels: who knows them goes first.
+    addresses: Option<Addresses>,
     members: Vec<Member>,
     /// The acting master, or the last one.
     master: usize,
@@ -154,12 +156,14 @@ impl Player {
         let interpreter = Interpreter::new(config, scripts).ok_or(Error::LeaseTooLong)?;
         refuse_other_ttls(server, config)?;
         nodes::refuse_deaf_scripts(server, config)?;
+        nodes::refuse_second_replica(server, config)?;
         let mut player = Self {
             config: *config,
             interpreter,
             dump_sha1: redis::Script::new(DUMP).get_hash().to_owned(),
             server: server.clone(),
             watch,
+            addresses: None,
             members: Vec::new(),
             master: 0,
             phantoms: Vec::new(),
@@ -309,6 +313,7 @@ impl Player {
                 self.told.note(|| format!("{} applies {effect}", node_name(node)));
             }
             Action::CrashNode { node } => self.crash(usize::from(node))?,
+            Action::HandOver { node } => self.hand_over(usize::from(node), step.number)?,
             Action::Promote { node } => {
                 self.flush()?;
                 self.promote(usize::from(node), step.number)?;

@@ -116,6 +116,12 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), Error> {
                     "in step {number} {node} returns, and from then on Sentinel itself says when it is what"
                 ));
             }
+            Action::HandOver { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} somebody makes {node} the master, and the sentinels would not know it"
+                ));
+            }
             Action::CutLink { node } | Action::Heal { node } => {
                 let node = node_name(node);
                 return refused(format!(
@@ -204,6 +210,23 @@ impl Addresses {
         let (replica, master) = (&self.doors[replica], &self.doors[master]);
         master.lead(replica.port(), gate.port().ok_or_else(|| Error::link("the gate is cut"))?);
         node.follow_at(gate, replica.port(), master.port())
+    }
+
+    /// Makes a master hand over to its replica (`FAILOVER`), which has everything and which it hears `through` that gate;
+    /// from then on it follows that by the gate `back`.
+    ///
+    /// # Errors
+    /// As [`Node::hand_over`].
+    pub fn hand_over(
+        &self,
+        (master, of_master): (&Node, usize),
+        (heir, of_heir): (&Node, usize),
+        through: &Gate,
+        back: &Gate,
+    ) -> Result<(), Error> {
+        let (master_door, heir_door) = (&self.doors[of_master], &self.doors[of_heir]);
+        heir_door.lead(master_door.port(), back.port().ok_or_else(|| Error::link("the gate is cut"))?);
+        master.hand_over(heir, (master_door.port(), heir_door.port()), through, back)
     }
 }
 

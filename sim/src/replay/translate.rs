@@ -21,7 +21,7 @@ pub struct Row {
 }
 
 /// The dictionary: what is the same thing in the model, in our scripts and in Redisson.
-pub const TABLE: [Row; 23] = [
+pub const TABLE: [Row; 24] = [
     Row {
         model: "acquire, second_ask, wake_by_message, wake_by_timer → acquired | busy",
         told: "reentrant/acquire lock | lease, holder → nil | PTTL",
@@ -108,6 +108,11 @@ pub const TABLE: [Row; 23] = [
         model: "cut_link, heal",
         told: "the gates of the node say nothing more to either side; new gates",
         redisson: "(a partition)",
+    },
+    Row {
+        model: "hand_over",
+        told: "coordinated: FAILOVER TO a door of the replica, through a gate; else REPLICAOF NO ONE while the master runs",
+        redisson: "(an operator's; Redisson: changeMaster)",
     },
     Row {
         model: "demote",
@@ -273,6 +278,7 @@ impl Interpreter {
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
             | Action::CrashNode { .. }
+            | Action::HandOver { .. }
             | Action::LoseMessage { .. }
             | Action::Execute { .. }
             | Action::Register { .. }

@@ -1,7 +1,7 @@
 //! Values that are fine alone and describe nothing together.
 
 use lockstep_model::LockKind;
-use lockstep_model::config::{Fsync, NetworkMode, WaitRule};
+use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
 
 use super::code::Code;
 use super::error::Problem;
@@ -98,7 +98,18 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "none")
             .note("use cut_link = 0, or say how many replicas there are: replicas = 1 in [cluster]");
     }
-    if cluster.lock_delay > 0 && cluster.replicas > 0 && faults.crash_node == 0 && faults.cut_link == 0 {
+    if faults.hand_over > 0 && cluster.replicas == 0 {
+        Pair::of(&sections.faults, "hand_over", "there is no replica that could take over")
+            .with(sections.cluster.span_of("replicas"), "none")
+            .note("use hand_over = 0, or say how many replicas there are: replicas = 1 in [cluster]");
+    }
+    if cluster.promote == PromoteRule::Coordinated && cluster.replicas > 0 && faults.hand_over == 0 {
+        Pair::of(&sections.cluster, "promote", "only a hand-over can wait for its replica, and there is none")
+            .with(sections.faults.span(), "nobody hands over")
+            .note("use another rule, or say how often: hand_over = 1 in [faults]");
+    }
+    let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Pair::of(&sections.cluster, "lock_delay", "there is no failover after which to wait")
             .with(sections.faults.span(), "no node dies or is cut off")
             .note("leave it out, or say what happens to a node: crash_node = 1 in [faults]");

@@ -260,6 +260,7 @@ impl<'a> Sections<'a> {
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
+        let hand_over = budget("hand_over");
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -277,6 +278,7 @@ impl<'a> Sections<'a> {
             interrupt: interrupt.or(0)?,
             clock_jump: clock_jump.or(0)?,
             client_clock_jump: client_clock_jump.or(0)?,
+            hand_over: hand_over.or(0)?,
         })
     }
 
@@ -298,10 +300,11 @@ const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
-const PROMOTE_RULES: [(&str, Option<PromoteRule>); 3] = [
+const PROMOTE_RULES: [(&str, Option<PromoteRule>); 4] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),
     ("priority", Some(PromoteRule::Priority)),
+    ("coordinated", Some(PromoteRule::Coordinated)),
 ];
 
 fn lock(top: &Section<'_>) -> Option<LockKind> {

@@ -73,6 +73,7 @@ pub(super) const KNOWN: [(&str, &[&str]); 10] = [
             "force_release",
             "vanish_key",
             "interrupt",
+            "hand_over",
             "client_clock_jump",
         ],
     ),

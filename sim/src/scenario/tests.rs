@@ -254,6 +254,8 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[cluster]\nmin_replicas = 1"),
         smallest_and("[cluster]\nreplicas = 1\nmin_replicas = 2"),
         smallest_and("[cluster]\nwait_for = 1"),
+        smallest_and("[faults]\nhand_over = 1"),
+        smallest_and("[cluster]\nreplicas = 1\npromote = \"coordinated\""),
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
         smallest_and("[protocol]\nwait_rule = \"all\""),
         smallest_and("[cluster]\nreplicas = 1\nmin_replicas_max_lag_ticks = 2"),

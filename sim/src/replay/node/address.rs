@@ -15,11 +15,7 @@ impl Node {
     pub fn follow_at(&self, gate: &Gate, announced: u16, asked: u16) -> Result<(), Error> {
         let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
         let mut control = self.control();
-        for (setting, value) in
-            [("replica-announce-ip", "127.0.0.1"), ("replica-announce-port", announced.to_string().as_str())]
-        {
-            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value]))?;
-        }
+        Self::announce(&mut control, announced)?;
         control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;
         gate.wait_for_commands()?;
         control.wait(LINK_WAIT, "a replica to load its copy", |control| {
@@ -32,6 +28,53 @@ impl Node {
         // A master sends commands from the first acknowledgement on that it hears once its side of the
         // copy is done; the replica's own often comes too early, and the next a second later.
         gate.acknowledge()
+    }
+
+    /// Hands over to a replica that has everything (`FAILOVER`), by the port that this node announces from now on and the one
+    /// that the replica does, and follows it by the gate `back`. What the replica hears comes `through` its gate.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the master waits for its replica in vain, or does not follow it; `Redis`; `Link`.
+    pub fn hand_over(
+        &self,
+        heir: &Self,
+        (announced, target): (u16, u16),
+        through: &Gate,
+        back: &Gate,
+    ) -> Result<(), Error> {
+        let mut control = self.control();
+        Self::announce(&mut control, announced)?;
+        through.acknowledge()?;
+        let failover = redis::cmd("FAILOVER").arg(&["TO", "127.0.0.1", &target.to_string()]).to_owned();
+        control.ask::<Value>("FAILOVER", &failover)?;
+        control.wait(LINK_WAIT, "a master to hand over", |control| {
+            let replication = control.replication()?;
+            let field = |name: &str| replication.get(name).map(String::as_str);
+            // It asks its replicas how far they are, and the gate answers for them.
+            if field("master_failover_state") == Some("waiting-for-sync") {
+                through.acknowledge()?;
+            }
+            Ok(field("role") == Some("slave") && field("master_link_status") == Some("up"))
+        })?;
+        back.wait_for_commands()?;
+        let mut master = Control::new(heir.connect()?);
+        master.wait(LINK_WAIT, "a replica to take over", |master| Ok(master.role()?.0 == Role::Master))?;
+        master.wait(LINK_WAIT, "a master to see its replica online", |master| {
+            Ok(master.replica_field(announced, "state")?.is_some_and(|state| state == "online"))
+        })?;
+        back.attach(Control::new(self.connect()?), master, announced);
+        back.acknowledge()
+    }
+
+    /// Says by which port the others know this node.
+    fn announce(control: &mut Control, port: u16) -> Result<(), Error> {
+        let port = port.to_string();
+        [("replica-announce-ip", "127.0.0.1"), ("replica-announce-port", &port)].into_iter().try_for_each(
+            |(setting, value)| {
+                control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value])).map(drop)
+            },
+        )
     }
 
     /// Says how early Sentinel shall choose this replica (`replica-priority`): the lowest first, 0 never.

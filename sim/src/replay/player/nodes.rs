@@ -1,7 +1,7 @@
 //! What befalls the nodes of a history: they die and come back, are cut off and demoted, and lose keys.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Fsync, Ttls};
+use lockstep_model::config::{Fsync, PromoteRule, Ttls};
 use lockstep_model::trace::{State, TraceStep};
 use redis::ConnectionLike;
 
@@ -33,6 +33,16 @@ pub(super) fn refuse_deaf_scripts(server: &Server, config: &Config) -> Result<()
         return Ok(());
     }
     Err(Error::ScriptsNeedNoReplicas { server: server.to_string() })
+}
+
+/// A resync makes the other nodes' replication ids differ from their master's where it must be a full copy
+/// ([`Player::resync`]), and a master hands over only to a node that shares its own (measured on 6.2.5).
+pub(super) fn refuse_second_replica(server: &Server, config: &Config) -> Result<(), Error> {
+    let is_coordinated = config.faults.hand_over > 0 && config.cluster.promote == PromoteRule::Coordinated;
+    if !is_coordinated || config.cluster.replicas < 2 || server.ttls() == Ttls::Absolute {
+        return Ok(());
+    }
+    Err(Error::HandOverNeedsOneId { server: server.to_string() })
 }
 
 impl Player {
@@ -109,13 +119,53 @@ impl Player {
         Ok(())
     }
 
+    /// Makes a replica the master while the master runs; the other replicas leave that.
+    pub(super) fn hand_over(&mut self, node: usize, step: usize) -> Result<(), Error> {
+        self.flush()?;
+        let old = self.master;
+        let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
+        let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
+        let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        let gone = leaving.into_iter().filter_map(|index| self.members[index].gate.take());
+        let gone = gone.map(|gate| Phantom { master: old, gate }).collect();
+        self.lose_replicas(gone)?;
+        if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
+    }
+
+    /// `FAILOVER`: the master itself hands over to a replica that has everything.
+    fn fail_over(&mut self, node: usize) -> Result<(), Error> {
+        let old = self.master;
+        let back = Gate::open(self.members[node].node.socket())?;
+        let addresses = self.addresses.as_ref().ok_or_else(|| Error::link("nobody has an address"))?;
+        let through = self.members[node].gate.take().ok_or_else(|| Error::link("nobody follows the master"))?;
+        let (master, heir) = (&self.members[old].node, &self.members[node].node);
+        addresses.hand_over((master, old), (heir, node), &through, &back)?;
+        through.close();
+        back.mark(heir.offset()?);
+        back.release_all()?;
+        self.members[old].gate = Some(back);
+        (self.members[old].role, self.members[node].role) = (Role::Replica, Role::Master);
+        self.master = node;
+        self.is_worn = true;
+        self.note_disk(old)?;
+        self.drop_subscribers(old)?;
+        let (old, new) = (super::node_name_of(old), super::node_name_of(node));
+        self.told.note(|| format!("{old}: FAILOVER TO {new}"));
+        Ok(())
+    }
+
+    /// Whoever listens on the node is disconnected.
+    fn drop_subscribers(&mut self, node: usize) -> Result<(), Error> {
+        let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "pubsub"]).to_owned();
+        let killed = self.members[node].connection.req_command(&kill);
+        killed.map(drop).map_err(Error::redis("CLIENT KILL"))
+    }
+
     /// Makes an old master a replica, as Sentinel does.
     pub(super) fn demote(&mut self, node: usize) -> Result<(), Error> {
         self.flush()?;
         self.resync(node)?;
-        let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "pubsub"]).to_owned();
-        let killed = self.members[node].connection.req_command(&kill);
-        killed.map_err(Error::redis("CLIENT KILL"))?;
+        self.drop_subscribers(node)?;
         self.is_worn = true;
         self.told.note(|| format!("{}: REPLICAOF {}", super::node_name_of(node), super::node_name_of(self.master)));
         Ok(())

@@ -13,9 +13,7 @@ use crate::replay::{Gate, Node};
 /// What a replay under sentinels has beside its nodes.
 pub(super) struct Watch {
     stop: &'static AtomicBool,
-    /// Before the addresses: who knows them goes first.
     sentinels: Option<Sentinels>,
-    addresses: Option<Addresses>,
     failovers: Vec<Failover>,
 }
 
@@ -32,22 +30,25 @@ impl Player {
         stop: &'static AtomicBool,
     ) -> Result<Self, Error> {
         sentinel::refuse_world(config)?;
-        let watch = Watch { stop, sentinels: None, addresses: None, failovers: Vec::new() };
+        let watch = Watch { stop, sentinels: None, failovers: Vec::new() };
         Self::start_watched(server, config, scripts, Some(watch))
     }
 
-    /// Gives new nodes their addresses.
+    /// Gives new nodes their addresses, where somebody is to find them: a sentinel, or a master that hands over.
     pub(super) fn open_addresses(&mut self) -> Result<(), Error> {
-        let Some(watch) = &mut self.watch else { return Ok(()) };
-        watch.sentinels = None;
-        watch.addresses = Some(Addresses::open(self.members.iter().map(|member| &member.node))?);
+        if let Some(watch) = &mut self.watch {
+            watch.sentinels = None;
+        } else if self.config.faults.hand_over == 0 {
+            return Ok(());
+        }
+        self.addresses = Some(Addresses::open(self.members.iter().map(|member| &member.node))?);
         Ok(())
     }
 
     /// Leads a replica to its master: by the gate's address, or by the master's if there are such.
     pub(super) fn lead(&self, replica: usize, gate: &Gate) -> Result<(), Error> {
         let node = &self.members[replica].node;
-        match self.watch.as_ref().and_then(|watch| watch.addresses.as_ref()) {
+        match &self.addresses {
             Some(addresses) => addresses.follow(node, replica, self.master, gate),
             None => node.follow(gate),
         }
@@ -61,7 +62,7 @@ impl Player {
         for (member, priority) in self.members.iter().zip(sentinel::priorities(trace)) {
             member.node.set_priority(priority)?;
         }
-        if let Some(addresses) = &watch.addresses {
+        if let Some(addresses) = &self.addresses {
             watch.sentinels = Some(Sentinels::start(&self.server, addresses, self.master, watch.stop)?);
         }
         self.is_worn = true;
