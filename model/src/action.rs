@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Faults, LockKind, Resend};
+use crate::config::{Config, LockKind, Resend};
 use crate::wire::Slot;
 use crate::world::Holder;
 
@@ -490,48 +490,6 @@ impl Action {
             | Self::ClockJump { node } => Party::Node(node),
             Self::Tick => Party::World,
         }
-    }
-}
-
-impl Faults {
-    /// Every budget, and the action that spends it.
-    pub const fn budgets(&self) -> [(ActionKind, u8); 16] {
-        let Self {
-            crash_client,
-            crash_thread,
-            pause_client,
-            crash_node,
-            lose_message,
-            foreign_release,
-            force_release,
-            restart_node,
-            cut_link,
-            vanish_key,
-            lose_request,
-            lose_reply,
-            interrupt,
-            clock_jump,
-            client_clock_jump,
-            hand_over,
-        } = *self;
-        [
-            (ActionKind::CrashClient, crash_client),
-            (ActionKind::CrashThread, crash_thread),
-            (ActionKind::PauseClient, pause_client),
-            (ActionKind::CrashNode, crash_node),
-            (ActionKind::LoseMessage, lose_message),
-            (ActionKind::ForeignRelease, foreign_release),
-            (ActionKind::ForceRelease, force_release),
-            (ActionKind::RestartNode, restart_node),
-            (ActionKind::CutLink, cut_link),
-            (ActionKind::VanishKey, vanish_key),
-            (ActionKind::LoseRequest, lose_request),
-            (ActionKind::LoseReply, lose_reply),
-            (ActionKind::Interrupt, interrupt),
-            (ActionKind::ClockJump, clock_jump),
-            (ActionKind::ClientClockJump, client_clock_jump),
-            (ActionKind::HandOver, hand_over),
-        ]
     }
 }
 

@@ -3,11 +3,12 @@
 //! A scenario file becomes one of these; a trace carries one. Every time is in ticks. What the model does not know
 //! yet (several groups, …) has no field here: a field that no rule reads would be a promise.
 
-use core::hash::{Hash, Hasher};
+mod faults;
 
 use serde::{Deserialize, Serialize};
 
 use crate::mutants::Mutant;
+pub use faults::Faults;
 
 /// The largest world any scenario may ask for. Arrays are sized by these; the scenario reader quotes them in its errors.
 pub const MAX_CLIENTS: u8 = 4;
@@ -508,100 +509,6 @@ impl Profile {
     }
 }
 
-/// What may go wrong, and how often. In a [`World`](crate::World): how often it still may.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(deny_unknown_fields, default)]
-// In the order in which it is hashed: eight bytes are then one word to read.
-#[repr(C)]
-pub struct Faults {
-    /// A client dies for good.
-    pub crash_client: u8,
-    /// A thread that holds dies; its process lives on.
-    pub crash_thread: u8,
-    /// A client stands still; its timers go overdue.
-    pub pause_client: u8,
-    /// A node dies.
-    pub crash_node: u8,
-    /// An unlock message is lost.
-    pub lose_message: u8,
-    /// A thread that does not hold calls release all the same.
-    pub foreign_release: u8,
-    /// Somebody deletes the lock whoever holds it.
-    pub force_release: u8,
-    /// A node that died comes back.
-    #[serde(skip_serializing_if = "is_default")]
-    pub restart_node: u8,
-    /// A node is cut off from the other nodes, and from who decides on a failover.
-    #[serde(skip_serializing_if = "is_default")]
-    pub cut_link: u8,
-    /// A master drops the key without a word: evicted, or deleted by hand.
-    #[serde(skip_serializing_if = "is_default")]
-    pub vanish_key: u8,
-    /// A request never reaches its node.
-    #[serde(skip_serializing_if = "is_default")]
-    pub lose_request: u8,
-    /// A reply never reaches its client.
-    #[serde(skip_serializing_if = "is_default")]
-    pub lose_reply: u8,
-    /// A thread is interrupted in `lock()` or `unlock()`.
-    #[serde(skip_serializing_if = "is_default")]
-    pub interrupt: u8,
-    /// The clock of a node jumps.
-    #[serde(skip_serializing_if = "is_default")]
-    pub clock_jump: u8,
-    /// The wall clock of a client jumps.
-    #[serde(skip_serializing_if = "is_default")]
-    pub client_clock_jump: u8,
-    /// Somebody makes a replica the master while the master runs: maintenance, no defect.
-    #[serde(skip_serializing_if = "is_default")]
-    pub hand_over: u8,
-}
-
-impl Hash for Faults {
-    // In two words, for the reason that `world` gives.
-    #[inline]
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self {
-            crash_client,
-            crash_thread,
-            pause_client,
-            crash_node,
-            lose_message,
-            foreign_release,
-            force_release,
-            restart_node,
-            cut_link,
-            vanish_key,
-            lose_request,
-            lose_reply,
-            interrupt,
-            clock_jump,
-            client_clock_jump,
-            hand_over,
-        } = *self;
-        hasher.write_u64(u64::from_le_bytes([
-            crash_client,
-            crash_thread,
-            pause_client,
-            crash_node,
-            lose_message,
-            foreign_release,
-            force_release,
-            restart_node,
-        ]));
-        hasher.write_u64(u64::from_le_bytes([
-            cut_link,
-            vanish_key,
-            lose_request,
-            lose_reply,
-            interrupt,
-            clock_jump,
-            client_clock_jump,
-            hand_over,
-        ]));
-    }
-}
-
 /// What the lock guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -639,7 +546,7 @@ impl Config {
 
     /// Whether `WAIT` may find too few replicas.
     pub const fn can_lack_replicas(&self) -> bool {
-        let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.faults.cut_link > 0;
+        let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
 

@@ -17,7 +17,7 @@ use super::super::translate::{Request, acknowledged};
 use super::{Error, Expected, Place, Player};
 
 /// `WAIT`'s time-out, ms: Redisson's `slavesSyncTimeout`.
-const TIMEOUT_MS: u32 = 1000;
+const WAIT_WITHIN_MS: u32 = 1000;
 
 /// The connections of callers that were granted the lock and wait for replicas, by client and thread.
 pub(super) type Waits = BTreeMap<(u8, u8), Line>;
@@ -61,7 +61,7 @@ impl Player {
             WaitRule::Any => known.unwrap_or(1),
         };
         let mut line = self.waits.remove(&(client, thread)).ok_or_else(|| Error::link("nobody waits for replicas"))?;
-        let wait = redis::cmd("WAIT").arg(asked).arg(TIMEOUT_MS).to_owned();
+        let wait = redis::cmd("WAIT").arg(asked).arg(WAIT_WITHIN_MS).to_owned();
         line.connection.send_packed_command(&wait.get_packed_command()).map_err(Error::redis("WAIT"))?;
         self.end_wait(line.node, line.id)?;
         let answer = line.connection.recv_response().map_err(Error::redis("WAIT"))?;
@@ -70,7 +70,7 @@ impl Player {
         let at = Place { step: step.number, action: step.action };
         let words = self.interpreter.reply_words(step.answer);
         let name = node_name(u8::try_from(line.node).unwrap_or(u8::MAX));
-        self.told.note(|| format!("{name}: WAIT {asked} {TIMEOUT_MS} → {replicas}"));
+        self.told.note(|| format!("{name}: WAIT {asked} {WAIT_WITHIN_MS} → {replicas}"));
         self.told.compare(at, || "reply".to_owned(), &words, &acknowledged(replicas));
         Ok(())
     }
