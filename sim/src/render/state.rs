@@ -128,6 +128,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
     if thread.token > 0 {
         let _ = write!(says, ", with token {}", thread.token);
     }
+    if !thread.acknowledged_by.is_empty() {
+        let _ = write!(says, "; {} acknowledged the grant", list(&thread.acknowledged_by));
+    }
     if let Some(left) = thread.hold_left {
         let _ = write!(says, "; {}", within(config, "releases at the latest", left));
     }
@@ -147,6 +150,9 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     }
     let mut says = if client.mode == "paused" { "PAUSED; ".to_owned() } else { String::new() };
     let _ = write!(says, "takes {} for the master", client.master);
+    if let Some(known) = client.replicas_known {
+        let _ = write!(says, ", and has counted {} there", count(known.into(), "replica"));
+    }
     match client.acquires_left {
         None => {}
         Some(0) => says += "; may ask no more",

@@ -5,7 +5,7 @@ use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule, WaitRule
 use lockstep_model::step::Reply;
 use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
 use lockstep_model::wire::Slot;
-use lockstep_model::{Property, Verdict};
+use lockstep_model::{ActionKind, Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
 pub fn time(config: &Config, ticks: u32) -> String {
@@ -441,27 +441,27 @@ fn faults(config: &Config) -> String {
 
 /// What a budget allows: `a node crashes (at most 1 time)`.
 pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
-    let all = [
-        (faults.crash_client, "a client crashes"),
-        (faults.crash_thread, "a thread dies"),
-        (faults.pause_client, "a client is paused"),
-        (faults.crash_node, "a node crashes"),
-        (faults.lose_message, "an unlock message is lost"),
-        (faults.foreign_release, "somebody releases without holding"),
-        (faults.force_release, "somebody deletes the lock"),
-        (faults.restart_node, "a dead node comes back"),
-        (faults.cut_link, "a node is cut off"),
-        (faults.vanish_key, "the key vanishes"),
-        (faults.lose_request, "a request is lost"),
-        (faults.lose_reply, "a reply is lost"),
-        (faults.interrupt, "a thread is interrupted"),
-        (faults.clock_jump, "a node's clock jumps"),
-        (faults.client_clock_jump, "a client's clock jumps"),
-    ];
-    all.into_iter()
-        .filter(|(budget, _)| *budget > 0)
-        .map(|(budget, what)| format!("{what} (at most {})", count(budget.into(), "time")))
-        .collect()
+    let allowed = |fault: ActionKind| match fault {
+        ActionKind::CrashClient => "a client crashes",
+        ActionKind::CrashThread => "a thread dies",
+        ActionKind::PauseClient => "a client is paused",
+        ActionKind::CrashNode => "a node crashes",
+        ActionKind::LoseMessage => "an unlock message is lost",
+        ActionKind::ForeignRelease => "somebody releases without holding",
+        ActionKind::ForceRelease => "somebody deletes the lock",
+        ActionKind::RestartNode => "a dead node comes back",
+        ActionKind::CutLink => "a node is cut off",
+        ActionKind::VanishKey => "the key vanishes",
+        ActionKind::LoseRequest => "a request is lost",
+        ActionKind::LoseReply => "a reply is lost",
+        ActionKind::Interrupt => "a thread is interrupted",
+        ActionKind::ClockJump => "a node's clock jumps",
+        ActionKind::ClientClockJump => "a client's clock jumps",
+        ActionKind::HandOver => "somebody makes a replica the master",
+        other => other.name(),
+    };
+    let budgets = faults.budgets().into_iter().filter(|(_, budget)| *budget > 0);
+    budgets.map(|(fault, budget)| format!("{} (at most {})", allowed(fault), count(budget.into(), "time"))).collect()
 }
 
 /// `violated`, and whether that is what the scenario says.
