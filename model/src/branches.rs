@@ -266,7 +266,8 @@ impl Happening {
             }
             // A replica that does not follow the new master yet lags behind it however prompt the others are.
             Self::GrantLost => {
-                let is_passed_over = config.cluster.replicas > 1 && faults.crash_node > 1;
+                let leaves_others = faults.crash_node > 1 || (faults.crash_node > 0 && faults.hand_over > 0);
+                let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, what is written may be over when it comes.
                 let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
