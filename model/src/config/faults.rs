@@ -102,6 +102,29 @@ impl Hash for Faults {
 }
 
 impl Faults {
+    /// Of each budget the smaller one.
+    #[must_use]
+    pub fn least(self, other: Self) -> Self {
+        Self {
+            crash_client: self.crash_client.min(other.crash_client),
+            crash_thread: self.crash_thread.min(other.crash_thread),
+            pause_client: self.pause_client.min(other.pause_client),
+            crash_node: self.crash_node.min(other.crash_node),
+            lose_message: self.lose_message.min(other.lose_message),
+            foreign_release: self.foreign_release.min(other.foreign_release),
+            force_release: self.force_release.min(other.force_release),
+            restart_node: self.restart_node.min(other.restart_node),
+            cut_link: self.cut_link.min(other.cut_link),
+            vanish_key: self.vanish_key.min(other.vanish_key),
+            lose_request: self.lose_request.min(other.lose_request),
+            lose_reply: self.lose_reply.min(other.lose_reply),
+            interrupt: self.interrupt.min(other.interrupt),
+            clock_jump: self.clock_jump.min(other.clock_jump),
+            client_clock_jump: self.client_clock_jump.min(other.client_clock_jump),
+            hand_over: self.hand_over.min(other.hand_over),
+        }
+    }
+
     /// Every budget, and the action that spends it.
     pub const fn budgets(&self) -> [(ActionKind, u8); 16] {
         let Self {

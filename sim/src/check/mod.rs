@@ -294,23 +294,7 @@ impl Coverage {
 
     /// Notes what a state has left of the budgets.
     fn note_left(&mut self, left: Faults) {
-        let least = &mut self.least_left;
-        least.crash_client = least.crash_client.min(left.crash_client);
-        least.crash_thread = least.crash_thread.min(left.crash_thread);
-        least.pause_client = least.pause_client.min(left.pause_client);
-        least.crash_node = least.crash_node.min(left.crash_node);
-        least.lose_message = least.lose_message.min(left.lose_message);
-        least.foreign_release = least.foreign_release.min(left.foreign_release);
-        least.force_release = least.force_release.min(left.force_release);
-        least.restart_node = least.restart_node.min(left.restart_node);
-        least.cut_link = least.cut_link.min(left.cut_link);
-        least.vanish_key = least.vanish_key.min(left.vanish_key);
-        least.lose_request = least.lose_request.min(left.lose_request);
-        least.lose_reply = least.lose_reply.min(left.lose_reply);
-        least.interrupt = least.interrupt.min(left.interrupt);
-        least.clock_jump = least.clock_jump.min(left.clock_jump);
-        least.client_clock_jump = least.client_clock_jump.min(left.client_clock_jump);
-        least.hand_over = least.hand_over.min(left.hand_over);
+        self.least_left = self.least_left.least(left);
     }
 
     /// What the scenario allows and the run never did, in words.
