@@ -550,6 +550,11 @@ impl Config {
         self.cluster.wait_for > 0 && may_lack
     }
 
+    /// Whether it matters which links a master takes for open.
+    pub(crate) const fn has_half_open_links(&self) -> bool {
+        self.cluster.wait_for > 0 && self.faults.cut_link > 0
+    }
+
     /// Whether a dead node may come back.
     pub const fn can_restart(&self) -> bool {
         self.faults.restart_node > 0

@@ -26,12 +26,13 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     dying.role = if may_return && !dying.is_master() { Role::DownReplica } else { Role::Down };
     dying.link = Link::empty();
     dying.unheard = 0;
+    partition::close_links(world, node);
     if was_acting {
         // Its record stays as a ghost until a replica takes its place: what that replica does not know is what the
         // failover loses.
         lose_master(config, world, seen);
     } else {
-        disk::forget_memory(config, dying);
+        disk::forget_memory(config, world.node_mut(node));
     }
     lose_connections(config, world, seen, node);
     call::lose_with_node(world, node);
@@ -107,7 +108,9 @@ pub(crate) fn hand_over<R: Record, const C: usize, const N: usize>(
     }
     lose_master(config, world, seen);
     take_over(config, world, node);
-    world.node_mut(old).unheard = config.unheard_for_long();
+    let left = world.node_mut(old);
+    left.unheard = config.unheard_for_long();
+    left.apart.close_all();
     if is_coordinated {
         // It goes on from where it is (a partial resync): what it stores is what it stored.
         let master = world.node_mut(old);
@@ -187,6 +190,7 @@ fn follow<R: Record, const C: usize, const N: usize>(
     replica.record = clocks::taken_over(config, record, ahead, replica.ahead);
     replica.unheard = 0;
     disk::copy(config, replica);
+    world.node_mut(world.group.master).apart.close(node);
     wait_for::acknowledge(config, world, node);
     Some(Reply::Done)
 }

@@ -2,6 +2,11 @@
 //!
 //! Clients reach a node that is cut off: two masters may serve at once (facts/redis.md, "Failover": an old master behind a
 //! partition keeps serving its clients until min-replicas stops it or it is demoted).
+//!
+//! No link is closed by a cut: it is half-open, and who looks at its links (`INFO`, `WAIT`) still finds it there. The
+//! time-out that ends it (`repl-timeout`, a minute) is longer than any scenario. What closes it: the death of one of its
+//! ends, of which the other is told; a resync, that makes it anew; a master that is handed over; and the end of a
+//! partition behind which the master was passed over. So who is no acting master and is not cut off has none.
 
 use crate::config::Config;
 use crate::failover;
@@ -18,10 +23,11 @@ pub(crate) fn cut<R: Record, const C: usize, const N: usize>(
 ) -> Option<Reply> {
     world.faults.cut_link = world.faults.cut_link.checked_sub(1)?;
     let is_acting = node == world.group.master;
-    let cut_off = world.node_mut(node);
-    if !cut_off.is_up() || cut_off.is_cut() {
+    if !world.node(node).is_up() || world.node(node).is_cut() {
         return None;
     }
+    half_open_links(config, world, node);
+    let cut_off = world.node_mut(node);
     cut_off.apart.set_cut(true);
     if is_acting {
         failover::lose_master(config, world, seen);
@@ -47,6 +53,7 @@ pub(crate) fn heal<R: Record, const C: usize, const N: usize>(
     if healed.is_master() && !is_acting {
         // A master that was passed over finds that its replicas follow another.
         healed.unheard = config.unheard_for_long();
+        healed.apart.close_all();
     }
     if is_acting && healed.is_up() {
         for node in world.group.nodes.iter_mut().filter(|node| node.role == Role::Replica) {
@@ -55,6 +62,43 @@ pub(crate) fn heal<R: Record, const C: usize, const N: usize>(
         }
     }
     Some(Reply::Done)
+}
+
+/// What passed between this node and the others passes no more, and no master is told.
+fn half_open_links<R: Record, const C: usize, const N: usize>(config: &Config, world: &mut World<R, C, N>, node: u8) {
+    if !config.has_half_open_links() || !world.node(world.group.master).is_master() {
+        return;
+    }
+    let master = world.group.master;
+    for replica in 0..config.nodes() {
+        let is_linked = world.node(replica).role == Role::Replica;
+        if is_linked && (node == master || node == replica) {
+            world.node_mut(master).apart.note_half_open(replica);
+        }
+    }
+}
+
+/// A node is dead: its links are closed, at their other ends as well.
+pub(crate) fn close_links<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, dead: u8) {
+    world.node_mut(dead).apart.close_all();
+    for other in &mut world.group.nodes {
+        other.apart.close(dead);
+    }
+}
+
+/// The replicas that a master takes for connected: what `INFO` counts, and whom `WAIT` asks.
+pub(crate) fn connected<R: Record, const C: usize, const N: usize>(
+    world: &World<R, C, N>,
+    master: u8,
+) -> impl Iterator<Item = u8> {
+    let hears = master == world.group.master && !world.node(master).is_cut();
+    (0u8..)
+        .zip(&world.group.nodes)
+        .filter(move |(index, node)| {
+            let is_linked = hears && node.role == Role::Replica;
+            *index != master && (is_linked || world.node(master).is_half_open_to(*index))
+        })
+        .map(|(index, _)| index)
 }
 
 /// What this node answers instead of writing: it looks when a write starts, in scripts too (facts/redis.md, "Replication").

@@ -227,6 +227,9 @@ pub struct NodeState {
     /// Whether it is cut off from the other nodes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_cut: bool,
+    /// Nodes whose links it takes for open though nothing passes them; kept where acquires wait for replicas.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub half_open_to: Vec<String>,
     /// Ticks since it was heard of, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub unheard: u8,
@@ -623,6 +626,7 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> NodeStat
         under_way: effects.iter().map(|effect| stored(config, &effect.record)).collect(),
         on_disk: disk::on_disk(config, node).map(|record| Disk { lock: stored(config, &record) }),
         is_cut: node.is_cut(),
+        half_open_to: (0..config.nodes()).filter(|&other| node.is_half_open_to(other)).map(node_name).collect(),
         unheard: node.unheard,
         receipts: if node.is_up() { in_flight::receipts(config, &node.record) } else { Vec::new() },
         receipts_under_way,

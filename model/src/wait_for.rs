@@ -13,6 +13,7 @@
 use crate::config::{Config, WaitRule};
 use crate::locks::Record;
 use crate::mutants::Mutant;
+use crate::partition::connected;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Client, Holder, Mode, Phase, Role, Thread, World};
 use crate::{client, wakeup};
@@ -46,24 +47,6 @@ fn known<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, 
     let known = world.client(client).replicas.known().unwrap_or_else(|| u8::try_from(read()).unwrap_or(u8::MAX));
     world.client_mut(client).replicas.note_known(known);
     known
-}
-
-/// The replicas that a master takes for connected. Behind a partition that is all it had: no link is closed, and the
-/// time-out that would tell it is longer than any scenario.
-fn connected<R: Record, const C: usize, const N: usize>(
-    world: &World<R, C, N>,
-    master: u8,
-) -> impl Iterator<Item = u8> {
-    let is_acting = master == world.group.master;
-    let is_cut = world.node(master).is_cut();
-    (0u8..)
-        .zip(&world.group.nodes)
-        .filter(move |(index, node)| {
-            let is_here =
-                if is_acting { node.role == Role::Replica || (node.is_up() && node.is_cut()) } else { is_cut };
-            *index != master && node.is_up() && is_here
-        })
-        .map(|(index, _)| index)
 }
 
 /// A replica has caught up with an effect, or with everything: whose grant is not under way to it any more is

@@ -534,12 +534,18 @@ impl Client {
 impl<R: Record> Node<R> {
     /// Whether it is cut off from the other nodes, and from who decides on a failover. Clients reach it all the same.
     pub const fn is_cut(&self) -> bool {
-        self.apart.0 & Apart::CUT != 0
+        self.apart.is_cut()
     }
 
     /// Effects it had missed when its master died; kept for [`PromoteRule::MostData`](crate::config::PromoteRule) only.
     pub const fn missed(&self) -> u8 {
-        self.apart.0 & !Apart::CUT
+        self.apart.missed()
+    }
+
+    /// Whether this master takes its link to that node for open, though nothing passes it; kept where acquires wait for
+    /// replicas and links are cut.
+    pub const fn is_half_open_to(&self, node: u8) -> bool {
+        self.apart.is_half_open_to(node)
     }
 
     /// Whether it accepts writes.

@@ -94,8 +94,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             (config.time.renew_every, config.time.wait_limit) = time;
             config.resource = resource.map(|fenced| Resource { fenced });
             config.protocol = Protocol { wait_rule, ..profile.protocol() };
-            let is_counted_behind_a_cut = wait_rule == WaitRule::Any && config.faults.cut_link > 0;
-            if config.clients.max_holds == 1 && !is_counted_behind_a_cut {
+            if config.clients.max_holds == 1 {
                 config.cluster.wait_for = wait_for.min(config.cluster.replicas);
             }
             config
@@ -165,7 +164,6 @@ fn rich() -> Vec<Config> {
                     let mut waiting = config;
                     (waiting.cluster.wait_for, waiting.protocol.wait_rule) = (1, wait_rule);
                     waiting.clients.max_holds = 1;
-                    waiting.faults.cut_link = u8::from(wait_rule == WaitRule::All);
                     all.push(waiting);
                 }
                 config.network.mode = NetworkMode::Split;

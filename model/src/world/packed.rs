@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::config::{MAX_REPLICAS, MAX_THREADS};
+use crate::config::{MAX_EFFECTS_UNDER_WAY, MAX_REPLICAS, MAX_THREADS};
 
 /// What a client knows of its master's replicas, in one byte: which of them have acknowledged each thread's grant, a bit
 /// each, and how many there were when it counted.
@@ -60,8 +60,8 @@ impl fmt::Debug for ReplicaNotes {
     }
 }
 
-/// What keeps a node apart from the others, in one byte: whether it is cut off from them, and how many effects it had
-/// missed when its master died.
+/// What keeps a node apart from the others, in one byte: whether it is cut off from them, which links it takes for open
+/// though nothing passes them, and how many effects it had missed when its master died.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Apart(pub(super) u8);
 
@@ -69,15 +69,54 @@ impl Apart {
     /// Nothing does.
     pub const NOT: Self = Self(0);
 
-    pub(super) const CUT: u8 = 1 << 7;
+    const CUT: u8 = 1 << 7;
+    const LINKS_AT: u8 = 3;
+    const LINKS: u8 = ((1 << (MAX_REPLICAS + 1)) - 1) << Self::LINKS_AT;
+    const MISSED: u8 = (1 << Self::LINKS_AT) - 1;
+
+    /// Whether it is cut off.
+    pub(super) const fn is_cut(self) -> bool {
+        self.0 & Self::CUT != 0
+    }
 
     /// Cut off, or not any more.
     pub(crate) const fn set_cut(&mut self, is_cut: bool) {
         self.0 = self.0 & !Self::CUT | if is_cut { Self::CUT } else { 0 };
     }
 
+    /// Whether its link to that node is half-open.
+    pub(super) const fn is_half_open_to(self, node: u8) -> bool {
+        self.0 & Self::link(node) != 0
+    }
+
+    /// Nothing passes its link to that node, and it does not know.
+    pub(crate) const fn note_half_open(&mut self, node: u8) {
+        self.0 |= Self::link(node);
+    }
+
+    /// Its link to that node is closed.
+    pub(crate) const fn close(&mut self, node: u8) {
+        self.0 &= !Self::link(node);
+    }
+
+    /// All its links are closed.
+    pub(crate) const fn close_all(&mut self) {
+        self.0 &= !Self::LINKS;
+    }
+
+    /// Effects it has missed.
+    pub(super) const fn missed(self) -> u8 {
+        self.0 & Self::MISSED
+    }
+
     /// It has missed so many effects.
     pub(crate) const fn set_missed(&mut self, effects: u8) {
-        self.0 = self.0 & Self::CUT | effects;
+        const { assert!(MAX_EFFECTS_UNDER_WAY <= Self::MISSED, "as many as can be under way") };
+        const { assert!(Self::LINKS & Self::CUT == 0, "a bit for each") };
+        self.0 = self.0 & !Self::MISSED | effects;
+    }
+
+    const fn link(node: u8) -> u8 {
+        1 << (Self::LINKS_AT + node)
     }
 }

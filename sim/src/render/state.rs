@@ -223,6 +223,9 @@ fn stores<R: Record, const C: usize, const N: usize>(
     if node.is_cut() {
         says += "; cut off from the other nodes";
     }
+    if !state.half_open_to.is_empty() {
+        let _ = write!(says, "; takes its link to {} for open", list(&state.half_open_to));
+    }
     if node.ahead != 0 {
         let by = time(config, node.ahead.unsigned_abs().into());
         let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });

@@ -83,9 +83,10 @@ struct Member {
     role: Role,
 }
 
-/// A gate that says nothing more, and the master behind it.
+/// A gate that says nothing more, the master behind it, and the replica in front of it.
 struct Phantom {
     master: usize,
+    replica: usize,
     gate: Gate,
 }
 
@@ -282,7 +283,7 @@ impl Player {
     }
 
     fn follow_master(&mut self, replica: usize) -> Result<(), Error> {
-        self.leave_master(replica, self.master);
+        self.leave_master(replica, self.master)?;
         let master = &self.members[self.master].node;
         let gate = Gate::open(master.socket())?;
         self.lead(replica, &gate)?;

@@ -1,7 +1,7 @@
 //! Values that are fine alone and describe nothing together.
 
 use lockstep_model::LockKind;
-use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
+use lockstep_model::config::{Fsync, NetworkMode, PromoteRule};
 
 use super::code::Code;
 use super::error::Problem;
@@ -162,13 +162,6 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         Pair::not_yet(&sections.cluster, "wait_for", "WAIT between a request and its answer is not modelled")
             .with(sections.network.span_of("mode"), "request and answer are steps of their own")
             .note("use wait_for = 0, or mode = \"atomic\" in [network]");
-    }
-    let counts = parts.protocol.is_some_and(|protocol| protocol.wait_rule == WaitRule::Any);
-    if counts && parts.faults.is_some_and(|faults| faults.cut_link > 0) {
-        let reason = "how many replicas a master counts whose links were cut is not modelled";
-        Pair::not_yet(&sections.faults, "cut_link", reason)
-            .with(sections.cluster.span_of("wait_for"), "the rule `any` asks for that number")
-            .note("use cut_link = 0, or wait_rule = \"all\" in [protocol]");
     }
 }
 

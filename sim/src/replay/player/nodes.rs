@@ -56,18 +56,16 @@ impl Player {
             Fsync::None | Fsync::Always => dying.kill()?,
         }
         *role = Role::Dead;
-        let gate_to_master = gate.take();
+        let to_master = gate.take();
         // Whoever followed it, or would if it could hear it.
         let socket = dying.socket().to_owned();
         self.phantoms.retain(|phantom| phantom.master != node);
         for member in &mut self.members {
             member.gate.take_if(|gate| gate.master_socket() == socket);
         }
-        if self.config.cluster.min_replicas > 0
-            && let Some(gate) = gate_to_master
-        {
-            self.lose_replicas(vec![Phantom { master: self.master, gate }])?;
-        }
+        let mut gone = self.take_phantoms(|phantom| phantom.replica == node);
+        gone.extend(to_master.map(|gate| Phantom { master: self.master, replica: node, gate }));
+        self.lose_replicas(gone)?;
         self.is_worn = true;
         self.told.note(|| format!("SIGKILL to {}", super::node_name_of(node)));
         Ok(())
@@ -110,7 +108,7 @@ impl Player {
     }
 
     pub(super) fn promote(&mut self, node: usize, step: usize) -> Result<(), Error> {
-        self.leave_master(node, node);
+        self.leave_master(node, node)?;
         let how = self.make_master(node, step)?;
         self.members[node].role = Role::Master;
         self.master = node;
@@ -126,8 +124,11 @@ impl Player {
         let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
         let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
-        let gone = leaving.into_iter().filter_map(|index| self.members[index].gate.take());
-        let gone = gone.map(|gate| Phantom { master: old, gate }).collect();
+        let gone = leaving.into_iter().filter_map(|replica| {
+            let gate = self.members[replica].gate.take()?;
+            Some(Phantom { master: old, replica, gate })
+        });
+        let gone = gone.collect();
         self.lose_replicas(gone)?;
         if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
     }
@@ -189,24 +190,32 @@ impl Player {
     pub(super) fn heal(&mut self, node: usize) -> Result<(), Error> {
         self.flush()?;
         if node != self.master {
-            let (mut gone, kept) =
-                std::mem::take(&mut self.phantoms).into_iter().partition(|phantom| phantom.master == node);
-            self.phantoms = kept;
+            let mut gone = self.take_phantoms(|phantom| phantom.master == node);
             let socket = self.members[node].node.socket().to_owned();
-            let left = |member: &mut Member| member.gate.take_if(|gate| gate.master_socket() == socket);
-            gone.extend(self.members.iter_mut().filter_map(left).map(|gate| Phantom { master: node, gate }));
+            for (replica, member) in self.members.iter_mut().enumerate() {
+                let left = member.gate.take_if(|gate| gate.master_socket() == socket);
+                gone.extend(left.map(|gate| Phantom { master: node, replica, gate }));
+            }
             self.lose_replicas(gone)?;
         }
         self.told.note(|| format!("{} reaches the others again", super::node_name_of(node)));
         Ok(())
     }
 
+    /// The half-open links that are meant.
+    fn take_phantoms(&mut self, is_meant: impl Fn(&Phantom) -> bool) -> Vec<Phantom> {
+        let (taken, kept) = std::mem::take(&mut self.phantoms).into_iter().partition(is_meant);
+        self.phantoms = kept;
+        taken
+    }
+
     /// Lets masters know that these links have ended.
     fn lose_replicas(&self, gone: Vec<Phantom>) -> Result<(), Error> {
-        for Phantom { master, gate } in gone {
+        let is_counted = self.config.cluster.min_replicas > 0 || self.config.cluster.wait_for > 0;
+        for Phantom { master, replica: _, gate } in gone {
             let port = gate.announced();
             gate.close();
-            if let Some(port) = port.filter(|_| self.members[master].role == Role::Master) {
+            if let Some(port) = port.filter(|_| is_counted && self.members[master].role == Role::Master) {
                 self.members[master].node.wait_without(port)?;
             }
         }
@@ -214,13 +223,17 @@ impl Player {
     }
 
     /// A replica leaves its master for another. One that is cut off does not notice.
-    pub(super) fn leave_master(&mut self, replica: usize, next: usize) {
-        let Some(gate) = self.members[replica].gate.take() else { return };
+    pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), Error> {
+        let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let master = self.members.iter().position(|member| member.node.socket() == gate.master_socket());
-        match master.filter(|&master| master != next && gate.is_silent()) {
-            Some(master) => self.phantoms.push(Phantom { master, gate }),
-            None => gate.close(),
+        let Some(master) = master else { return Ok(()) };
+        let is_half_open = master != next && gate.is_silent();
+        let link = Phantom { master, replica, gate };
+        if is_half_open {
+            self.phantoms.push(link);
+            return Ok(());
         }
+        self.lose_replicas(vec![link])
     }
 
     /// What a node has written so far is on its disk.
