@@ -8,7 +8,7 @@ use crate::locks::Record;
 use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::world::{Link, Node, Role, Subscription, Timer, World};
-use crate::{call, disk, partition, wait_for, wakeup};
+use crate::{call, disk, expiry, partition, wait_for, wakeup};
 
 pub(crate) fn crash<R: Record, const C: usize, const N: usize>(
     config: &Config,
@@ -117,6 +117,11 @@ pub(crate) fn hand_over<R: Record, const C: usize, const N: usize>(
         (master.role, master.unheard) = (Role::Replica, 0);
         wait_for::acknowledge(config, world, old);
         lose_connections(config, world, seen, old);
+        // By the new master's clock the key may be over: it deletes what the old one still stores.
+        if config.has_skew() && world.node(node).record.holder().is_none() && world.node(old).record.holder().is_some()
+        {
+            expiry::tell_replicas(config, world, node)?;
+        }
     }
     Some(Reply::Done)
 }

@@ -1,13 +1,14 @@
 //! Model and real servers agree: on every counterexample, on histories that take every kind of action, on histories
 //! drawn at random, and on those that are kept because they tell a story or once differed.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::LockKind;
-use lockstep_model::config::Ttls;
+use lockstep_model::config::{Faults, Ttls};
 use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, LockKind};
 use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{Options, fuzz};
@@ -70,6 +71,96 @@ fn random_histories_of_the_reentrant_lock_agree_on_every_server() {
 #[test]
 fn random_histories_with_replicas_and_failovers_agree_on_every_server() {
     random_histories(CASES_WITH_REPLICAS, |scenario| scenario.config.cluster.replicas > 0);
+}
+
+/// All faults there are, in two worlds that have every one of them between them: a jump of a clock and an eviction do not
+/// go with receipts. 1 000 histories in all.
+#[test]
+fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
+    const CASES: u32 = 167;
+    let worlds = [EVERY_FAULT.to_owned(), every_fault_without_receipts()]
+        .map(|text| Scenario::parse("every-fault", &text).expect("it is a scenario"));
+    let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
+    let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
+    assert_eq!(there.len(), Faults::default().budgets().len(), "every fault is in one of the worlds");
+    for_every_version(|version| {
+        for (seed, scenario) in (0..).zip(&worlds) {
+            let mut scenario = on(version, scenario.clone());
+            if version.shows_scripts_what_has_expired() {
+                // Nothing that makes a master a replica while a client may still ask it.
+                let faults = &mut scenario.config.faults;
+                (faults.cut_link, faults.hand_over, faults.restart_node) = (0, 0, 0);
+            }
+            assert_fuzz_agrees(version, &scenario, Options { cases: CASES, seed });
+        }
+    });
+}
+
+const EVERY_FAULT: &str = r#"
+story = "Everything that can go wrong where requests and answers are late, in one world."
+lock = "reentrant"
+[time]
+lease = 3
+renew_every = 1
+wait_limit = 4
+hold_at_most = 4
+jump = 2
+[clients]
+count = 2
+threads = 2
+max_holds = 2
+[cluster]
+replicas = 1
+[network]
+mode = "split"
+delay = "any"
+[protocol]
+resend = "all"
+[faults]
+crash_client = 1
+crash_thread = 1
+pause_client = 1
+crash_node = 1
+restart_node = 1
+cut_link = 1
+hand_over = 1
+lose_message = 1
+lose_request = 1
+lose_reply = 1
+interrupt = 1
+foreign_release = 1
+force_release = 1
+client_clock_jump = 1
+"#;
+
+fn every_fault_without_receipts() -> String {
+    EVERY_FAULT.replace("[protocol]", "[protocol]\nreceipts = false") + "vanish_key = 1\nclock_jump = 1\n"
+}
+
+/// What is in a master's stream and is no effect must not be taken for one; and what is over by a new master's clock it
+/// deletes, wherever it is not over yet. Both once differed.
+#[test]
+fn histories_with_clocks_that_jump_agree_on_every_server() {
+    let world = |rule: &str| {
+        format!(
+            "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 1\nwait_limit = 0\njump = 2\n[clients]\ncount = 2\n\
+             [cluster]\nreplicas = 1\npromote = \"{rule}\"\n[faults]\nclock_jump = 1\nforce_release = 1\nhand_over = 1\n"
+        )
+    };
+    let acquire = Action::Acquire { client: 0, thread: 0 };
+    let (jump, hand_over) = (Action::ClockJump { node: 1 }, Action::HandOver { node: 1 });
+    let replicate = Action::Replicate { node: 1 };
+    for (rule, actions) in [
+        ("any", vec![Action::ForceRelease { client: 1 }, acquire, Action::Tick, replicate]),
+        ("any", vec![acquire, replicate, jump, hand_over, Action::Demote { node: 0 }]),
+        ("coordinated", vec![acquire, replicate, jump, hand_over, Action::Replicate { node: 0 }]),
+    ] {
+        for_every_version(|version| {
+            let scenario = on(version, Scenario::parse("jumps", &world(rule)).expect("it is a scenario"));
+            let trace = Trace::record("jumps", "", &scenario.config, About::Covering, &actions, "").unwrap();
+            assert_agrees(&mut start(version, &scenario), &trace);
+        });
+    }
 }
 
 /// Stories told by hand, and histories on which model and Redis once differed.
@@ -173,18 +264,20 @@ fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
     let each = cases.div_ceil(u32::try_from(scenarios.len()).unwrap());
     for_every_version(|version| {
         for (seed, scenario) in (0..).zip(&scenarios).filter(|(_, scenario)| can_replay(version, scenario)) {
-            let options = Options { cases: each, seed };
-            let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-            let scenario = &on(version, scenario.clone());
-            let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
-                .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
-            if let Some((trace, difference)) = found.counterexample {
-                let file = keep(&trace, seed);
-                panic!("kept as {}\n{}", file.display(), told(&difference, &trace));
-            }
-            assert_eq!(found.cases, each);
+            assert_fuzz_agrees(version, &on(version, scenario.clone()), Options { cases: each, seed });
         }
     });
+}
+
+fn assert_fuzz_agrees(version: &Server, scenario: &Scenario, options: Options) {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
+        .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
+    if let Some((trace, difference)) = found.counterexample {
+        let file = keep(&trace, options.seed);
+        panic!("kept as {}\n{}", file.display(), told(&difference, &trace));
+    }
+    assert_eq!(found.cases, options.cases);
 }
 
 /// Keeps a history on which model and Redis differ: as a trace, since a seed draws other histories once the model changes.

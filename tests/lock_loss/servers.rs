@@ -275,6 +275,24 @@ fn the_delete_of_an_expired_key_travels_with_the_next_effect() {
     });
 }
 
+/// Where a client still asks a master that was demoted, its scripts see more than its reads do. The model does not say so
+/// (`shows_scripts_what_has_expired`): this is here to be noticed when it changes.
+#[test]
+fn before_7_0_a_script_on_a_replica_still_sees_a_key_that_has_expired() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(cmd("SET").arg("lock").arg("a").arg("PX").arg(1000));
+        pair.gate.release_one().unwrap();
+        pair.replica.advance_clock(1001).unwrap();
+        let mut client = pair.replica.connect().unwrap();
+        let read: bool = client.exists("lock").unwrap();
+        assert!(!read, "{server}");
+        let script = "return redis.call('exists', KEYS[1])";
+        let seen: bool = cmd("EVAL").arg(script).arg(1).arg("lock").query(&mut client).unwrap();
+        assert_eq!(seen, server.shows_scripts_what_has_expired(), "{server}");
+    });
+}
+
 #[test]
 fn a_mark_in_the_middle_of_a_command_is_refused() {
     on_every_server(|server| {

@@ -262,6 +262,7 @@ mod tests {
             what: "reply".to_owned(),
             model: "acquired".to_owned(),
             redis: "busy".to_owned(),
+            known: None,
         }
     }
 

@@ -141,6 +141,9 @@ pub(super) fn difference_told(difference: &Difference, trace: &Trace) -> String 
             let _ = writeln!(told, "         {line}");
         }
     }
+    if let Some(known) = difference.known {
+        let _ = writeln!(told, "  known  {known}");
+    }
     told
 }
 
@@ -153,6 +156,7 @@ pub(super) fn difference_json(difference: Option<&Difference>) -> Value {
             "what": difference.what,
             "model": difference.model,
             "redis": difference.redis,
+            "known": difference.known,
         })
     })
 }
@@ -305,6 +309,7 @@ mod tests {
             what: "lock on n1".to_owned(),
             model: "A:1 ttl 30000 ms".to_owned(),
             redis: "A:1 ttl 29999 ms\nof type hash".to_owned(),
+            known: None,
         }
     }
 

@@ -21,6 +21,8 @@ pub struct Difference {
     pub model: String,
     /// What Redis says.
     pub redis: String,
+    /// What may be behind it, where this server is known to do what the model does not.
+    pub known: Option<&'static str>,
 }
 
 /// One key in words.

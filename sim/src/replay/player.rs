@@ -196,14 +196,27 @@ impl Player {
         let played = self.play_all(trace, keeps_answers);
         let (played, failovers) = self.end_watch(played)?;
         let told = std::mem::take(&mut self.told);
+        let difference = told.difference.map(|found| Difference { known: self.known(&found, trace), ..found });
         Ok(Played {
             server: self.server(),
-            steps: told.difference.as_ref().map_or(played, |difference| difference.step),
+            steps: difference.as_ref().map_or(played, |difference| difference.step),
             compared: told.compared,
             answers: told.answers,
-            difference: told.difference,
+            difference,
             failovers,
         })
+    }
+
+    /// What the model is known not to do as this server does, where that may be the difference.
+    fn known(&self, difference: &Difference, trace: &Trace) -> Option<&'static str> {
+        let before = trace.state_after(difference.step.checked_sub(1)?);
+        let asked = &before.clients.get(client_of(difference.action)?)?.master;
+        let is_replica = before.nodes.iter().any(|node| node.name == *asked && node.role != "master");
+        let is_seen = is_replica && difference.what == "reply" && self.server.shows_scripts_what_has_expired();
+        is_seen.then_some(
+            "before Redis 7.0 a script on a replica still sees a key that has expired, until the master deletes it; the \
+             model hides it. Use Redis 7.0 or newer for worlds in which clients ask a master that was demoted",
+        )
     }
 
     /// Plays steps until the first difference; answers how many.
@@ -314,7 +327,10 @@ impl Player {
                 self.told.note(|| format!("{} applies {effect}", node_name(node)));
             }
             Action::CrashNode { node } => self.crash(usize::from(node))?,
-            Action::HandOver { node } => self.hand_over(usize::from(node), step.number)?,
+            Action::HandOver { node } => {
+                self.hand_over(usize::from(node), step.number)?;
+                self.drop_expired()?;
+            }
             Action::Promote { node } => {
                 self.flush()?;
                 self.promote(usize::from(node), step.number)?;
@@ -546,7 +562,8 @@ impl Told {
         let is_earlier = self.difference.as_ref().is_none_or(|known| at.step < known.step);
         if model != redis && is_earlier {
             let (model, redis) = (model.to_owned(), redis.to_owned());
-            self.difference = Some(Difference { step: at.step, action: at.action, what: what(), model, redis });
+            self.difference =
+                Some(Difference { step: at.step, action: at.action, what: what(), model, redis, known: None });
         }
     }
 

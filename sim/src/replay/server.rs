@@ -116,6 +116,12 @@ impl Server {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
     }
 
+    /// Whether a script on a replica sees a key that has expired and that the master has not deleted: until 7.0, where a
+    /// read outside a script does not (measured: `EXISTS` in `EVAL` answers 1 on 6.2.5, 0 on 7.0.15 and Valkey 9.1.2).
+    pub fn shows_scripts_what_has_expired(&self) -> bool {
+        self.version < (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// How it tells its replicas a TTL: as a time of its own clock since 7.0 (measured: 6.2.5 sends `PEXPIRE`, 7.0.15
     /// and Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

@@ -290,10 +290,14 @@ impl Player {
             return Ok(());
         }
         let look = redis::cmd("EXISTS").arg(self.interpreter.lock_key()).to_owned();
-        for member in self.members.iter_mut().filter(|member| member.role == Role::Master) {
+        let mut has_told = false;
+        for (index, member) in self.members.iter_mut().enumerate().filter(|(_, member)| member.role == Role::Master) {
+            let before = member.node.offset()?;
             member.connection.req_command(&look).map_err(Error::redis("EXISTS"))?;
+            has_told |= index == self.master && member.node.offset()? > before;
         }
-        if self.members[self.master].role == Role::Master { self.mark_now() } else { Ok(()) }
+        // What else is in the stream is no effect (6.2.5 sends an empty MULTI and EXEC of a script whose DEL found nothing).
+        if has_told { self.mark_now() } else { Ok(()) }
     }
 
     /// What the acting master has written up to now is one effect.
