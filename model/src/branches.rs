@@ -485,8 +485,9 @@ fn can_reenter(config: &Config) -> bool {
     config.lock == LockKind::Reentrant && (config.clients.max_holds > 1 || can_forget(config))
 }
 
-/// Whether a believer's grant can be gone: its lease ended, a failover forgot it, somebody deleted it, a clock jumped. With a watchdog
-/// that runs beside its holder no lease ends; it serves a dead thread first, and after a forced release perhaps nobody.
+/// Whether a believer's grant can be gone: its lease ended, a failover forgot it, somebody deleted it, a clock jumped. With
+/// a watchdog that runs beside its holder no lease ends; it serves a dead thread first, and after a forced release perhaps
+/// nobody.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;

@@ -35,7 +35,7 @@ pub(crate) fn tick<R: Record, const C: usize, const N: usize>(
                 effect.record = later(config, effect.record);
             }
             if !matches!(config.cluster.lag, Bound::Any) {
-                effect.age += 1;
+                effect.grow_older();
             }
         }
     }

@@ -332,6 +332,7 @@ fn counts_agree<R: Record, const C: usize, const N: usize>(world: &World<R, C, N
     let Some(record) = world.acting_master().map(|master| master.record) else { return true };
     world.believers().all(|(holder, _, thread)| {
         world.requests(holder.client()).is_calling(holder.thread())
+            || thread.is_confirming()
             || (record.holder() == Some(holder) && record.hold_count() == thread.holds)
     })
 }

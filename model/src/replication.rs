@@ -49,7 +49,7 @@ pub(crate) fn send<R: Record, const C: usize, const N: usize>(
         if node.link.len == MAX_EFFECTS_UNDER_WAY {
             return None;
         }
-        node.link.effects[usize::from(node.link.len)] = Effect { record, age: 0 };
+        node.link.effects[usize::from(node.link.len)] = Effect::new(record);
         node.link.len += 1;
     }
     Some(())
@@ -86,5 +86,5 @@ pub(crate) fn has_due_effect<R: Record, const C: usize, const N: usize>(
     world: &World<R, C, N>,
 ) -> bool {
     let Bound::Ticks(lag) = config.cluster.lag else { return false };
-    world.group.nodes.iter().any(|node| node.link.len > 0 && node.link.effects[0].age >= lag)
+    world.group.nodes.iter().any(|node| node.link.len > 0 && node.link.effects[0].age() >= lag)
 }

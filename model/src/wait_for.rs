@@ -35,6 +35,15 @@ pub(crate) fn begins<R: Record, const C: usize, const N: usize>(
     let thread = world.thread_mut(holder);
     thread.phase = Phase::Confirming;
     thread.token = thread.token.max(token);
+    // The grant was written last. Renewals of a hold that was there before may follow it, on another connection.
+    let master = world.client(holder.client()).master;
+    if master == world.group.master && !world.node(master).is_cut() {
+        for link in world.group.nodes.iter_mut().map(|node| &mut node.link) {
+            if let Some(last) = link.len.checked_sub(1) {
+                link.effects[usize::from(last)].set_awaited(true);
+            }
+        }
+    }
     for node in 0..u8::try_from(N).unwrap_or(u8::MAX) {
         acknowledge(config, world, node);
     }
@@ -50,7 +59,7 @@ fn known<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, 
 }
 
 /// A replica has caught up with an effect, or with everything: whose grant is not under way to it any more is
-/// acknowledged. While its caller waits nobody else writes in its name.
+/// acknowledged.
 pub(crate) fn acknowledge<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
@@ -65,7 +74,8 @@ pub(crate) fn acknowledge<R: Record, const C: usize, const N: usize>(
     for (client, state) in (0u8..).zip(&mut world.clients).filter(|(_, client)| client.master == master) {
         for (thread, _) in (0u8..).zip(state.threads).filter(|(_, thread)| thread.phase == Phase::Confirming) {
             let holder = Some(Holder::new(client, thread));
-            let is_under_way = link.effects[..usize::from(link.len)].iter().any(|it| it.record.holder() == holder);
+            let is_under_way =
+                link.effects[..usize::from(link.len)].iter().any(|it| it.is_awaited() && it.record.holder() == holder);
             if !is_under_way {
                 state.replicas.note(thread, node);
             }
@@ -115,7 +125,7 @@ pub(crate) fn undo<R: Record, const C: usize, const N: usize>(
         None => Reply::Unreachable,
     };
     forget(world, holder);
-    *world.thread_mut(holder) = Thread::IDLE;
+    leave(world, holder);
     Some(reply)
 }
 
@@ -145,8 +155,14 @@ pub(crate) fn lose<R: Record, const C: usize, const N: usize>(
     for holder in confirming(world.clients, is_meant) {
         seen.note(Happening::OutcomeUnknown);
         forget(world, holder);
-        *world.thread_mut(holder) = Thread::IDLE;
+        leave(world, holder);
     }
+}
+
+/// The acquire has failed. Who held before holds as before.
+fn leave<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
+    let thread = world.thread_mut(holder);
+    *thread = if thread.believes() { Thread { phase: Phase::Idle, ..*thread } } else { Thread::IDLE };
 }
 
 /// The threads whose `WAIT` is not answered yet, of some clients.
@@ -177,4 +193,9 @@ fn is_enough(config: &Config, replicas: u8) -> bool {
 
 fn forget<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
     world.client_mut(holder.client()).replicas.forget(holder.thread());
+    for effect in world.group.nodes.iter_mut().flat_map(|node| &mut node.link.effects) {
+        if effect.record.holder() == Some(holder) {
+            effect.set_awaited(false);
+        }
+    }
 }

@@ -94,9 +94,7 @@ fn any_config() -> impl Strategy<Value = Config> {
             (config.time.renew_every, config.time.wait_limit) = time;
             config.resource = resource.map(|fenced| Resource { fenced });
             config.protocol = Protocol { wait_rule, ..profile.protocol() };
-            if config.clients.max_holds == 1 {
-                config.cluster.wait_for = wait_for.min(config.cluster.replicas);
-            }
+            config.cluster.wait_for = wait_for.min(config.cluster.replicas);
             config
         },
     )
@@ -163,7 +161,6 @@ fn rich() -> Vec<Config> {
                 for wait_rule in WAIT_RULES {
                     let mut waiting = config;
                     (waiting.cluster.wait_for, waiting.protocol.wait_rule) = (1, wait_rule);
-                    waiting.clients.max_holds = 1;
                     all.push(waiting);
                 }
                 config.network.mode = NetworkMode::Split;

@@ -56,7 +56,7 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
         for (number, (effect, seen)) in node.under_way.iter().zip(&world.node(index).link.effects).enumerate() {
             let receipts = node.receipts_under_way.get(number).map_or(&[][..], Vec::as_slice);
             let receipts = in_flight::receipts(config, receipts);
-            let age = match seen.age {
+            let age = match seen.age() {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),
             };

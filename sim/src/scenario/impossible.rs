@@ -153,11 +153,6 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "all there are")
             .note("use a smaller wait_for, or more replicas");
     }
-    if parts.clients.is_some_and(|clients| clients.max_holds > 1) {
-        Pair::not_yet(&sections.cluster, "wait_for", "a re-entry that waits for replicas is not modelled")
-            .with(sections.clients.span_of("max_holds"), "may enter more than once")
-            .note("use wait_for = 0, or max_holds = 1 in [clients]");
-    }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         Pair::not_yet(&sections.cluster, "wait_for", "WAIT between a request and its answer is not modelled")
             .with(sections.network.span_of("mode"), "request and answer are steps of their own")
