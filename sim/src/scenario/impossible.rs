@@ -73,6 +73,12 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("leave `{key}` out, or say how many: replicas = 1"));
         }
     }
+    if parts.time.is_some_and(|time| time.renew_every.is_none()) {
+        for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
+            Pair::of(&sections.protocol, key, "nothing is renewed: there is no watchdog")
+                .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
+        }
+    }
     note_nodes(parts, sections);
     note_waits(parts, sections);
     note_clocks(parts, sections);

@@ -159,6 +159,16 @@ fn a_switch_that_is_given_overrides_the_profile() {
     assert_eq!(protocol.failed_renewal, FailedRenewal::Retry);
 }
 
+#[test]
+fn how_renewals_are_done_is_refused_where_nothing_renews() {
+    for line in ["renewal_timer = \"shared\"", "missed_renewal = \"tell-holder\"", "failed_renewal = \"retry\""] {
+        let text = smallest_and(&format!("[protocol]\n{line}"));
+        assert_eq!(codes(&text), [Code::Impossible], "{line}");
+        assert_eq!(codes(&text.replace("lease = 3", "lease = 3\nrenew_every = 1")), [], "{line}");
+    }
+    assert_eq!(codes(&smallest_and("[protocol]\nprofile = \"lockstep\"")), [], "a profile is of no world");
+}
+
 /// Traces say `"lower-first"` in the model's spelling, scenarios in the reader's.
 #[test]
 fn scenarios_and_traces_spell_the_switches_alike() {
@@ -167,7 +177,8 @@ fn scenarios_and_traces_spell_the_switches_alike() {
         let lines: String = ["profile", "receipts", "renewal_timer", "missed_renewal", "failed_renewal"]
             .map(|key| format!("{key} = {}\n", spelt[key]))
             .concat();
-        assert_eq!(read(&smallest_and(&format!("[protocol]\n{lines}"))).config.protocol, profile.protocol());
+        let text = smallest_and(&format!("[protocol]\n{lines}")).replace("lease = 3", "lease = 3\nrenew_every = 1");
+        assert_eq!(read(&text).config.protocol, profile.protocol());
     }
     for rule in [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority] {
         let spelt = serde_json::to_value(rule).expect("a rule is JSON");
