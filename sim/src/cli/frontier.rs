@@ -15,7 +15,7 @@ use super::within::duration;
 use super::{Ended, Format, Output, interrupt};
 use crate::check::Limits;
 use crate::exit::Exit;
-use crate::frontier::knobs::{Knob, REPAIRS};
+use crate::frontier::knobs::{FAULTS, Knob, REPAIRS};
 use crate::frontier::{Draft, FaultSet, Frontier, Options, Survey, survey};
 use crate::render::frontier::{json, page};
 use crate::scenario::{BuiltIn, Scenario};
@@ -34,6 +34,9 @@ pub(super) struct Args {
     /// How often one fault may happen, at most
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     each: u8,
+    /// A fault to look at in no set with another: `delay`, where worlds get too large
+    #[arg(long, value_name = "FAULT", value_parser = fault)]
+    alone: Option<&'static Knob>,
     /// Only these repairs [default: all]
     #[arg(long, value_name = "NAME", value_parser = repair, conflicts_with = "bare")]
     repair: Vec<&'static Knob>,
@@ -67,7 +70,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         (false, false) => args.repair.clone(),
     };
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let options = Options { most: args.most, each: args.each, threads };
+    let options = Options { most: args.most, each: args.each, alone: args.alone, threads };
     let states = AtomicU64::new(0);
     let limits = Limits {
         max_states: args.max_states,
@@ -141,8 +144,16 @@ fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ende
 }
 
 fn repair(name: &str) -> Result<&'static Knob, String> {
-    REPAIRS.iter().find(|repair| repair.name == name).ok_or_else(|| {
-        let known: Vec<_> = REPAIRS.iter().map(|repair| repair.name).collect();
-        format!("there is no repair `{name}`; known: {}", known.join(", "))
+    knob("repair", REPAIRS, name)
+}
+
+fn fault(name: &str) -> Result<&'static Knob, String> {
+    knob("fault", FAULTS, name)
+}
+
+fn knob(what: &str, all: &'static [Knob], name: &str) -> Result<&'static Knob, String> {
+    all.iter().find(|knob| knob.name == name).ok_or_else(|| {
+        let known: Vec<_> = all.iter().map(|knob| knob.name).collect();
+        format!("there is no {what} `{name}`; known: {}", known.join(", "))
     })
 }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::knobs::{Knob, Setting, Value};
+use super::knobs::{Knob, LATENESS, Setting, Value};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// The file without its faults and claims.
@@ -23,10 +23,21 @@ impl Draft {
         for table in ["faults", "expect"] {
             document.remove(table);
         }
+        // Where request and answer are one step the key is about unlock messages, and no fault.
+        if let Some(network) = document.get_mut("network").and_then(Item::as_table_like_mut)
+            && network.get("mode").and_then(Item::as_str) == Some("split")
+        {
+            network.remove(LATENESS.name);
+        }
         let lease = document["time"]["lease"].as_integer().expect("every scenario has a lease");
         let replicas = document.get("cluster").and_then(|cluster| cluster.get("replicas"));
         let replicas = replicas.and_then(Item::as_integer).unwrap_or(0);
         Self { document, lease, replicas }
+    }
+
+    /// What the file tells.
+    pub fn story(&self) -> &str {
+        self.document["story"].as_str().expect("every scenario has a story")
     }
 
     /// The same with this turned.
@@ -43,7 +54,7 @@ impl Draft {
     #[must_use]
     pub fn with_fault(&self, fault: &Knob, budget: u8) -> Self {
         let mut draft = self.with(fault);
-        draft.table("faults")[fault.name] = value(i64::from(budget));
+        draft.table(fault.table())[fault.name] = value(i64::from(budget));
         draft
     }
 
@@ -74,6 +85,9 @@ impl Draft {
     }
 
     fn set(&mut self, setting: &Setting) {
+        if setting.value == Value::Nothing && !self.document.contains_key(setting.table) {
+            return;
+        }
         let (lease, replicas) = (self.lease, self.replicas);
         let table = self.table(setting.table);
         if setting.is_default && table.get(setting.key).is_some() {

@@ -14,6 +14,13 @@ pub struct Knob {
     pub(super) settings: &'static [Setting],
 }
 
+impl Knob {
+    /// Of a fault the table that its budget is written in.
+    pub(super) fn table(&self) -> &'static str {
+        if *self == LATENESS { "network" } else { "faults" }
+    }
+}
+
 /// A key and what is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Setting {
@@ -42,7 +49,7 @@ const fn set(table: &'static str, key: &'static str, value: Value) -> Setting {
     Setting { table, key, value, is_default: false }
 }
 
-/// The faults, in the order of the design page: `[faults] NAME = 1`.
+/// The faults, in the order of the design page: `[faults] NAME = 1`; and lateness, whose budget are ticks.
 pub const FAULTS: &[Knob] = &[
     fault("crash_client", "a client crashes"),
     fault("crash_thread", "a thread that holds dies, its process lives"),
@@ -60,7 +67,11 @@ pub const FAULTS: &[Knob] = &[
     fault("lose_reply", "a reply is lost"),
     fault("interrupt", "a thread is interrupted"),
     fault("hand_over", "a replica is made the master while the master runs"),
+    LATENESS,
 ];
+
+/// As with any budget, more of it allows more: every history of a network that is faster is one of this one.
+pub const LATENESS: Knob = fault("delay", "every request and reply may be late, by a tick");
 
 /// How far clocks jump where the file does not say.
 const JUMP: Setting = Setting { table: "time", key: "jump", value: Value::Number(1), is_default: true };
@@ -130,14 +141,76 @@ pub const REPAIRS: &[Knob] = &[
     Knob {
         name: "explicit-lease",
         sentence: "the caller says how long it will hold, and no watchdog renews",
-        settings: &[set("time", "renew_every", Value::Nothing)],
+        // What only a watchdog has goes with it: its reader refuses what means nothing.
+        settings: &[
+            set("time", "renew_every", Value::Nothing),
+            set("protocol", "renewal_timer", Value::Nothing),
+            set("protocol", "missed_renewal", Value::Nothing),
+            set("protocol", "failed_renewal", Value::Nothing),
+            set("protocol", "registration", Value::Nothing),
+            set("protocol", "stale_renewal", Value::Nothing),
+        ],
     },
     Knob {
         name: "told-holder",
         sentence: "a holder whose renewal finds the lock gone is told so",
         settings: &[set("protocol", "missed_renewal", Value::Word("tell-holder"))],
     },
+    // Where request and answer are steps of their own; elsewhere the reader refuses them. Source: facts/redisson.md,
+    // "Keys, channels, numbers" and "Reentrant lock".
+    Knob {
+        name: "receipts",
+        sentence: "a release leaves a receipt, and is sent again under the same id (Redisson since 3.52)",
+        settings: &[RECEIPTS, ONE_ID],
+    },
+    Knob {
+        name: "receipts-with-an-id-per-try",
+        sentence: "the same, but sent again it has another id (Redisson before 3.52)",
+        settings: &[RECEIPTS, set("protocol", "request_id", Value::Word("per-try"))],
+    },
+    Knob {
+        name: "resend-releases",
+        sentence: "releases and renewals are sent again, acquires are not",
+        settings: &[RESEND_RELEASES],
+    },
+    Knob {
+        name: "receipts-and-resend-releases",
+        sentence: "receipts, and no acquire is sent again",
+        settings: &[RECEIPTS, ONE_ID, RESEND_RELEASES],
+    },
+    Knob {
+        name: "resend-nothing",
+        sentence: "nothing is sent again: who has no answer is told so at once (Redisson in single-server mode)",
+        settings: &[set("protocol", "resend", Value::Word("none")), set("protocol", "retry_attempts", Value::Nothing)],
+    },
+    Knob {
+        name: "resend-all",
+        sentence: "acquires are sent again as well (Redisson outside single-server mode)",
+        settings: &[set("protocol", "resend", Value::Word("all"))],
+    },
+    Knob {
+        name: "interrupted-acquire-released",
+        sentence: "a grant whose caller was interrupted is given back when it is heard of (Redisson's lockAsync)",
+        settings: &[set("protocol", "interrupted_acquire", Value::Word("release"))],
+    },
+    Knob {
+        name: "registration-before-the-answer",
+        sentence: "a hold is in the renewal table before its thread hears of it",
+        settings: &[REGISTERED_FIRST],
+    },
+    Knob {
+        name: "stale-renewals-ignored",
+        sentence: "the answer to a renewal says nothing of a hold that was registered after it was sent",
+        settings: &[STALE_IGNORED],
+    },
+    Knob { name: "registration-and-stale-renewals", sentence: "both", settings: &[REGISTERED_FIRST, STALE_IGNORED] },
 ];
+
+const RECEIPTS: Setting = set("protocol", "receipts", Value::Flag(true));
+const ONE_ID: Setting = set("protocol", "request_id", Value::Word("per-release"));
+const RESEND_RELEASES: Setting = set("protocol", "resend", Value::Word("release"));
+const REGISTERED_FIRST: Setting = set("protocol", "registration", Value::Word("before-answer"));
+const STALE_IGNORED: Setting = set("protocol", "stale_renewal", Value::Word("ignore"));
 
 const fn fault(name: &'static str, sentence: &'static str) -> Knob {
     Knob { name, sentence, settings: &[] }

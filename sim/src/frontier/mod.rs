@@ -32,6 +32,8 @@ pub struct Options {
     pub most: u8,
     /// How often one fault may happen, at most.
     pub each: u8,
+    /// A fault that is looked at in no set with another: one that makes worlds too large.
+    pub alone: Option<&'static Knob>,
     /// Sets looked at side by side.
     pub threads: usize,
 }
@@ -116,6 +118,16 @@ impl FaultSet {
     /// Whether the other has all of these faults.
     pub fn is_within(&self, other: &Self) -> bool {
         self.0.iter().zip(&other.0).all(|(mine, theirs)| mine <= theirs)
+    }
+
+    /// Whether this fault is among others.
+    pub fn mixes(&self, fault: &Knob) -> bool {
+        let (mut with, mut others) = (false, false);
+        for (other, _) in self.iter() {
+            with |= other == fault;
+            others |= other != fault;
+        }
+        with && others
     }
 
     /// The faults and how often each may happen.
@@ -237,7 +249,7 @@ pub fn frontier(
             found.broken.entry(property).or_default().push(Minimal { lasts, ..minimal });
         }
         if size < options.most {
-            sets = larger(&sets, &known, options.each);
+            sets = larger(&sets, &known, options);
         }
     }
     found.seconds = started.elapsed().as_secs_f64();
@@ -271,10 +283,11 @@ impl Frontier {
 }
 
 /// Every set with one fault more, once.
-fn larger(sets: &[FaultSet], known: &[usize], each: u8) -> Vec<FaultSet> {
+fn larger(sets: &[FaultSet], known: &[usize], options: Options) -> Vec<FaultSet> {
     let mut all: Vec<_> = sets
         .iter()
-        .flat_map(|set| known.iter().filter(|fault| set.0[**fault] < each).map(|fault| set.and(*fault)))
+        .flat_map(|set| known.iter().filter(|fault| set.0[**fault] < options.each).map(|fault| set.and(*fault)))
+        .filter(|set| !options.alone.is_some_and(|fault| set.mixes(fault)))
         .collect();
     all.sort_by(|left, right| right.cmp(left));
     all.dedup();

@@ -16,7 +16,7 @@ pub struct Survey {
     pub bare: Frontier,
     /// With each of them, in the order asked for.
     pub repaired: Vec<Frontier>,
-    /// Repairs that do not go with the world, and why.
+    /// Repairs that do not go with the world or that it has already, and why.
     pub impossible: Vec<(&'static Knob, String)>,
 }
 
@@ -85,15 +85,8 @@ pub fn survey(
     let (bare, foreign) = frontier(draft, None, options, limits)?;
     let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new() };
     for &repair in repairs {
-        // A repair is for something: for one fault, or for two that go together.
-        let known =
-            || FAULTS.iter().filter(|fault| survey.foreign.iter().all(|foreign| foreign.fault.name != fault.name));
-        let repaired = draft.with(repair);
-        let with_two = |one, other| repaired.with_fault(one, 1).with_fault(other, 1);
-        let is_possible = |draft: &Draft| draft.scenario("a-repair", "A repair.").is_ok();
-        if !known().any(|one| known().any(|other| is_possible(&with_two(one, other)))) {
-            let error = repaired.scenario("a-repair", "A repair.").err();
-            survey.impossible.push((repair, error.map(|error| error.first()).unwrap_or_default()));
+        if let Some(reason) = why_not(draft, repair, &survey.foreign) {
+            survey.impossible.push((repair, reason));
             continue;
         }
         tell(repair.name);
@@ -101,6 +94,28 @@ pub fn survey(
         survey.repaired.push(found);
     }
     Ok(survey)
+}
+
+/// Why the repair is none here: it does not go with the world, or the world is the same without it.
+fn why_not(draft: &Draft, repair: &Knob, foreign: &[Foreign]) -> Option<String> {
+    let known = || FAULTS.iter().filter(|fault| foreign.iter().all(|foreign| foreign.fault.name != fault.name));
+    let repaired = draft.with(repair);
+    let mut is_possible = false;
+    // A repair is for something: for one fault, or for two that go together.
+    for (one, other) in known().flat_map(|one| known().map(move |other| (one, other))) {
+        let with_both = |draft: &Draft| {
+            let read = draft.with_fault(one, 1).with_fault(other, 1).scenario("a-repair", "A repair.");
+            read.map(|scenario| scenario.config).ok()
+        };
+        if let Some(config) = with_both(&repaired) {
+            is_possible = true;
+            if with_both(draft) != Some(config) {
+                return None;
+            }
+        }
+    }
+    let error = repaired.scenario("a-repair", "A repair.").err().filter(|_| !is_possible);
+    Some(error.map_or_else(|| "it is so already".to_owned(), |error| error.first()))
 }
 
 impl Survey {

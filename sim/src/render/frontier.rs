@@ -32,8 +32,9 @@ pub fn page(name: &str, survey: &Survey, options: Options) -> String {
 pub fn bounds(survey: &Survey, options: Options) -> String {
     let known = FAULTS.len() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
+    let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
     format!(
-        "at most {} of {known} faults, each at most {times}: {} sets, {} states",
+        "at most {} of {known} faults, each at most {times}{alone}: {} sets, {} states",
         words::count(usize::from(options.most), "fault").split(' ').next().unwrap_or_default(),
         survey.bare.verdicts.len(),
         words::thousands(survey.bare.states)
@@ -136,6 +137,7 @@ pub fn json(name: &str, survey: &Survey, options: Options) -> Value {
         "scenario": name,
         "most": options.most,
         "each": options.each,
+        "alone": options.alone.map(|fault| fault.name),
         "variants": variants,
         "cells": cells,
         "prices": survey.repaired.iter().flat_map(|frontier| {
