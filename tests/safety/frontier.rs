@@ -6,22 +6,41 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::config::Faults;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits};
-use lockstep_sim::frontier::knobs::{FAULTS, Knob, REPAIRS};
-use lockstep_sim::frontier::{Draft, Effect, FaultSet, Options, Survey, survey};
+use lockstep_sim::frontier::knobs::{FAULTS, Knob, LATENESS, REPAIRS};
+use lockstep_sim::frontier::{Draft, Effect, FaultSet, Minimal, Options, Survey, survey};
 use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
 
-const OPTIONS: Options = Options { most: 2, each: 1, threads: 2 };
+const OPTIONS: Options = Options { most: 2, each: 1, alone: None, threads: 2 };
+
+const ATOMIC: &str = "a-master-and-a-replica";
+const SPLIT: &str = "a-split-network";
+const RENEWALS: &str = "renewals-on-a-split-network";
+
+fn draft_of(world: &str) -> Draft {
+    Draft::new(BuiltIn::named(world).expect("it is built in").text)
+}
 
 fn draft() -> Draft {
-    Draft::new(BuiltIn::named("a-master-and-a-replica").expect("it is built in").text)
+    draft_of(ATOMIC)
 }
 
 fn surveyed(repairs: &[&'static Knob], options: Options) -> Survey {
+    surveyed_of(&draft(), repairs, options)
+}
+
+fn surveyed_of(draft: &Draft, repairs: &[&'static Knob], options: Options) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    survey(&draft(), repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+    survey(draft, repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// What the repairs do to one anomaly, in the order they were asked for.
+fn effects(found: &Survey, property: Property, faults: &str) -> Vec<Effect> {
+    let is_meant = |(broken, minimal): &(Property, &Minimal)| *broken == property && minimal.faults.words() == faults;
+    let (property, minimal) = found.anomalies().find(is_meant).unwrap_or_else(|| panic!("{faults} breaks {property}"));
+    found.cells(property, minimal).into_iter().map(|cell| cell.effect).collect()
 }
 
 fn repair(name: &str) -> &'static Knob {
@@ -52,16 +71,8 @@ fn every_smallest_set_breaks_its_property_and_with_any_one_fault_less_nothing_do
 #[test]
 fn fencing_keeps_stale_effects_out_and_mends_no_lock() {
     let found = surveyed(&[repair("fencing")], Options { most: 1, ..OPTIONS });
-    let effect = |property, fault| {
-        let is_meant = |&(broken, minimal): &(Property, _)| {
-            let minimal: &lockstep_sim::frontier::Minimal = minimal;
-            broken == property && minimal.faults.words() == fault
-        };
-        let (property, minimal) = found.anomalies().find(is_meant).expect("the fault breaks it");
-        found.cells(property, minimal)[0].effect
-    };
-    assert_eq!(effect(Property::EffectsInOrder, "crash_node"), Effect::Stops);
-    assert_eq!(effect(Property::OneBeliever, "crash_node"), Effect::Nothing);
+    assert_eq!(effects(&found, Property::EffectsInOrder, "crash_node"), [Effect::Stops]);
+    assert_eq!(effects(&found, Property::OneBeliever, "crash_node"), [Effect::Nothing]);
 }
 
 #[test]
@@ -73,10 +84,112 @@ fn the_frontier_is_the_same_on_any_number_of_threads() {
 #[test]
 fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
     let turned: BTreeSet<_> = FAULTS.iter().map(|fault| fault.name).collect();
-    let known: BTreeSet<_> = Faults::default().budgets().map(|(kind, _)| kind.name()).into();
+    let mut known: BTreeSet<_> = Faults::default().budgets().map(|(kind, _)| kind.name()).into();
+    known.insert(LATENESS.name);
     assert_eq!(turned, known);
 
     let found = surveyed(&[], Options { most: 1, ..OPTIONS });
     let foreign: Vec<_> = found.foreign.iter().map(|foreign| foreign.fault.name).collect();
-    assert_eq!(foreign, ["lose_request", "lose_reply"], "only they need a split network");
+    assert_eq!(foreign, ["lose_request", "lose_reply", "delay"], "only they need a split network");
+}
+
+/// Without a receipt the release that is sent again takes away the hold that was left; and so it does with one that is
+/// kept under the id of another try.
+#[test]
+fn receipts_stop_the_second_believer_of_a_lost_reply_if_every_try_has_the_same_id() {
+    let repairs = ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing"].map(repair);
+    let found = surveyed_of(&draft_of(SPLIT), &repairs, Options { most: 1, ..OPTIONS });
+    assert_eq!(
+        effects(&found, Property::OneBeliever, "lose_reply"),
+        [Effect::Stops, Effect::Nothing, Effect::Nothing, Effect::Stops]
+    );
+    // What an acquire sent again leaves behind is nothing that the receipt of a release could mend.
+    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply")[0], Effect::Nothing);
+}
+
+#[test]
+fn what_is_sent_again_saves_a_lost_request_and_what_is_not_does_not() {
+    let nothing = repair("resend-nothing");
+    let found = surveyed_of(&draft_of(SPLIT), &[nothing], Options { most: 1, ..OPTIONS });
+    let [repaired] = found.repaired.as_slice() else { panic!("one was asked for") };
+    let anew: Vec<_> = found.price(repaired).map(|(property, minimal)| (property, minimal.faults.words())).collect();
+    assert!(anew.contains(&(Property::CountsAgree, "lose_request".to_owned())), "{anew:?}");
+}
+
+#[test]
+fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
+    let found =
+        surveyed_of(&draft_of(SPLIT), &[repair("interrupted-acquire-released")], Options { most: 1, ..OPTIONS });
+    assert_eq!(effects(&found, Property::CountsAgree, "interrupt"), [Effect::Stops]);
+    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply"), [Effect::Nothing]);
+}
+
+/// A clock that jumps ahead shows it soonest: the entry that a stale answer took away would have renewed in time.
+#[test]
+fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() {
+    let repairs = ["registration-before-the-answer", "stale-renewals-ignored"].map(repair);
+    let found = surveyed_of(&draft_of(RENEWALS), &repairs, Options { most: 1, ..OPTIONS });
+    assert_eq!(effects(&found, Property::NoOrphan, "lose_reply"), [Effect::Stops, Effect::Nothing]);
+    assert_eq!(effects(&found, Property::RenewedWhileHeld, "clock_jump"), [Effect::Nothing, Effect::Stops]);
+}
+
+/// It would be a column that says of every anomaly that nothing helps against it.
+#[test]
+fn a_repair_of_the_split_network_is_impossible_where_request_and_answer_are_one_step() {
+    let split: Vec<_> = REPAIRS.iter().skip_while(|repair| repair.name != "receipts").collect();
+    assert_eq!(split.len(), 10);
+    let found = surveyed(&split, Options { most: 0, ..OPTIONS });
+    assert_eq!(found.repaired.len(), 0);
+    for (repair, reason) in &found.impossible {
+        let expected =
+            if repair.name == "resend-nothing" { "it is so already" } else { "every request is answered at once" };
+        assert_eq!(reason, expected, "{}", repair.name);
+    }
+    assert_eq!(found.impossible.len(), split.len());
+}
+
+#[test]
+fn what_a_world_has_already_is_no_repair_of_it() {
+    let repairs = ["explicit-lease", "told-holder", "resend-all"].map(repair);
+    let told = |world| {
+        let found = surveyed_of(&draft_of(world), &repairs, Options { most: 0, ..OPTIONS });
+        found.impossible.iter().map(|(repair, reason)| format!("{}: {reason}", repair.name)).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        told(SPLIT),
+        [
+            "explicit-lease: it is so already",
+            "told-holder: nothing is renewed: there is no watchdog",
+            "resend-all: it is so already"
+        ]
+    );
+    assert_eq!(told(RENEWALS), ["resend-all: it is so already"]);
+}
+
+/// What the file itself allows is left out, as its faults are: else no fault would break what lateness breaks.
+#[test]
+fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
+    let text = BuiltIn::named(SPLIT).expect("it is built in").text;
+    let late = text.replace("mode = \"split\"", "mode = \"split\"\ndelay = 2");
+    assert_ne!(late, text);
+    let told = |text| {
+        let found = surveyed_of(&Draft::new(text), &[], Options { most: 1, ..OPTIONS });
+        let all = found.bare.broken[&Property::OneBeliever].iter();
+        all.map(|minimal| minimal.faults.words()).collect::<Vec<_>>()
+    };
+    assert_eq!(told(text), ["pause_client", "force_release", "vanish_key", "lose_reply", "delay"]);
+    assert_eq!(told(&late), told(text));
+}
+
+#[test]
+fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
+    let sets = |alone| {
+        let found = surveyed_of(&draft_of(RENEWALS), &[], Options { alone, ..OPTIONS });
+        found.bare.verdicts.into_keys().map(|set| set.words()).collect::<BTreeSet<_>>()
+    };
+    let (all, apart) = (sets(None), sets(Some(&LATENESS)));
+    let mixed: BTreeSet<_> = all.iter().filter(|set| set.contains(" + delay")).cloned().collect();
+    assert_eq!(mixed.len(), 11);
+    assert_eq!(&all - &mixed, apart);
+    assert!(apart.contains("delay"));
 }
