@@ -218,3 +218,34 @@ fn a_limit_after_a_violation_keeps_what_was_found_whoever_looks() {
         assert!(ran.stdout.contains("one-believer"), "{engine}: {}", ran.stdout);
     }
 }
+
+#[test]
+fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply() {
+    let arguments = ["frontier", "renewals-on-a-split-network", "--most", "1"];
+    let ran = run(&arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for line in [
+        "no-orphan by lose_reply          registration-before-the-answer   stops it",
+        "told-holder costs no-orphan, by no fault",
+        "resend-all does not go with it: it is so already",
+        "cut_link cannot happen there: there is no other node that one could be cut off from",
+    ] {
+        assert!(ran.stdout.lines().any(|said| said == line), "{line}\n{}", ran.stdout);
+    }
+
+    let told = json(&[arguments.as_slice(), &["--alone", "delay", "--format", "json"]].concat());
+    assert_eq!(told["alone"], "delay");
+    let stops = serde_json::json!({
+        "property": "no-orphan",
+        "faults": { "lose_reply": 1 },
+        "repair": "registration-before-the-answer",
+        "effect": "stops it",
+    });
+    assert!(told["cells"].as_array().expect("a list").contains(&stops));
+    let impossible = serde_json::json!({ "repair": "resend-all", "reason": "it is so already" });
+    assert!(told["impossible_repairs"].as_array().expect("a list").contains(&impossible));
+
+    let wrong = run(&["frontier", "--alone", "bad_luck"]);
+    assert_eq!(wrong.code, 2, "{}", wrong.stdout);
+    assert!(wrong.stderr.contains("there is no fault `bad_luck`"), "{}", wrong.stderr);
+}
