@@ -355,7 +355,10 @@ pub(crate) fn execute_acquire<R: Record, const C: usize, const N: usize>(
         AcquireReply::Reentered => {
             seen.note(Happening::Reentered);
             replication::write(config, world, seen, node, record)?;
-            Some((Reply::Acquired, 0))
+            // Who does not know that it holds takes this for its grant (a token is issued on re-entry too:
+            // facts/redisson.md, "Fenced").
+            let is_known = world.thread(holder).believes();
+            Some((Reply::Acquired, if is_known { 0 } else { resource::issue_token(config, world, seen) }))
         }
         AcquireReply::Busy { remaining } => {
             seen.note(Happening::Refused);
