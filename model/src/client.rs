@@ -6,7 +6,7 @@
 //! A running client is prompt: what it can do at once it does before time moves (`has_due_act`). Only a pause, or a
 //! master that does not answer, makes it late.
 
-use crate::config::Config;
+use crate::config::{Config, MAX_THREADS};
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
 use crate::receipts::Receipt;
@@ -219,7 +219,11 @@ pub(crate) fn crash<R: Record, const C: usize, const N: usize>(world: &mut World
     if !matches!(client.mode, Mode::Running | Mode::Paused) {
         return None;
     }
+    for thread in 0..MAX_THREADS {
+        wait_for::forget(world, Holder::new(index, thread));
+    }
     // What a dead process believed is nobody's belief.
+    let client = world.client_mut(index);
     *client = Client { mode: Mode::Crashed, ..Client::ABSENT };
     if let Some(requests) = world.requests_mut(index) {
         requests.outlive_client();

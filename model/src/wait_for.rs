@@ -100,11 +100,11 @@ pub(crate) fn confirm<R: Record, const C: usize, const N: usize>(
         let now = u8::try_from(connected(world, master).count()).unwrap_or(u8::MAX);
         world.client_mut(holder.client()).replicas.note_known(now);
     }
+    forget(world, holder);
     if !is_enough {
         world.thread_mut(holder).phase = Phase::Undoing;
         return Some(Reply::TooFewReplicas { replicas });
     }
-    forget(world, holder);
     let token = world.thread(holder).token;
     client::believe(config, world, holder, token);
     Some(Reply::Acknowledged { replicas })
@@ -124,7 +124,6 @@ pub(crate) fn undo<R: Record, const C: usize, const N: usize>(
         Some(node) => client::execute_release(config, world, seen, (node, 0), holder)?,
         None => Reply::Unreachable,
     };
-    forget(world, holder);
     leave(world, holder);
     Some(reply)
 }
@@ -136,6 +135,7 @@ pub(crate) fn time_out<R: Record, const C: usize, const N: usize>(config: &Confi
     }
     for holder in confirming(world.clients, |_, client| client.mode == Mode::Paused) {
         if !is_enough(config, acknowledged(world, holder)) {
+            forget(world, holder);
             world.thread_mut(holder).phase = Phase::Undoing;
         }
     }
@@ -191,7 +191,8 @@ fn is_enough(config: &Config, replicas: u8) -> bool {
     replicas >= needed || config.is_mutated(Mutant::WaitIgnored)
 }
 
-fn forget<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
+/// Nobody waits any more for replicas to have this thread's grant.
+pub(crate) fn forget<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, holder: Holder) {
     world.client_mut(holder.client()).replicas.forget(holder.thread());
     for effect in world.group.nodes.iter_mut().flat_map(|node| &mut node.link.effects) {
         if effect.record.holder() == Some(holder) {
