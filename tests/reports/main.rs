@@ -5,6 +5,7 @@
 
 mod anomalies;
 mod answers;
+mod keys;
 mod lock_loss;
 mod minimal;
 mod page;

@@ -1,4 +1,4 @@
-//! `lockstep explain`: what a property, a scenario, an exit code, a verdict or an error code means.
+//! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict or an error code means.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -13,12 +13,12 @@ use super::{Ended, Format, Output};
 use crate::exit::Exit;
 use crate::render::words;
 use crate::scenario;
-use crate::scenario::Scenario;
+use crate::scenario::{KEYS, Key, Scenario, TABLES};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A property, a scenario, `exit-4`, a verdict, or the code of an error
-    #[arg(value_name = "CODE|PROPERTY|NAME")]
+    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, or the code of an error
+    #[arg(value_name = "CODE|PROPERTY|NAME|KEY")]
     what: String,
     #[command(flatten)]
     output: Output,
@@ -44,6 +44,12 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     }
     if let Some(verdict) = VERDICTS.into_iter().find(|verdict| verdict.name() == what) {
         return Ok(Some(("verdict", of_verdict(verdict))));
+    }
+    if let Some(key) = KEYS.iter().find(|key| key.name == what) {
+        return Ok(Some(("key", of_key(key))));
+    }
+    if let Some((table, means)) = TABLES.iter().find(|(table, _)| !table.is_empty() && *table == what) {
+        return Ok(Some(("table", of_table(table, means))));
     }
     if let Some(text) = scenario::explain(what) {
         return Ok(Some(("error code", format!("{}\n", text.trim_end()))));
@@ -111,6 +117,23 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     text
 }
 
+fn of_key(key: &Key) -> String {
+    let Key { table, name, takes, unless_said, means } = key;
+    let place = if table.is_empty() { "before the first table".to_owned() } else { format!("in [{table}]") };
+    let left_out = if unless_said.is_empty() { "it must be said" } else { unless_said };
+    format!("{name}: a key {place}\n\n{means}\n\ntakes     {takes}\nleft out  {left_out}\n")
+}
+
+fn of_table(table: &str, means: &str) -> String {
+    let mut text = format!("[{table}]: a table of a scenario's file\n\n{means}\n");
+    let keys: Vec<_> = KEYS.iter().filter(|key| key.table == table).collect();
+    let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
+    for (number, key) in keys.into_iter().enumerate() {
+        let _ = write!(text, "{}{:width$}  {}\n", if number == 0 { "\n" } else { "" }, key.name, key.means);
+    }
+    text
+}
+
 fn of_exit(exit: Exit) -> String {
     format!("exit code {}: {}\n", exit.code(), exit.meaning())
 }
@@ -139,6 +162,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
     let names = names.chain(scenario::builtin().into_iter().map(|scenario| scenario.name));
     let names = names.chain(VERDICTS.into_iter().map(|verdict| verdict.name().to_owned()));
     let names = names.chain(Exit::ALL.into_iter().map(exit_name));
+    let names = names.chain(KEYS.iter().map(|key| key.name.to_owned()));
     let scored = names.map(|name| (strsim::jaro_winkler(what, &name), name));
     let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| *score > 0.75);
     let hint = nearest.map_or_else(
@@ -147,6 +171,6 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
     );
     screen.fail(
         Exit::Usage,
-        &format!("nothing is called `{what}`: no property, scenario, verdict or code\n  help: {hint}"),
+        &format!("nothing is called `{what}`: no property, scenario, key, verdict or code\n  help: {hint}"),
     )
 }

@@ -17,6 +17,7 @@ mod calls;
 mod code;
 mod error;
 mod impossible;
+mod keys;
 mod reader;
 mod resolve;
 mod section;
@@ -27,6 +28,7 @@ mod tests;
 pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
+pub use keys::{KEYS, Key, TABLES};
 pub use reader::{MAX_STORY, MAX_TICK_MS};
 pub use resolve::{located, resolve};
 

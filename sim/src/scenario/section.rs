@@ -9,85 +9,12 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::code::Code;
 use super::error::Problem;
-
-/// Every table and its keys, in the order of the design page. The first is the file itself.
-pub(super) const KNOWN: [(&str, &[&str]); 10] = [
-    (
-        TOP,
-        &[
-            "story", "lock", "time", "clients", "cluster", "network", "protocol", "faults", "resource", "fairness",
-            "expect",
-        ],
-    ),
-    ("time", &["tick_ms", "lease", "renew_every", "wait_limit", "hold_at_most", "answer_within", "receipt", "jump"]),
-    ("clients", &["count", "threads", "max_holds", "acquires", "hold_for_ever", "roles"]),
-    (
-        "cluster",
-        &[
-            "groups",
-            "replicas",
-            "wait_for",
-            "min_replicas",
-            "min_replicas_max_lag_ticks",
-            "lag",
-            "ttls",
-            "promote",
-            "failover_within",
-            "fsync",
-            "restart_after",
-            "lock_delay",
-        ],
-    ),
-    ("network", &["mode", "delay"]),
-    (
-        "protocol",
-        &[
-            "profile",
-            "receipts",
-            "resend",
-            "retry_attempts",
-            "request_id",
-            "wait_rule",
-            "renewal_timer",
-            "missed_renewal",
-            "failed_renewal",
-            "registration",
-            "interrupted_acquire",
-            "stale_renewal",
-        ],
-    ),
-    (
-        "faults",
-        &[
-            "crash_client",
-            "crash_thread",
-            "pause_client",
-            "crash_node",
-            "restart_node",
-            "cut_link",
-            "clock_jump",
-            "lose_request",
-            "lose_reply",
-            "lose_message",
-            "foreign_release",
-            "force_release",
-            "vanish_key",
-            "interrupt",
-            "hand_over",
-            "client_clock_jump",
-        ],
-    ),
-    ("resource", &["fenced"]),
-    ("fairness", &["strong"]),
-    ("expect", &[]),
-];
+use super::keys::{self, KEYS, TABLES, TOP};
 
 /// Keys that other keys have made needless, and which.
 const GIVEN_UP: [(&str, &str); 1] =
     [("returns", "say restart_node in [faults] and fsync in [cluster]: a node comes back with what it finds")];
 
-/// The name of what stands before the first table.
-const TOP: &str = "";
 /// Longer words are nobody's typing mistake.
 const MAX_WORD: usize = 40;
 
@@ -356,7 +283,7 @@ impl<'a> Section<'a> {
     }
 
     fn note_unknown_keys(&mut self) {
-        let known = known_keys(self.name);
+        let known = keys::known(self.name);
         if known.is_empty() {
             return;
         }
@@ -371,7 +298,7 @@ impl<'a> Section<'a> {
                 self.notes.misplaced.borrow_mut().push(key);
                 let home = if home == TOP { "before the first table".into() } else { format!("in [{home}]") };
                 problem = problem.label(format!("`{word}` belongs {home}"));
-            } else if let Some(near) = meant(word, known) {
+            } else if let Some(near) = meant(word, &known) {
                 self.meant.push(near);
                 problem = problem.label(format!("did you mean `{near}`?"));
             }
@@ -380,13 +307,11 @@ impl<'a> Section<'a> {
     }
 }
 
-fn known_keys(table: &str) -> &'static [&'static str] {
-    KNOWN.iter().find(|(name, _)| *name == table).map_or(&[], |(_, keys)| *keys)
-}
-
 /// The table that has such a key.
 fn home_of(word: &str) -> Option<(&'static str, &'static str)> {
-    KNOWN.iter().find_map(|(table, keys)| Some((*table, *keys.iter().find(|key| **key == word)?)))
+    let keys = KEYS.iter().map(|key| (key.table, key.name));
+    let tables = TABLES.iter().map(|(name, _)| (TOP, *name));
+    keys.chain(tables).find(|(_, name)| *name == word)
 }
 
 /// `None`: not a whole number. `Err`: one too large to have a value.
