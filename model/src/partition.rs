@@ -5,7 +5,7 @@
 //!
 //! No link is closed by a cut: it is half-open, and who looks at its links (`INFO`, `WAIT`) still finds it there. The
 //! time-out that ends it (`repl-timeout`, a minute) is longer than any scenario. What closes it: the death of one of its
-//! ends, of which the other is told; a resync, that makes it anew; a master that is handed over; and the end of a
+//! ends, of which an acting master is told; a resync, that makes it anew; a master that is handed over; and the end of a
 //! partition behind which the master was passed over. So who is no acting master and is not cut off has none.
 
 use crate::config::Config;
@@ -78,12 +78,10 @@ fn half_open_links<R: Record, const C: usize, const N: usize>(config: &Config, w
     }
 }
 
-/// A node is dead: its links are closed, at their other ends as well.
+/// A node is dead: its links are closed, and its master is told; but not one that was passed over behind a partition.
 pub(crate) fn close_links<R: Record, const C: usize, const N: usize>(world: &mut World<R, C, N>, dead: u8) {
     world.node_mut(dead).apart.close_all();
-    for other in &mut world.group.nodes {
-        other.apart.close(dead);
-    }
+    world.node_mut(world.group.master).apart.close(dead);
 }
 
 /// The replicas that a master takes for connected: what `INFO` counts, and whom `WAIT` asks.

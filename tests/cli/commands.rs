@@ -226,7 +226,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     for line in [
         "no-orphan by lose_reply registration-before-the-answer stops it",
-        "told-holder costs no-orphan, by no fault",
+        "told-holder breaks no-orphan, by no fault",
         "resend-all does not go with it: it is so already",
         "cut_link cannot happen there: there is no other node that one could be cut off from",
     ] {

@@ -137,6 +137,33 @@ fn every_fault_without_receipts() -> String {
     EVERY_FAULT.replace("[protocol]", "[protocol]\nreceipts = false") + "vanish_key = 1\nclock_jump = 1\n"
 }
 
+/// Pairs of keys on which model and servers, or the harness, once differed.
+#[test]
+fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
+    let world = |cluster: &str, rest: &str| {
+        let text = format!(
+            "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\n\
+             count = 2\nacquires = 1\n[cluster]\n{cluster}\n{rest}"
+        );
+        Scenario::parse("once-differed", &text).unwrap_or_else(|error| panic!("{error}"))
+    };
+    let worlds = [
+        world("replicas = 1\nlag = 0\nwait_for = 1", "[faults]\ncrash_node = 1"),
+        world("replicas = 1\nlag = 0", "[faults]\ncut_link = 1\n[network]\nmode = \"split\""),
+        world("replicas = 1\nmin_replicas = 1", "[faults]\ncut_link = 1\ncrash_node = 1"),
+        world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
+    ];
+    for_every_version(|version| {
+        for (seed, scenario) in (0..).zip(&worlds).filter(|(_, scenario)| can_replay(version, scenario)) {
+            let mut scenario = on(version, scenario.clone());
+            if version.shows_scripts_what_has_expired() {
+                scenario.config.faults.hand_over = 0;
+            }
+            assert_fuzz_agrees(version, &scenario, Options { cases: 40, seed });
+        }
+    });
+}
+
 /// What is in a master's stream and is no effect must not be taken for one; and what is over by a new master's clock it
 /// deletes, wherever it is not over yet. Both once differed.
 #[test]

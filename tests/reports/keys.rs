@@ -1,5 +1,7 @@
 //! `reports/keys.md`: what a scenario's file may say.
 
+use std::fmt::Write as _;
+
 use lockstep_sim::scenario::{KEYS, TABLES};
 
 use crate::page::{self, table};
@@ -20,7 +22,7 @@ fn the_page_on_keys_tells_every_key() {
             })
             .collect();
         let title = if name.is_empty() { "Before the first table".to_owned() } else { format!("`[{name}]`") };
-        text += &format!("\n## {title}\n\n{means}\n");
+        let _ = write!(text, "\n## {title}\n\n{means}\n");
         if !rows.is_empty() {
             text += "\n";
             text += &table(&["key", "means", "takes", "left out"], &rows);

@@ -276,9 +276,10 @@ fn not_claimed() -> String {
          (a write that would be one more waits). \"Holds\" means that every state of that world was looked at, not that \
          a larger one was.\n\
          - Anything about a network that loses or delays: a request is asked, executed and answered in one step.\n\
-         - Anything about `WAIT`: it is not modelled yet. Redisson asks for it after an acquire by default \
-         (`checkLockSyncedSlaves`); the clients here do not, so this is the lock without that check. \"Has a write at \
-         once\" is stronger than `WAIT`: no write is seen by anybody before every replica has it.\n\
+         - Anything about `WAIT`: Redisson asks for it after an acquire by default (`checkLockSyncedSlaves`); the clients \
+         here do not, so this is the lock without that check. What it does: `wait-for-the-replica`, \
+         `wait-does-not-cover-renewals` and [repairs.md](repairs.md). \"Has a write at once\" is stronger: no write is seen \
+         by anybody before every replica has it.\n\
          - Anything about Sentinel's or a cluster's own election: the harness promotes by `REPLICAOF NO ONE`, and a \
          client learns of the new master at any later step.\n\
          - That a replica *can* have every write at once: no setting of Redis gives just that.\n\

@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, How, Limits, check_as};
-use lockstep_sim::frontier::knobs::{LATENESS, REPAIRS};
+use lockstep_sim::frontier::knobs::{Knob, LATENESS, REPAIRS};
 use lockstep_sim::frontier::{Cell, Draft, Effect, FaultSet, Minimal, Options, Survey, survey};
 use lockstep_sim::render::frontier::{bounds, costs, lasts};
+use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 
 use crate::page::{self, table};
@@ -64,8 +65,10 @@ fn surveyed(draft: &Draft, options: Options) -> Survey {
 
 #[test]
 fn the_page_on_repairs_says_what_the_frontier_says() {
-    let repairs: Vec<_> =
-        REPAIRS.iter().map(|repair| vec![format!("`{}`", repair.name), repair.sentence.to_owned()]).collect();
+    let repairs: Vec<_> = REPAIRS
+        .iter()
+        .map(|repair| vec![format!("`{}`", repair.name), repair.sentence.to_owned(), written(repair)])
+        .collect();
     let page = format!(
         "# Which repair stops what\n\n\
          Made by `make reports` from real runs; a test fails when it is stale.\n\n\
@@ -73,23 +76,31 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          faults that breaks it: with any one fault less it holds. Every cell is a scenario of its own. \
          `lockstep frontier WORLD --out DIR` writes them all, with what is so in each as declared verdicts, to be checked, \
          shown and replayed: `DIR/PROPERTY--FAULTS--REPAIR.toml`.\n\n\
-         In the tables: ✓ stops it · < shortens it: it is over sooner · + takes more steps to come to · ! makes it easier: \
-         fewer steps, or fewer faults, are enough · ∅ leaves nothing to promise · ? not modelled together · blank: does \
-         nothing. *Lasts* is the longest that it can stay broken; a property of steps is broken at one moment. A failover \
-         with a repair may still break another property: read by column as well. `delay` is no budget of events: it says \
+         In the tables: ✓ stops it · < shortens it: it is over sooner · + takes more steps to come to · − takes \
+         fewer · ! fewer faults are enough · ∅ leaves nothing to promise · ? not modelled together · blank: does \
+         nothing. *Lasts* is the longest that it can stay broken; a property of steps is broken at one moment. ✓ \
+         speaks of these faults alone: one more may break the property again, and with a repair another property may be \
+         broken still. Read by column as well; `lockstep frontier WORLD --format json` has every set. `delay` is no budget of events: it says \
          that every request and reply may be late, by a tick.\n\n\
          ## The repairs\n\n{}\n{}\
          Written anew by `make reports`.\n",
-        table(&["repair", "means"], &repairs),
+        table(&["repair", "means", "is written"], &repairs),
         WORLDS.iter().map(World::part).collect::<String>(),
     );
     page::keep("reports/repairs.md", &page);
+}
+
+fn written(repair: &Knob) -> String {
+    repair.lines().map(|line| format!("`{line}`")).collect::<Vec<_>>().join("<br>")
 }
 
 impl World {
     /// All that is said of one world.
     fn part(&self) -> String {
         let story = draft(self.name).story().to_owned();
+        let config = BuiltIn::named(self.name).expect("a built-in scenario").scenario().config;
+        let world: Vec<_> = words::world(&config).iter().map(|line| format!("- {line}")).collect();
+        let world = world.join("\n") + "\n";
         let (whose, costs) = match self.waiting {
             Waiting::Patient => {
                 let patient = draft(self.name).without("time", "wait_limit");
@@ -99,7 +110,7 @@ impl World {
             Waiting::AsItIs => ("In this world", costs(&self.survey)),
         };
         format!(
-            "## `{}`\n\n{story}\n\nLooked at: {}.\n\n\
+            "## `{}`\n\n{story}\n\n{world}\nLooked at: {}.\n\n\
              ### What they do\n\n{}\n{}\
              ### What they cost\n\n{}\n\
              {whose}: *fails* says with which faults, one at most, an acquire can be refused because too few replicas hear \
@@ -133,6 +144,7 @@ impl World {
             Effect::Shortens => "<",
             Effect::Nothing => "",
             Effect::Later => "+",
+            Effect::Sooner => "−",
             Effect::Worse => "!",
             Effect::Moot => "∅",
             Effect::Unknown | Effect::NotModelled => "?",

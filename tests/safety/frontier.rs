@@ -193,3 +193,49 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
     assert_eq!(&all - &mixed, apart);
     assert!(apart.contains("delay"));
 }
+
+/// Else every set without that fault would be refused, and what they break would seem to hold.
+#[test]
+fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
+    let broken = |text: &str| {
+        let found = surveyed_of(&Draft::new(text), &[], Options { most: 1, ..OPTIONS });
+        assert_eq!(found.foreign.len(), 3);
+        let all = found.bare.broken.into_iter();
+        all.map(|(property, all)| (property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))
+            .collect::<Vec<_>>()
+    };
+    let text = BuiltIn::named(ATOMIC).expect("it is built in").text;
+    let said = text
+        .replace("[cluster]", "[cluster]\nfsync = \"always\"\nrestart_after = 4\npromote = \"coordinated\"")
+        .replace("[time]", "[time]\njump = 1");
+    let bare = broken(text);
+    let with_keys = broken(&said);
+    let named = |all: &[(Property, Vec<String>)], fault: &str| {
+        all.iter()
+            .filter(|(_, sets)| sets.iter().any(|set| set == fault))
+            .map(|(property, _)| *property)
+            .collect::<Vec<_>>()
+    };
+    for fault in ["pause_client", "crash_node", "force_release", "cut_link", "vanish_key"] {
+        assert_eq!(named(&with_keys, fault), named(&bare, fault), "{fault}");
+    }
+    assert!(named(&with_keys, "hand_over").len() < named(&bare, "hand_over").len(), "it waits for its replica");
+}
+
+#[test]
+fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: Some(1), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let found = survey(&draft(), &[repair("fencing")], Options { most: 1, ..OPTIONS }, &limits, |_| ());
+    let found = found.unwrap_or_else(|error| panic!("{error}"));
+    assert!(!found.bare.is_whole());
+    let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
+    assert!(!page.contains("nothing breaks it"), "{page}");
+
+    stop.store(true, std::sync::atomic::Ordering::Relaxed);
+    let found =
+        survey(&draft(), &[repair("fencing")], OPTIONS, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
+    assert!(page.contains("fencing was not looked at: it was interrupted"), "{page}");
+    assert!(!page.contains("not modelled"), "{page}");
+}

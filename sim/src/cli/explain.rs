@@ -125,13 +125,12 @@ fn of_key(key: &Key) -> String {
 }
 
 fn of_table(table: &str, means: &str) -> String {
-    let mut text = format!("[{table}]: a table of a scenario's file\n\n{means}\n");
+    let text = format!("[{table}]: a table of a scenario's file\n\n{means}\n");
     let keys: Vec<_> = KEYS.iter().filter(|key| key.table == table).collect();
     let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
-    for (number, key) in keys.into_iter().enumerate() {
-        let _ = write!(text, "{}{:width$}  {}\n", if number == 0 { "\n" } else { "" }, key.name, key.means);
-    }
-    text
+    let lines = keys.into_iter().map(|key| format!("{:width$}  {}\n", key.name, key.means));
+    let lines = lines.collect::<String>();
+    if lines.is_empty() { text } else { text + "\n" + &lines }
 }
 
 fn of_exit(exit: Exit) -> String {

@@ -1,12 +1,11 @@
 //! `lockstep frontier`: which faults break what, and which repair stops it.
 
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
-use lockstep_model::{Property, Verdict};
+use lockstep_model::Property;
 
 use super::check::{make_folder, write_whole};
 use super::progress::watched;
@@ -90,8 +89,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         Format::Json => screen.print_json(&json(&name, &found, options))?,
         Format::Human => screen.print(&page(&name, &found, options))?,
     }
-    let is_known =
-        found.bare.inconclusive.is_empty() && found.repaired.iter().all(|found| found.inconclusive.is_empty());
+    let is_known = found.bare.is_whole() && found.repaired.iter().all(Frontier::is_whole) && found.unlooked.is_empty();
     Ok(if is_known { Exit::AsDeclared } else { Exit::Inconclusive })
 }
 
@@ -111,20 +109,20 @@ fn base(argument: &str, screen: &Screen) -> Ended<(String, Draft)> {
 }
 
 fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ended<()> {
-    let mut number = 0;
+    let (mut number, mut unknown) = (0, 0);
     let mut keep = |frontier: &Frontier, property: Property, faults: &FaultSet| {
         let variant = frontier.repair.map_or("bare", |repair| repair.name);
         let Some(draft) = faults.under(draft, frontier.repair) else { return Ok(()) };
         // The set itself may not have been looked at: then a smaller one says it all.
         let Some(verdicts) = frontier.verdicts.get(faults) else { return Ok(()) };
-        let claims: BTreeMap<Property, Verdict> = verdicts
-            .iter()
-            .filter(|(_, verdict)| **verdict != Verdict::Inconclusive)
-            .map(|(&property, &verdict)| (property, verdict))
-            .collect();
+        if frontier.inconclusive.contains(faults) {
+            // Claims that say only half of it would not be as declared.
+            unknown += 1;
+            return Ok(());
+        }
         let name = format!("{}--{}--{variant}", property.id(), faults.name());
         let story = format!("{}, by {}, {variant}.", property.id(), faults.words());
-        let text = draft.text(&story, &claims);
+        let text = draft.text(&story, verdicts);
         debug_assert!(Scenario::parse("written", &text).is_ok(), "what was read can be read again: {text}");
         number += 1;
         write_whole(&folder.join(name).with_extension("toml"), &text, screen)
@@ -140,6 +138,9 @@ fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ende
         }
     }
     screen.tell(&format!("{number} scenarios in {}", folder.display()));
+    if unknown > 0 {
+        screen.tell(&format!("{unknown} were not written: a limit fired before everything was known of them"));
+    }
     Ok(())
 }
 

@@ -30,7 +30,8 @@ pub(super) struct Args {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// Let three real sentinels decide on every failover, in their own time
+    /// Let three real sentinels decide on every failover, in their own time; among several replicas they are told by
+    /// `replica-priority` which one the history takes
     #[arg(long)]
     sentinel: bool,
     #[command(flatten)]

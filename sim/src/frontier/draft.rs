@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::knobs::{Knob, LATENESS, Setting, Value};
+use super::knobs::{Idle, Knob, LATENESS, Setting, Value};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// The file without its faults and claims.
@@ -56,6 +56,14 @@ impl Draft {
         let mut draft = self.with(fault);
         draft.table(fault.table())[fault.name] = value(i64::from(budget));
         draft
+    }
+
+    /// The same without this key, if it says so.
+    #[must_use]
+    pub(super) fn without_idle(&self, idle: &Idle) -> Self {
+        let said = self.document.get(idle.table).and_then(|table| table.get(idle.key));
+        let is_meant = said.is_some_and(|said| idle.word.is_none_or(|word| said.as_str() == Some(word)));
+        if is_meant { self.without(idle.table, idle.key) } else { self.clone() }
     }
 
     /// The same without this key.

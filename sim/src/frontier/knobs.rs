@@ -15,6 +15,18 @@ pub struct Knob {
 }
 
 impl Knob {
+    /// How it is written in a scenario's file: `min_replicas = 1`, one line a key.
+    pub fn lines(&self) -> impl Iterator<Item = String> {
+        self.settings.iter().map(|Setting { key, value, .. }| match value {
+            Value::Number(number) => format!("{key} = {number}"),
+            Value::Word(word) => format!("{key} = \"{word}\""),
+            Value::Flag(flag) => format!("{key} = {flag}"),
+            Value::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            Value::Nothing => format!("no {key}"),
+            Value::Replicas => format!("{key} = replicas"),
+        })
+    }
+
     /// Of a fault the table that its budget is written in.
     pub(super) fn table(&self) -> &'static str {
         if *self == LATENESS { "network" } else { "faults" }
@@ -76,6 +88,26 @@ pub const LATENESS: Knob = fault("delay", "every request and reply may be late, 
 /// How far clocks jump where the file does not say.
 const JUMP: Setting = Setting { table: "time", key: "jump", value: Value::Number(1), is_default: true };
 
+/// A key of the file that only matters to some faults: without any of them the scenario's reader refuses it.
+pub(super) struct Idle {
+    pub(super) table: &'static str,
+    pub(super) key: &'static str,
+    /// The one word that is refused; `None`: whatever it says.
+    pub(super) word: Option<&'static str>,
+    /// What it is for.
+    pub(super) faults: &'static [&'static str],
+}
+
+/// Every one.
+pub(super) const IDLE: &[Idle] = &[
+    Idle { table: "cluster", key: "fsync", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
+    Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
+    Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
+    Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
+];
+
 /// The repairs.
 pub const REPAIRS: &[Knob] = &[
     Knob {
@@ -111,7 +143,7 @@ pub const REPAIRS: &[Knob] = &[
     Knob {
         name: "wait-for-any",
         sentence: "a grant is believed when one replica acknowledged it, if the client knows of any (Redisson's WAIT)",
-        settings: &[set("cluster", "wait_for", Value::Replicas), set("protocol", "wait_rule", Value::Word("any"))],
+        settings: &[set("cluster", "wait_for", Value::Number(1)), set("protocol", "wait_rule", Value::Word("any"))],
     },
     Knob {
         name: "fsync-always",

@@ -19,7 +19,7 @@ use crate::check::team::Team;
 use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
 use crate::scenario::Scenario;
 pub use draft::Draft;
-use knobs::{FAULTS, Knob};
+use knobs::{FAULTS, IDLE, Idle, Knob};
 pub use survey::{Cell, Effect, Survey, survey};
 
 /// The name and story of a scenario that nobody will see.
@@ -55,6 +55,8 @@ pub struct Frontier {
     pub prices: BTreeMap<FaultSet, Price>,
     /// Sets of which a limit kept something from being known.
     pub inconclusive: Vec<FaultSet>,
+    /// Whether somebody stopped it before every set was looked at.
+    pub is_cut_short: bool,
     /// Distinct states of all of them.
     pub states: u64,
     /// Wall-clock time.
@@ -90,6 +92,8 @@ pub struct Foreign {
     pub fault: &'static Knob,
     /// Why.
     pub reason: String,
+    /// Whether it cannot happen there; if not, nobody has written the rules.
+    pub is_modelled: bool,
 }
 
 impl FaultSet {
@@ -170,9 +174,11 @@ impl FaultSet {
         bare.scenario(A_SET, A_SET).is_ok().then_some(bare)
     }
 
-    /// The draft with these faults.
+    /// The draft with these faults. What it says of others is left out: it means nothing without them.
     pub fn on(&self, draft: &Draft) -> Draft {
-        self.iter().fold(draft.clone(), |draft, (fault, budget)| draft.with_fault(fault, budget))
+        let draft = self.iter().fold(draft.clone(), |draft, (fault, budget)| draft.with_fault(fault, budget));
+        let is_idle = |idle: &&Idle| !self.iter().any(|(fault, _)| idle.faults.contains(&fault.name));
+        IDLE.iter().filter(is_idle).fold(draft, |draft, idle| draft.without_idle(idle))
     }
 }
 
@@ -193,12 +199,12 @@ pub fn frontier(
     let mut foreign = Vec::new();
     let mut known = Vec::new();
     for (number, fault) in FAULTS.iter().enumerate() {
-        let alone = draft.with_fault(fault, 1);
+        let alone = FaultSet::none().and(number);
         // Some go with the world only beside another: nothing comes back that has not died.
-        let others = || FAULTS.iter().filter(|other| other.name != fault.name);
-        match alone.scenario(A_SET, A_SET) {
-            Err(error) if !others().any(|other| alone.with_fault(other, 1).scenario(A_SET, A_SET).is_ok()) => {
-                foreign.push(Foreign { fault, reason: error.first() });
+        let mut others = (0..FAULTS.len()).filter(|other| *other != number);
+        match alone.on(draft).scenario(A_SET, A_SET) {
+            Err(error) if !others.any(|other| alone.and(other).on(draft).scenario(A_SET, A_SET).is_ok()) => {
+                foreign.push(Foreign { fault, reason: error.first(), is_modelled: !error.is_not_modelled() });
             }
             _ => known.push(number),
         }
@@ -209,6 +215,7 @@ pub fn frontier(
         verdicts: BTreeMap::new(),
         prices: BTreeMap::new(),
         inconclusive: Vec::new(),
+        is_cut_short: false,
         states: 0,
         seconds: 0.0,
     };
@@ -232,7 +239,10 @@ pub fn frontier(
         });
         let mut minimal = Vec::new();
         for (((set, _), outcome), wait) in scenarios.iter().zip(outcomes).zip(waits) {
-            let Some(outcome) = outcome else { continue };
+            let Some(outcome) = outcome else {
+                found.is_cut_short = true;
+                continue;
+            };
             let outcome = outcome?;
             if let Some(longest_wait) = wait {
                 let can_fail = outcome.coverage.fails_for_want_of_replicas();
@@ -257,6 +267,11 @@ pub fn frontier(
 }
 
 impl Frontier {
+    /// Whether every set was looked at to its end: only then does what breaks nothing hold.
+    pub fn is_whole(&self) -> bool {
+        self.inconclusive.is_empty() && !self.is_cut_short
+    }
+
     /// Whether this set breaks the property.
     pub fn breaks(&self, property: Property, set: &FaultSet) -> bool {
         self.broken.get(&property).is_some_and(|all| all.iter().any(|minimal| minimal.faults.is_within(set)))

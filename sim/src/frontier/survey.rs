@@ -1,7 +1,8 @@
 //! The frontier bare, and again under each repair: which repair stops which anomaly, and what it costs.
 
+use std::sync::atomic::Ordering;
+
 use lockstep_model::Property;
-use lockstep_model::properties::PropertyKind;
 
 use super::knobs::{FAULTS, Knob};
 use super::{Draft, FaultSet, Foreign, Frontier, Minimal, Options, frontier};
@@ -18,6 +19,8 @@ pub struct Survey {
     pub repaired: Vec<Frontier>,
     /// Repairs that do not go with the world or that it has already, and why.
     pub impossible: Vec<(&'static Knob, String)>,
+    /// Repairs that were not looked at: somebody stopped it before.
+    pub unlooked: Vec<&'static Knob>,
 }
 
 /// What one repair does to one anomaly.
@@ -44,7 +47,9 @@ pub enum Effect {
     Nothing,
     /// They do, but it takes more steps to come to.
     Later,
-    /// They do, and it takes fewer steps, or fewer faults are enough.
+    /// They do, in fewer steps: some that came in between are not needed with it.
+    Sooner,
+    /// Fewer faults are enough.
     Worse,
     /// With it the property says nothing about this world any more.
     Moot,
@@ -61,8 +66,9 @@ impl Effect {
             Self::Stops => "stops it",
             Self::Shortens => "shortens it",
             Self::Nothing => "does nothing",
-            Self::Later => "makes it harder",
-            Self::Worse => "makes it easier",
+            Self::Later => "makes it longer to come to",
+            Self::Sooner => "makes it shorter to come to",
+            Self::Worse => "lets fewer faults do it",
             Self::Moot => "leaves nothing to promise",
             Self::Unknown => "unknown",
             Self::NotModelled => "is not modelled with it",
@@ -83,8 +89,12 @@ pub fn survey(
 ) -> Result<Survey, Error> {
     tell("bare");
     let (bare, foreign) = frontier(draft, None, options, limits)?;
-    let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new() };
+    let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new(), unlooked: Vec::new() };
     for &repair in repairs {
+        if limits.stop.load(Ordering::Relaxed) {
+            survey.unlooked.push(repair);
+            continue;
+        }
         if let Some(reason) = why_not(draft, repair, &survey.foreign) {
             survey.impossible.push((repair, reason));
             continue;
@@ -98,23 +108,22 @@ pub fn survey(
 
 /// Why the repair is none here: it does not go with the world, or the world is the same without it.
 fn why_not(draft: &Draft, repair: &Knob, foreign: &[Foreign]) -> Option<String> {
-    let known = || FAULTS.iter().filter(|fault| foreign.iter().all(|foreign| foreign.fault.name != fault.name));
-    let repaired = draft.with(repair);
+    let is_known = |fault: &usize| foreign.iter().all(|foreign| foreign.fault.name != FAULTS[*fault].name);
+    let known = || (0..FAULTS.len()).filter(is_known);
+    let read = |draft: &Draft| draft.scenario("a-repair", "A repair.");
     let mut is_possible = false;
     // A repair is for something: for one fault, or for two that go together.
     for (one, other) in known().flat_map(|one| known().map(move |other| (one, other))) {
-        let with_both = |draft: &Draft| {
-            let read = draft.with_fault(one, 1).with_fault(other, 1).scenario("a-repair", "A repair.");
-            read.map(|scenario| scenario.config).ok()
-        };
-        if let Some(config) = with_both(&repaired) {
+        let alone = FaultSet::none().and(one);
+        let both = if one == other { alone } else { alone.and(other) }.on(draft);
+        if let Ok(repaired) = read(&both.with(repair)) {
             is_possible = true;
-            if with_both(draft) != Some(config) {
+            if read(&both).map(|scenario| scenario.config).ok() != Some(repaired.config) {
                 return None;
             }
         }
     }
-    let error = repaired.scenario("a-repair", "A repair.").err().filter(|_| !is_possible);
+    let error = read(&FaultSet::none().on(draft).with(repair)).err().filter(|_| !is_possible);
     Some(error.map_or_else(|| "it is so already".to_owned(), |error| error.first()))
 }
 
@@ -146,24 +155,21 @@ impl Survey {
     }
 }
 
-/// Whether a property is about somebody being served at last.
-pub const fn is_availability(property: Property) -> bool {
-    matches!(property.kind(), PropertyKind::Liveness)
-}
-
 fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
     let breaking = frontier.broken.get(&property).into_iter().flatten();
     match breaking.filter(|minimal| minimal.faults.is_within(&bare.faults)).min_by_key(|minimal| minimal.steps) {
         None if frontier.inconclusive.contains(&bare.faults) => Effect::Unknown,
         None => match frontier.verdicts.get(&bare.faults) {
+            None if frontier.is_cut_short => Effect::Unknown,
             None => Effect::NotModelled,
             Some(verdicts) if !verdicts.contains_key(&property) => Effect::Moot,
             Some(_) => Effect::Stops,
         },
-        Some(repaired) if repaired.faults != bare.faults || repaired.steps < bare.steps => Effect::Worse,
+        Some(repaired) if repaired.faults != bare.faults => Effect::Worse,
         // What has no bound is longer than what has one; of what is not known nothing is said.
         Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => Effect::Shortens,
         Some(repaired) if repaired.steps > bare.steps => Effect::Later,
+        Some(repaired) if repaired.steps < bare.steps => Effect::Sooner,
         Some(_) => Effect::Nothing,
     }
 }

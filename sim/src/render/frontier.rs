@@ -8,7 +8,6 @@ use super::verdicts::{plain_table, trimmed};
 use super::words;
 use crate::check::liveness::Lasting;
 use crate::frontier::knobs::FAULTS;
-use crate::frontier::survey::is_availability;
 use crate::frontier::{Effect, FaultSet, Frontier, Minimal, Options, Price, Survey};
 
 /// The page for people.
@@ -23,7 +22,11 @@ pub fn page(name: &str, survey: &Survey, options: Options) -> String {
         let _ = writeln!(page, "{} does not go with it: {reason}", repair.name);
     }
     for foreign in &survey.foreign {
-        let _ = writeln!(page, "{} cannot happen there: {}", foreign.fault.name, foreign.reason);
+        let why = if foreign.is_modelled { "cannot happen there" } else { "was not looked at" };
+        let _ = writeln!(page, "{} {why}: {}", foreign.fault.name, foreign.reason);
+    }
+    for repair in &survey.unlooked {
+        let _ = writeln!(page, "{} was not looked at: it was interrupted", repair.name);
     }
     page
 }
@@ -45,7 +48,8 @@ fn broken(frontier: &Frontier) -> String {
     let mut rows = Vec::new();
     for (property, all) in &frontier.broken {
         if all.is_empty() {
-            rows.push([property.id().to_owned(), "nothing breaks it".to_owned(), String::new(), String::new()]);
+            let none = if frontier.is_whole() { "nothing breaks it" } else { "not known: not every set was looked at" };
+            rows.push([property.id().to_owned(), none.to_owned(), String::new(), String::new()]);
         }
         for minimal in all {
             let doubt = if minimal.is_confirmed { "" } else { "   perhaps not minimal: a limit fired" };
@@ -82,8 +86,7 @@ fn prices(survey: &Survey) -> String {
     for frontier in &survey.repaired {
         let Some(repair) = frontier.repair else { continue };
         for (property, minimal) in survey.price(frontier) {
-            let price = if is_availability(property) { "costs" } else { "breaks" };
-            let _ = writeln!(page, "{} {price} {}, by {}", repair.name, property.id(), minimal.faults.words());
+            let _ = writeln!(page, "{} breaks {}, by {}", repair.name, property.id(), minimal.faults.words());
         }
     }
     let costs =
@@ -97,7 +100,7 @@ pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
     let row = |frontier: &Frontier| {
         let failing: Vec<_> = frontier.prices.iter().filter(|(_, price)| price.can_fail).collect();
         let fails = if failing.iter().any(|(set, _)| set.iter().next().is_none()) {
-            "always".to_owned()
+            "even without a fault".to_owned()
         } else if failing.is_empty() {
             "never".to_owned()
         } else {
@@ -149,8 +152,12 @@ pub fn json(name: &str, survey: &Survey, options: Options) -> Value {
         }).collect::<Vec<_>>(),
         "impossible_repairs": survey.impossible.iter()
             .map(|(repair, reason)| json!({ "repair": repair.name, "reason": reason })).collect::<Vec<_>>(),
-        "impossible_faults": survey.foreign.iter()
-            .map(|foreign| json!({ "fault": foreign.fault.name, "reason": foreign.reason })).collect::<Vec<_>>(),
+        "impossible_faults": survey.foreign.iter().map(|foreign| json!({
+            "fault": foreign.fault.name,
+            "reason": foreign.reason,
+            "modelled": foreign.is_modelled,
+        })).collect::<Vec<_>>(),
+        "repairs_not_looked_at": survey.unlooked.iter().map(|repair| repair.name).collect::<Vec<_>>(),
     })
 }
 
@@ -171,6 +178,7 @@ fn variant(frontier: &Frontier) -> Value {
             "acquire_can_fail": price.can_fail,
             "longest_wait": lasting(price.longest_wait),
         })).collect::<Vec<_>>(),
+        "complete": frontier.is_whole(),
         "inconclusive": frontier.inconclusive.iter().map(faults).collect::<Vec<_>>(),
     })
 }

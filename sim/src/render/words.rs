@@ -339,6 +339,14 @@ pub fn world(config: &Config) -> Vec<String> {
         }
     };
     lines.push(nodes);
+    if config.can_fail_over()
+        && let Bound::Ticks(most) = config.cluster.failover_within
+    {
+        lines.push(match most {
+            0 => "a failover is over, and every client knows, before time moves".to_owned(),
+            most => format!("a failover is over, and every client knows, within {}", ticks(most)),
+        });
+    }
     lines.extend(safeguards(config));
 
     let renewal = config

@@ -83,10 +83,9 @@ struct Member {
     role: Role,
 }
 
-/// A gate that says nothing more, the master behind it, and the replica in front of it.
+/// A gate that says nothing more, and the master behind it.
 struct Phantom {
     master: usize,
-    replica: usize,
     gate: Gate,
 }
 
@@ -379,7 +378,8 @@ impl Player {
         let node = self.index_of(known.unwrap_or_default());
 
         let words = self.interpreter.reply_words(step.answer);
-        if let Some(caller) = waits::caller(&self.config, step.action) {
+        let caller = waits::caller(&self.config, step.action);
+        if let Some(caller) = caller {
             self.acquire_alone(caller, node, (at, words, request))?;
         } else {
             let pending = &mut self.members[node].pending;
@@ -397,6 +397,10 @@ impl Player {
         }
         let has_replicas = self.members.iter().any(|member| member.gate.is_some());
         if node == self.master && has_replicas && step.happenings.contains(&Happening::Wrote) {
+            if caller.is_some() {
+                // It has been answered already.
+                return self.mark_now();
+            }
             let info = redis::cmd("INFO").arg("replication").to_owned();
             self.members[node].pending.push((info, Expected::Offset));
             if self.config.cluster.lag.is_zero() {

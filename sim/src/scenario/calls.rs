@@ -76,6 +76,11 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("leave `{key}` out, or use receipts = true"));
         }
     }
+    if parts.lock == Some(LockKind::Plain) {
+        Pair::of(&sections.protocol, "receipts", "a release of a plain lock leaves no receipt")
+            .with(top.span_of("lock"), "plain: a second delete finds nothing, or somebody else's key")
+            .note("leave `receipts` out");
+    }
     if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
         Pair::of(&sections.protocol, "retry_attempts", "nothing is sent again")
             .with(sections.protocol.span_of("resend"), "none")

@@ -1,7 +1,7 @@
 //! Values that are fine alone and describe nothing together.
 
 use lockstep_model::LockKind;
-use lockstep_model::config::{Fsync, NetworkMode, PromoteRule};
+use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
 
 use super::code::Code;
 use super::error::Problem;
@@ -92,6 +92,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span_of("crash_node"), "none")
             .note("say how many die: crash_node = 1");
     }
+    if faults.restart_node > faults.crash_node && faults.crash_node > 0 {
+        Pair::of(&sections.faults, "restart_node", "more nodes would come back than die")
+            .with(sections.faults.span_of("crash_node"), "all that die")
+            .note("use a smaller restart_node, or a larger crash_node");
+    }
     if faults.restart_node == 0 {
         for key in ["fsync", "restart_after"] {
             Pair::of(&sections.cluster, key, "no node comes back")
@@ -158,6 +163,14 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         Pair::of(&sections.cluster, "wait_for", "an acquire would wait for more replicas than there are")
             .with(sections.cluster.span_of("replicas"), "all there are")
             .note("use a smaller wait_for, or more replicas");
+    } else if cluster.wait_for > 1 && parts.protocol.is_some_and(|protocol| protocol.wait_rule == WaitRule::Any) {
+        Pair::of(
+            &sections.cluster,
+            "wait_for",
+            "by the rule `any` one acknowledgement is enough, whatever is asked for",
+        )
+        .with(sections.protocol.span_of("wait_rule"), "at least one")
+        .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
     }
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
         Pair::not_yet(&sections.cluster, "wait_for", "WAIT between a request and its answer is not modelled")
@@ -186,6 +199,12 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             .note("use client_clock_jump = 0, or say how long clients wait: wait_limit = 4 in [time]");
     }
     let Some(cluster) = parts.cluster else { return };
+    if faults.clock_jump > 0 && cluster.wait_for > 0 {
+        let reason = "a grant that is over by its replica's clock before it comes there is not modelled with WAIT";
+        Pair::not_yet(&sections.faults, "clock_jump", reason)
+            .with(sections.cluster.span_of("wait_for"), "its caller waits for that replica")
+            .note("leave one of the two out");
+    }
     if faults.clock_jump > 0 && cluster.min_replicas > 0 {
         let reason = "what a jump does to a master that counts its replicas is not modelled";
         Pair::not_yet(&sections.faults, "clock_jump", reason)

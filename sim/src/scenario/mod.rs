@@ -35,7 +35,7 @@ pub use resolve::{located, resolve};
 /// Bytes of a file; a scenario has a few hundred.
 pub const MAX_BYTES: usize = 64 * 1024;
 /// Letters of a name: it becomes part of file names.
-pub const MAX_NAME: usize = 60;
+pub const MAX_NAME: usize = 120;
 
 /// A small world, what it shows, and what is claimed of it.
 #[derive(Clone, Debug, PartialEq, Eq)]

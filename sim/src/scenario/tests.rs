@@ -231,6 +231,7 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
         SMALLEST.replace("lease = 3", "lease = 3\njump = -4")
             + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
         smallest_and(waiting) + "[network]\nmode = \"split\"",
+        SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + waiting + "[faults]\nclock_jump = 1",
         smallest_and(split) + "vanish_key = 1",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + split + "clock_jump = 1",
     ] {
@@ -268,6 +269,9 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[faults]\nhand_over = 1"),
         smallest_and("[cluster]\nreplicas = 1\npromote = \"coordinated\""),
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
+        smallest_and("[cluster]\nreplicas = 2\nwait_for = 2\n[protocol]\nwait_rule = \"any\""),
+        smallest_and("[faults]\ncrash_node = 1\nrestart_node = 2"),
+        SMALLEST.replace("reentrant", "plain") + "[network]\nmode = \"split\"\n[protocol]\nreceipts = true",
         smallest_and("[protocol]\nwait_rule = \"all\""),
         smallest_and("[cluster]\nreplicas = 1\nmin_replicas_max_lag_ticks = 2"),
         SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1500") + "[cluster]\nreplicas = 1\nmin_replicas = 1",

@@ -134,14 +134,7 @@ impl Player {
         if node != self.master || !has_replicas || !step.happenings.contains(&Happening::Wrote) {
             return Ok(());
         }
-        let offset = self.members[node].node.offset()?;
-        for gate in self.members.iter().filter_map(|member| member.gate.as_ref()) {
-            gate.mark(offset);
-            if self.config.cluster.lag.is_zero() {
-                gate.release_all()?;
-            }
-        }
-        Ok(())
+        self.mark_now()
     }
 }
 

@@ -63,9 +63,12 @@ impl Player {
         for member in &mut self.members {
             member.gate.take_if(|gate| gate.master_socket() == socket);
         }
-        let mut gone = self.take_phantoms(|phantom| phantom.replica == node);
-        gone.extend(to_master.map(|gate| Phantom { master: self.master, replica: node, gate }));
-        self.lose_replicas(gone)?;
+        // Its master is told, but one that was passed over behind a partition is not.
+        if let Some(gate) = to_master {
+            let master = self.master_behind(&gate).unwrap_or(self.master);
+            let link = Phantom { master, gate };
+            if master == self.master { self.lose_replicas(vec![link])? } else { self.phantoms.push(link) }
+        }
         self.is_worn = true;
         self.told.note(|| format!("SIGKILL to {}", super::node_name_of(node)));
         Ok(())
@@ -126,7 +129,7 @@ impl Player {
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take()?;
-            Some(Phantom { master: old, replica, gate })
+            Some(Phantom { master: old, gate })
         });
         let gone = gone.collect();
         self.lose_replicas(gone)?;
@@ -192,14 +195,18 @@ impl Player {
         if node != self.master {
             let mut gone = self.take_phantoms(|phantom| phantom.master == node);
             let socket = self.members[node].node.socket().to_owned();
-            for (replica, member) in self.members.iter_mut().enumerate() {
+            for member in &mut self.members {
                 let left = member.gate.take_if(|gate| gate.master_socket() == socket);
-                gone.extend(left.map(|gate| Phantom { master: node, replica, gate }));
+                gone.extend(left.map(|gate| Phantom { master: node, gate }));
             }
             self.lose_replicas(gone)?;
         }
         self.told.note(|| format!("{} reaches the others again", super::node_name_of(node)));
         Ok(())
+    }
+
+    fn master_behind(&self, gate: &Gate) -> Option<usize> {
+        self.members.iter().position(|member| member.node.socket() == gate.master_socket())
     }
 
     /// The half-open links that are meant.
@@ -212,7 +219,7 @@ impl Player {
     /// Lets masters know that these links have ended.
     fn lose_replicas(&self, gone: Vec<Phantom>) -> Result<(), Error> {
         let is_counted = self.config.cluster.min_replicas > 0 || self.config.cluster.wait_for > 0;
-        for Phantom { master, replica: _, gate } in gone {
+        for Phantom { master, gate } in gone {
             let port = gate.announced();
             gate.close();
             if let Some(port) = port.filter(|_| is_counted && self.members[master].role == Role::Master) {
@@ -225,10 +232,9 @@ impl Player {
     /// A replica leaves its master for another. One that is cut off does not notice.
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), Error> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
-        let master = self.members.iter().position(|member| member.node.socket() == gate.master_socket());
-        let Some(master) = master else { return Ok(()) };
+        let Some(master) = self.master_behind(&gate) else { return Ok(()) };
         let is_half_open = master != next && gate.is_silent();
-        let link = Phantom { master, replica, gate };
+        let link = Phantom { master, gate };
         if is_half_open {
             self.phantoms.push(link);
             return Ok(());
@@ -301,7 +307,7 @@ impl Player {
     }
 
     /// What the acting master has written up to now is one effect.
-    fn mark_now(&self) -> Result<(), Error> {
+    pub(super) fn mark_now(&self) -> Result<(), Error> {
         let offset = self.members[self.master].node.offset()?;
         self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
         if self.config.cluster.lag.is_zero() { self.release_all() } else { Ok(()) }
