@@ -8,10 +8,10 @@ use core::hash::{Hash, Hasher};
 use crate::config::{Config, LockKind, MAX_RECEIPTS, Ttls};
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
-use crate::replication;
 use crate::step::Happenings;
 use crate::wire::Requests;
 use crate::world::{Holder, Timer, World};
+use crate::{partition, replication};
 
 /// One receipt: `redisson_unlock_latch:{name}:id`, `1` or `0`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -144,7 +144,8 @@ impl<K: Record<Wire = ()>> Record for Receipted<K> {
 }
 
 /// The client has its reply, so the receipt of that release goes: a `DEL` that nobody waits for. It is executed at once:
-/// a late one changes nothing that anybody reads. Where no master is reached the receipt stays until it runs out.
+/// a late one changes nothing that anybody reads. Where no master is reached, or it refuses to write, the receipt stays
+/// until it runs out.
 pub(crate) fn drop_receipt<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
@@ -154,7 +155,8 @@ pub(crate) fn drop_receipt<R: Record, const C: usize, const N: usize>(
 ) -> Option<()> {
     let Some(node) = world.reachable_master(holder.client()) else { return Some(()) };
     let before = world.node(node).record;
-    if !before.receipts().any(|receipt| receipt.holder == holder && receipt.id == id) {
+    let is_there = before.receipts().any(|receipt| receipt.holder == holder && receipt.id == id);
+    if !is_there || partition::refusal(config, world, node).is_some() {
         return Some(());
     }
     let effect = before.without_receipt(holder, id);

@@ -151,6 +151,10 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
         world("replicas = 1\nlag = 0\nwait_for = 1", "[faults]\ncrash_node = 1"),
         world("replicas = 1\nlag = 0", "[faults]\ncut_link = 1\n[network]\nmode = \"split\""),
         world("replicas = 1\nmin_replicas = 1", "[faults]\ncut_link = 1\ncrash_node = 1"),
+        world(
+            "replicas = 1\nmin_replicas = 1",
+            "[faults]\ncut_link = 2\ncrash_node = 1\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"",
+        ),
         world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
     ];
     for_every_version(|version| {
