@@ -389,36 +389,6 @@ pub struct Effect<R> {
     age: u8,
 }
 
-impl<R> Effect<R> {
-    const AWAITED: u8 = 1 << 7;
-
-    /// Written just now.
-    pub(crate) const fn new(record: R) -> Self {
-        Self { record, age: 0 }
-    }
-
-    /// Ticks since it was written, as far as they are counted.
-    pub const fn age(&self) -> u8 {
-        self.age & !Self::AWAITED
-    }
-
-    /// A tick has passed.
-    pub(crate) const fn grow_older(&mut self) {
-        const { assert!(crate::config::MAX_TICKS < Self::AWAITED, "a lag has room beside the bit") };
-        self.age += 1;
-    }
-
-    /// Whether it is a grant, and its caller waits for replicas to have it.
-    pub const fn is_awaited(&self) -> bool {
-        self.age & Self::AWAITED != 0
-    }
-
-    /// Its caller waits, or does not any more.
-    pub(crate) const fn set_awaited(&mut self, is_awaited: bool) {
-        self.age = self.age() | if is_awaited { Self::AWAITED } else { 0 };
-    }
-}
-
 /// What the guarded resource has seen.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ResourceLog {

@@ -2,7 +2,8 @@
 
 use core::fmt;
 
-use crate::config::{MAX_EFFECTS_UNDER_WAY, MAX_REPLICAS, MAX_THREADS};
+use super::Effect;
+use crate::config::{MAX_EFFECTS_UNDER_WAY, MAX_REPLICAS, MAX_THREADS, MAX_TICKS};
 
 /// What a client knows of its master's replicas, in one byte: which of them have acknowledged each thread's grant, a bit
 /// each, and how many there were when it counted.
@@ -118,5 +119,35 @@ impl Apart {
 
     const fn link(node: u8) -> u8 {
         1 << (Self::LINKS_AT + node)
+    }
+}
+
+impl<R> Effect<R> {
+    const AWAITED: u8 = 1 << 7;
+
+    /// Written just now.
+    pub(crate) const fn new(record: R) -> Self {
+        Self { record, age: 0 }
+    }
+
+    /// Ticks since it was written, as far as they are counted.
+    pub const fn age(&self) -> u8 {
+        self.age & !Self::AWAITED
+    }
+
+    /// A tick has passed.
+    pub(crate) const fn grow_older(&mut self) {
+        const { assert!(MAX_TICKS < Self::AWAITED, "a lag has room beside the bit") };
+        self.age += 1;
+    }
+
+    /// Whether it is a grant, and its caller waits for replicas to have it.
+    pub const fn is_awaited(&self) -> bool {
+        self.age & Self::AWAITED != 0
+    }
+
+    /// Its caller waits, or does not any more.
+    pub(crate) const fn set_awaited(&mut self, is_awaited: bool) {
+        self.age = self.age() | if is_awaited { Self::AWAITED } else { 0 };
     }
 }
