@@ -340,7 +340,7 @@ impl ActionKind {
             Self::WakeByTimer => config.waits(),
             Self::GiveUp => config.time.wait_limit.is_some_and(|limit| limit > 0),
             Self::Confirm => config.cluster.wait_for > 0,
-            Self::Undo => config.can_lack_replicas(),
+            Self::Undo => config.can_lack_replicas() && !config.is_split(),
             Self::Execute | Self::Answer => config.is_split(),
             Self::Register | Self::Unregister => config.is_split() && config.time.renew_every.is_some(),
             Self::Resend => config.can_miss_answers() && config.calls.resend != Resend::None,

@@ -7,7 +7,9 @@
 //! (what else it takes is for the search to find out), never too little.
 
 use crate::action::ActionKind;
-use crate::config::{Config, FailedRenewal, LockKind, MissedRenewal, PromoteRule, RenewalTimer, WaitRule};
+use crate::config::{
+    Config, FailedRenewal, InterruptedAcquire, LockKind, MissedRenewal, PromoteRule, RenewalTimer, WaitRule,
+};
 use crate::step::{Happening, Reply};
 
 /// A reply without its numbers: what coverage counts.
@@ -138,6 +140,42 @@ impl ActionKind {
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
                 (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
             ],
+            // What is asked of a node: an acquire, a release, a renewal.
+            Self::Execute => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_hold_twice),
+                (ReplyKind::NotHeld, always),
+                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            Self::Answer => &[
+                (ReplyKind::Acquired, |config| {
+                    // A client that knows of no replica asks for none, and what is given back at once is not waited for.
+                    let gives_back = config.calls.interrupted_acquire == InterruptedAcquire::Release;
+                    config.cluster.wait_for == 0 || config.protocol.wait_rule == WaitRule::Any || gives_back
+                }),
+                (ReplyKind::Acknowledged, |config| config.cluster.wait_for > 0),
+                (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_hold_twice),
+                (ReplyKind::NotHeld, always),
+                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            // As soon as as many have it as were asked for, the node answers of itself: this is the time-out.
+            Self::Confirm => &[
+                (ReplyKind::Acknowledged, |config| {
+                    config.protocol.wait_rule == WaitRule::Any && config.cluster.replicas > 1
+                }),
+                (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
+            ],
             _ => self.answers(),
         }
     }
@@ -202,18 +240,8 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
-            // What is asked of a node: an acquire, a release, a renewal.
-            Self::Execute | Self::Answer => &[
-                (ReplyKind::Acquired, always),
-                (ReplyKind::Busy, is_contended),
-                (ReplyKind::Released, always),
-                (ReplyKind::StillHeld, can_hold_twice),
-                (ReplyKind::NotHeld, always),
-                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
-                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_be_demoted),
-            ],
+            // What is asked of a node where that is a step of its own.
+            Self::Execute | Self::Answer => &[],
             Self::Abandon => &[(ReplyKind::Unknown, always)],
             Self::Interrupt => &[(ReplyKind::Interrupted, always)],
             Self::Discover

@@ -18,7 +18,7 @@ use crate::mutants::Mutant;
 use crate::step::{Happening, Happenings, Reply};
 use crate::wire::{Request, Requests, Slot, Stage, Verb, Wire};
 use crate::world::{Client, Holder, Mode, Phase, Timer, World};
-use crate::{client, receipts, watchdog};
+use crate::{client, receipts, wait_for, watchdog};
 
 /// A thread's request sets out. Until it is answered the thread does nothing else.
 pub(crate) fn call<R: Record, const C: usize, const N: usize>(
@@ -50,7 +50,7 @@ pub(crate) fn send_renewal<R: Record, const C: usize, const N: usize>(
     Some(Reply::Done)
 }
 
-fn send<R: Record, const C: usize, const N: usize>(
+pub(crate) fn send<R: Record, const C: usize, const N: usize>(
     config: &Config,
     world: &mut World<R, C, N>,
     holder: Holder,
@@ -58,7 +58,8 @@ fn send<R: Record, const C: usize, const N: usize>(
     verb: Verb,
 ) -> Option<()> {
     let node = world.reachable(holder.client())?;
-    let id = if verb == Verb::Release && config.leaves_receipts() { free_id(world, holder) } else { 0 };
+    let id = if verb.releases() && config.leaves_receipts() { free_id(world, holder) } else { 0 };
+    let asks_for = if verb == Verb::Acquire { wait_for::asks_for(config, world, holder.client()) } else { 0 };
     let in_slot = world.slot_mut(holder.client(), slot)?;
     if in_slot.is_some() {
         return None;
@@ -76,6 +77,7 @@ fn send<R: Record, const C: usize, const N: usize>(
         is_heard: false,
         must_undo: false,
         is_stale: false,
+        asks_for,
     });
     Some(())
 }
@@ -96,7 +98,7 @@ pub(crate) fn execute<R: Record, const C: usize, const N: usize>(
     let holder = Holder::new(client, request.thread);
     let (reply, token) = match request.verb {
         Verb::Acquire => client::execute_acquire(config, world, seen, node, holder)?,
-        Verb::Release => (client::execute_release(config, world, seen, (node, request.id), holder)?, 0),
+        Verb::Release | Verb::Undo => (client::execute_release(config, world, seen, (node, request.id), holder)?, 0),
         Verb::Renew => (watchdog::execute_renewal(config, world, seen, node, holder)?, 0),
     };
     let must_undo = request.must_undo && reply == Reply::Acquired;
@@ -104,8 +106,14 @@ pub(crate) fn execute<R: Record, const C: usize, const N: usize>(
     if slot == Slot::Late {
         seen.note(Happening::ExecutedLate);
     }
-    let executed = Request { stage: Stage::Executed(reply), token, age: 0, must_undo, ..request };
+    // Nobody asks how many know of a grant that nobody waits for.
+    let waits = request.asks_for > 0 && reply == Reply::Acquired && slot != Slot::Late && is_awaited;
+    let (stage, asks_for) = if waits { (Stage::Confirming, request.asks_for) } else { (Stage::Executed(reply), 0) };
+    let executed = Request { stage, token, age: 0, must_undo, asks_for, ..request };
     *world.slot_mut(client, slot)? = Some(executed).filter(|_| is_awaited);
+    if waits {
+        wait_for::await_replicas(config, world, node);
+    }
     Some(reply)
 }
 
@@ -212,7 +220,9 @@ pub(crate) fn answer<R: Record, const C: usize, const N: usize>(
     }
     *world.slot_mut(client, slot)? = None;
     let is_alive = world.thread(holder).phase != Phase::Dead;
+    wait_for::note_answer(config, world, holder, (request.node, reply));
     match request.verb {
+        Verb::Acquire if matches!(reply, Reply::TooFewReplicas { .. }) => wait_for::send_undo(config, world, holder)?,
         Verb::Acquire if is_alive => {
             client::hear_acquire(config, world, seen, holder, (reply, request.token));
             if config.is_mutated(Mutant::AnswerBelievedPerTry) && reply == Reply::Acquired {
@@ -220,8 +230,10 @@ pub(crate) fn answer<R: Record, const C: usize, const N: usize>(
                 world.thread_mut(holder).holds += retries;
             }
         }
-        Verb::Release => {
-            if is_alive {
+        Verb::Release | Verb::Undo => {
+            if is_alive && request.verb == Verb::Undo {
+                wait_for::leave(world, holder);
+            } else if is_alive {
                 client::hear_release(config, world, holder, reply);
                 note_stale_renewal(config, world, holder);
             }
@@ -251,9 +263,19 @@ pub(crate) fn resend<R: Record, const C: usize, const N: usize>(
         RequestId::PerTry if request.id != 0 => free_id(world, holder),
         RequestId::PerTry | RequestId::PerRelease => request.id,
     };
+    let asks_for = if request.verb == Verb::Acquire { wait_for::asks_for(config, world, client) } else { 0 };
     let answer_left = Timer::ticks(config.calls.answer_within);
-    *world.slot_mut(client, slot)? =
-        Some(Request { node, stage: Stage::Sent, id, token: 0, age: 0, retries_left, answer_left, ..request });
+    *world.slot_mut(client, slot)? = Some(Request {
+        node,
+        stage: Stage::Sent,
+        id,
+        token: 0,
+        age: 0,
+        retries_left,
+        answer_left,
+        asks_for,
+        ..request
+    });
     Some(Reply::Done)
 }
 
@@ -275,6 +297,8 @@ pub(crate) fn abandon<R: Record, const C: usize, const N: usize>(
     let holder = Holder::new(client, request.thread);
     match request.verb {
         Verb::Acquire => client::abandon_acquire(world, holder),
+        Verb::Undo if world.thread(holder).phase != Phase::Dead => wait_for::leave(world, holder),
+        Verb::Undo => {}
         Verb::Release => {
             // Redisson removes the entry on an error too.
             watchdog::unregister(config, world.client_mut(client), holder.thread());
@@ -314,7 +338,7 @@ fn lose<R: Record, const C: usize, const N: usize>(
     let is_awaited = world.client(client).mode != Mode::Crashed && slot != Slot::Late;
     let in_slot = world.slot_mut(client, slot)?;
     let request = in_slot.filter(|request| is_there(request.stage))?;
-    *in_slot = Some(Request { stage: Stage::Lost, age: 0, ..request }).filter(|_| is_awaited);
+    *in_slot = Some(Request { stage: Stage::Lost, age: 0, asks_for: 0, ..request }).filter(|_| is_awaited);
     Some(Reply::Done)
 }
 
@@ -379,6 +403,7 @@ pub(crate) fn has_due_request<R: Record, const C: usize, const N: usize>(
     let requests = world.requests(client);
     requests.iter().any(|(slot, request)| match request.stage {
         Stage::Sent if request.is_due(config) && can_execute(config, world, client, request) => true,
+        Stage::Confirming => true,
         Stage::Executed(_) if process.is_running() && (request.is_heard || request.is_due(config)) => true,
         _ => is_overdue(world, process, client, slot, request),
     }) || (process.is_running() && requests.owed != Requests::NONE.owed)
@@ -405,7 +430,7 @@ fn can_execute<R: Record, const C: usize, const N: usize>(
     request: &Request,
 ) -> bool {
     let node = world.node(request.node);
-    let leaves_receipt = request.verb == Verb::Release && config.leaves_receipts();
+    let leaves_receipt = request.verb.releases() && config.leaves_receipts();
     let is_holders = node.record.holder() == Some(Holder::new(client, request.thread));
     let has_room = || node.record.receipts().count() < usize::from(crate::config::MAX_RECEIPTS);
     node.is_up() && (!leaves_receipt || !is_holders || has_room())
@@ -428,6 +453,9 @@ pub(crate) fn give_up_try<R: Record, const C: usize, const N: usize>(
     client: u8,
     request: Request,
 ) -> Option<()> {
+    if request.stage == Stage::Confirming {
+        wait_for::forget(world, Holder::new(client, request.thread));
+    }
     if request.stage != Stage::Sent {
         return Some(());
     }
@@ -435,7 +463,7 @@ pub(crate) fn give_up_try<R: Record, const C: usize, const N: usize>(
     if late.is_some() {
         return None;
     }
-    *late = Some(Request { answer_left: Timer::OFF, retries_left: 0, ..request });
+    *late = Some(Request { answer_left: Timer::OFF, retries_left: 0, asks_for: 0, ..request });
     Some(())
 }
 
@@ -446,15 +474,18 @@ pub(crate) fn cancel<R: Record, const C: usize, const N: usize>(
     must_undo: bool,
 ) -> Option<()> {
     let client = holder.client();
-    let call = world.slot_mut(client, Slot::of_thread(holder.thread()))?.take()?;
-    let is_granted = call.is_granted();
-    let still_matters = call.stage == Stage::Sent || (must_undo && is_granted);
+    let mut call = world.slot_mut(client, Slot::of_thread(holder.thread()))?.take()?;
+    if call.stage == Stage::Confirming {
+        wait_for::forget(world, holder);
+        (call.stage, call.asks_for) = (Stage::Executed(Reply::Acquired), 0);
+    }
+    let still_matters = call.stage == Stage::Sent || (must_undo && call.has_grant());
     if still_matters {
         let late = world.slot_mut(client, Slot::Late)?;
         if late.is_some() {
             return None;
         }
-        *late = Some(Request { answer_left: Timer::OFF, retries_left: 0, must_undo, ..call });
+        *late = Some(Request { answer_left: Timer::OFF, retries_left: 0, must_undo, asks_for: 0, ..call });
     }
     Some(())
 }
@@ -462,7 +493,7 @@ pub(crate) fn cancel<R: Record, const C: usize, const N: usize>(
 fn is_resent(config: &Config, verb: Verb) -> bool {
     match (config.calls.resend, verb) {
         (Resend::None, _) | (Resend::Release, Verb::Acquire) => false,
-        (Resend::Release, Verb::Release | Verb::Renew) | (Resend::All, _) => true,
+        (Resend::Release, Verb::Release | Verb::Undo | Verb::Renew) | (Resend::All, _) => true,
     }
 }
 
@@ -470,7 +501,7 @@ fn is_resent(config: &Config, verb: Verb) -> bool {
 fn free_id<R: Record, const C: usize, const N: usize>(world: &World<R, C, N>, holder: Holder) -> u8 {
     // Bit n: n is used. One call, one given up, and the receipts of a few nodes: far fewer than there are bits.
     let mut used = 1u64;
-    let of_thread = |request: &&Request| request.verb == Verb::Release && request.thread == holder.thread();
+    let of_thread = |request: &&Request| request.verb.releases() && request.thread == holder.thread();
     for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
         used |= 1 << request.id;
     }

@@ -307,8 +307,9 @@ pub(crate) fn has_due_act<R: Record, const C: usize, const N: usize>(
                             && (client.wakeup.permits > 0 || thread.wake_in.is_due()))
                 }
                 Phase::Idle => thread.believes() && thread.hold_left.is_due() && is_connected,
-                Phase::Confirming | Phase::Undoing => true,
+                Phase::Confirming => true,
                 // What is in flight is the wire's.
+                Phase::Undoing => !R::Wire::IS_SPLIT,
                 Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
             }
         })

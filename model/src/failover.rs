@@ -48,6 +48,7 @@ fn lose_connections<R: Record, const C: usize, const N: usize>(
 ) {
     wakeup::lose_subscriptions(world, seen, node);
     wait_for::lose(config, world, seen, |_, client| client.master == node);
+    wait_for::lose_calls(config, world, node);
 }
 
 /// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.

@@ -92,7 +92,10 @@ impl ThreadPosture {
             ActionKind::SecondAsk => matches!(phase, Phase::Subscribed) && !is_at_limit,
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit && !is_at_limit,
             ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit && !is_at_limit,
-            ActionKind::Confirm => matches!(phase, Phase::Confirming),
+            // Where the network is split, its call waits for the replicas.
+            ActionKind::Confirm => {
+                matches!(phase, Phase::Confirming | Phase::Asking | Phase::AskingAgain | Phase::Dead)
+            }
             ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
             _ => return None,

@@ -40,7 +40,7 @@ pub(crate) fn interrupt<R: Record, const C: usize, const N: usize>(
     call::cancel(world, holder, must_undo)?;
     seen.note(Happening::OutcomeUnknown);
     match call.verb {
-        Verb::Acquire | Verb::Renew => client::abandon_acquire(world, holder),
+        Verb::Acquire | Verb::Renew | Verb::Undo => client::abandon_acquire(world, holder),
         Verb::Release => client::abandon_release(world, holder),
     }
     Some(Reply::Interrupted)

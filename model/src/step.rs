@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 use crate::action::Action;
 use crate::config::Config;
 use crate::locks::Record;
-use crate::wire::Verb;
 use crate::world::{Breach, Breaches, Holder, World};
 use crate::{
     call, client, clocks, disk, expiry, failover, interrupt, partition, replication, resource, wait_for, wakeup,
@@ -367,7 +366,7 @@ fn note_vanished_grant<R: Record, const C: usize, const N: usize>(
         Action::Execute { client, slot } => before
             .requests(client)
             .get(slot)
-            .is_some_and(|request| request.verb == Verb::Release && Holder::new(client, request.thread) == holder),
+            .is_some_and(|request| request.verb.releases() && Holder::new(client, request.thread) == holder),
         _ => false,
     };
     if is_gone && !is_rightful {

@@ -136,6 +136,8 @@ pub struct Request {
     pub must_undo: bool,
     /// Of a renewal: the holds it was sent for are gone. Noted only where that makes a difference.
     pub is_stale: bool,
+    /// Of an acquire: how many replicas its `WAIT` asks for once it is granted; 0: there is none, or its answer is given.
+    pub asks_for: u8,
 }
 
 /// What a request asks.
@@ -149,6 +151,15 @@ pub enum Verb {
     Release,
     /// For a whole lease.
     Renew,
+    /// To give back a grant that too few replicas have.
+    Undo,
+}
+
+impl Verb {
+    /// Whether it is a release, whose receipt a node may keep.
+    pub const fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::Undo)
+    }
 }
 
 /// How far a request has come.
@@ -156,6 +167,8 @@ pub enum Verb {
 pub enum Stage {
     /// On its way to the node.
     Sent,
+    /// Granted; the node has not said yet how many replicas know.
+    Confirming,
     /// Executed; this reply is on its way back.
     Executed(Reply),
     /// Request or reply will never arrive; the caller does not know.
@@ -196,6 +209,7 @@ impl Requests {
             *slot = slot.filter(|request| request.stage == Stage::Sent).map(|request| Request {
                 answer_left: Timer::OFF,
                 must_undo: false,
+                asks_for: 0,
                 ..request
             });
         }
@@ -224,7 +238,14 @@ impl Requests {
 impl Request {
     /// Whether what holds for the caller's release and renewal of this thread is told by this reply.
     pub(crate) const fn is_granted(&self) -> bool {
-        matches!((self.verb, self.stage), (Verb::Acquire, Stage::Executed(Reply::Acquired)))
+        let is_granted = matches!(self.stage, Stage::Executed(Reply::Acquired | Reply::Acknowledged { .. }));
+        matches!(self.verb, Verb::Acquire) && is_granted
+    }
+
+    /// Whether a node has stored a grant for it, however few others know.
+    pub(crate) const fn has_grant(&self) -> bool {
+        let is_refused = matches!(self.stage, Stage::Executed(Reply::TooFewReplicas { .. }));
+        self.is_granted() || matches!(self.verb, Verb::Acquire) && is_refused
     }
 
     pub(crate) const fn is_answered_release(&self) -> bool {
@@ -283,13 +304,15 @@ impl Hash for Request {
             is_heard,
             must_undo,
             is_stale,
+            asks_for,
         } = *self;
         const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
         let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale) << 7;
         let flags = thread | said | (verb as u8) << 3 | node << 5;
         let (reached, told) = match stage {
-            Stage::Sent => (0, 0),
+            Stage::Sent => (0, asks_for),
             Stage::Lost => (1, 0),
+            Stage::Confirming => (22, asks_for),
             Stage::Executed(reply) => reply_bytes(reply),
         };
         let bytes = [flags, id, token, age, retries_left, answer_left.byte(), reached, told];

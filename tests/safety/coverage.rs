@@ -167,6 +167,11 @@ fn rich() -> Vec<Config> {
                 config.calls.resend = Resend::Release;
                 (config.faults.lose_request, config.faults.lose_reply, config.faults.interrupt) = (1, 1, 1);
                 all.push(config);
+                for wait_rule in WAIT_RULES {
+                    let mut waiting = config;
+                    (waiting.cluster.wait_for, waiting.protocol.wait_rule) = (1, wait_rule);
+                    all.push(waiting);
+                }
             }
         }
     }

@@ -5,7 +5,8 @@ use std::collections::HashSet;
 use lockstep_model::action::Party;
 use lockstep_model::locks::plain::Plain;
 use lockstep_model::locks::reentrant::Reentrant;
-use lockstep_model::world::{Client, Subscription};
+use lockstep_model::wire::{Slot, Stage};
+use lockstep_model::world::{Client, Holder, Phase, Subscription};
 use lockstep_model::{Action, Classified, Config, Glance, Property, Record, Verdict, World, in_class, step};
 use lockstep_sim::check::Engine;
 use lockstep_sim::fuzz::drawn;
@@ -71,6 +72,20 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
     assert!(seen > 0, "a link was half-open");
 }
 
+/// `WAIT` ends with the acknowledgement that makes enough, and before time moves; and nothing is marked as waited for that
+/// nobody waits for: a mark that stayed would hide an acknowledgement from the next to wait (module doc of `wait_for`).
+#[test]
+fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nobody() {
+    let (mut confirming, mut awaited) = (0, 0);
+    for scenario in builtin().into_iter().filter(|scenario| scenario.config.cluster.wait_for > 0) {
+        let seen = in_class(&scenario.config, Waits);
+        confirming += seen.0;
+        awaited += seen.1;
+    }
+    assert!(confirming > 0, "a request waited for replicas");
+    assert!(awaited > 0, "a grant was under way to one");
+}
+
 /// A resent acquire is a re-entry for the node and a grant for its caller, who is no stale holder by it.
 #[test]
 fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
@@ -120,6 +135,48 @@ impl Classified for HalfOpenLinks {
         });
         seen
     }
+}
+
+struct Waits;
+
+impl Classified for Waits {
+    type Output = (usize, usize);
+
+    /// Looks at every state, and counts the requests that wait for replicas, and the effects that somebody waits for.
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> (usize, usize) {
+        let mut seen = (0, 0);
+        each_step::<R, C, N>(config, |world, action, next| {
+            let call = |world: &World<R, C, N>, holder: Holder| {
+                let call = world.requests(holder.client()).get(Slot::of_thread(holder.thread())).copied();
+                call.filter(|call| call.stage == Stage::Confirming)
+            };
+            for holder in threads(config) {
+                let Some(call) = call(next, holder) else { continue };
+                let replicas = next.client(holder.client()).replicas;
+                let have = (0..config.nodes()).filter(|&node| replicas.has(holder.thread(), node)).count();
+                assert!(have < usize::from(call.asks_for), "after {action:?}: {next:?}");
+                seen.0 += 1;
+            }
+            if action == Action::Tick {
+                assert!(threads(config).all(|holder| call(world, holder).is_none()), "time passed in {world:?}");
+            }
+            for effect in next.group.nodes.iter().flat_map(|node| &node.link.effects[..usize::from(node.link.len)]) {
+                if !effect.is_awaited() {
+                    continue;
+                }
+                let holder = effect.record.holder().expect("a grant has a holder");
+                let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
+                assert!(waits, "after {action:?}: {next:?}");
+                seen.1 += 1;
+            }
+        });
+        seen
+    }
+}
+
+fn threads(config: &Config) -> impl Iterator<Item = Holder> + use<> {
+    let threads = config.clients.threads;
+    (0..config.clients.count).flat_map(move |client| (0..threads).map(move |thread| Holder::new(client, thread)))
 }
 
 /// Shows every step that can be taken from any state.

@@ -22,7 +22,7 @@ pub struct RequestState {
     pub holder: String,
     /// The node it was sent to.
     pub node: String,
-    /// `sent`, `executed` or `lost`.
+    /// `sent`, `confirming` (granted, the replicas are not counted yet), `executed` or `lost`.
     pub stage: String,
     /// What the node answered, once it is executed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -45,6 +45,9 @@ pub struct RequestState {
     /// The holds that it should renew are gone; noted only where that makes a difference.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub stale: bool,
+    /// Of an acquire: how many replicas its `WAIT` asks for, as long as that is not answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub asks_for: Option<u8>,
 }
 
 /// A release receipt as a node stores it.
@@ -69,6 +72,7 @@ pub(super) fn requests<R: Record, const C: usize, const N: usize>(
     let state = |(slot, request): (Slot, &Request)| {
         let (stage, answer) = match request.stage {
             Stage::Sent => ("sent", None),
+            Stage::Confirming => ("confirming", Some(Reply::Acquired)),
             Stage::Executed(reply) => ("executed", Some(reply)),
             Stage::Lost => ("lost", None),
         };
@@ -87,6 +91,7 @@ pub(super) fn requests<R: Record, const C: usize, const N: usize>(
             heard: request.is_heard,
             must_undo: request.must_undo,
             stale: request.is_stale,
+            asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
         }
     };
     world.requests(client).iter().map(state).collect()

@@ -36,7 +36,11 @@ impl Coverage {
     pub fn fails_for_want_of_replicas(&self) -> bool {
         let asks = [ActionKind::Acquire, ActionKind::SecondAsk, ActionKind::WakeByMessage, ActionKind::WakeByTimer];
         let is_refused = |kind: ActionKind| self.answered(kind, ReplyKind::NotEnoughReplicas) > 0;
-        asks.into_iter().any(is_refused) || self.answered(ActionKind::Confirm, ReplyKind::TooFewReplicas) > 0
+        // Where request and answer are steps of their own, nobody is told before.
+        let is_told = |reply: ReplyKind| self.answered(ActionKind::Answer, reply) > 0;
+        asks.into_iter().any(is_refused)
+            || is_told(ReplyKind::NotEnoughReplicas)
+            || self.answered(ActionKind::Confirm, ReplyKind::TooFewReplicas) > 0
     }
 
     /// How often anything was taken.

@@ -194,6 +194,7 @@ impl Teller<'_> {
                 Tone::Odd,
                 format!("{name}'s wait limit is over: it goes away"),
             ),
+            Action::Confirm { client, thread } if self.config.is_split() => self.end_wait(client, thread),
             Action::Confirm { client, thread } => self.confirm(client, thread),
             Action::Undo { client, thread } => {
                 self.release(client, thread, "give back", format!("{name} gives back what too few replicas have"))

@@ -55,6 +55,7 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
         Verb::Acquire => "acquire",
         Verb::Release => "release",
         Verb::Renew => "renewal",
+        Verb::Undo => "undo",
     };
     let given_up = if request.slot == Slot::Late { ", given up" } else { "" };
     let number = request.receipt.map_or_else(String::new, |number| format!(" {number}"));
@@ -66,7 +67,11 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
         ("executed", Some(answer)) => {
             let _ = write!(says, "executed, \"{}\"", reply(config, answer));
         }
+        ("confirming", _) => says += "granted, and its replicas are asked",
         (stage, _) => says += stage,
+    }
+    if let Some(replicas) = request.asks_for {
+        let _ = write!(says, "; WAIT for {}", count(replicas.into(), "replica"));
     }
     if request.age > 0 {
         let _ = write!(says, " for {}", time(config, request.age.into()));

@@ -73,7 +73,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::WakeByMessage { .. } => "wakes by a message, and asks",
         Action::WakeByTimer { .. } => "wakes by its timer, and asks",
         Action::GiveUp { .. } => "gives up: its wait limit is over",
-        Action::Confirm { .. } => "hears how many replicas have its grant",
+        Action::Confirm { .. } => "has its WAIT answered",
         Action::Undo { .. } => "gives its grant back: too few replicas have it",
         Action::Work { .. } => "works on the resource",
         Action::Release { .. } => "releases",

@@ -125,11 +125,19 @@ impl Gate {
     /// `Link` if the replica does not follow; `TimedOut`; `Redis` if one of the two is not running.
     pub fn acknowledge(&self) -> Result<(), Error> {
         self.with_ends(|ends| {
-            let applied = ends.replica.applied_offset()?;
-            self.send_acknowledgement(applied)?;
-            ends.master.wait_acknowledged(ends.announced, applied)?;
+            self.say_applied(ends)?;
             ends.master.recount_replicas()
         })
+    }
+
+    /// Lets the replica acknowledge what it has applied, and waits until the master has heard it: what is on its way
+    /// `WAIT` does not count.
+    ///
+    /// # Errors
+    ///
+    /// As `acknowledge`.
+    pub fn wait_heard(&self) -> Result<(), Error> {
+        self.with_ends(|ends| self.say_applied(ends))
     }
 
     /// Breaks the link for as long as `heal` is not called. The master keeps what was marked.
@@ -190,6 +198,12 @@ impl Gate {
     fn with_ends<T>(&self, act: impl FnOnce(&mut Controls) -> Result<T, Error>) -> Result<T, Error> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
         act(ends.as_mut().ok_or_else(|| Error::link("no replica was told to follow this gate"))?)
+    }
+
+    fn say_applied(&self, ends: &mut Controls) -> Result<(), Error> {
+        let applied = ends.replica.applied_offset()?;
+        self.send_acknowledgement(applied)?;
+        ends.master.wait_acknowledged(ends.announced, applied)
     }
 
     /// Speaks for the replica, and says what it would: no offset counts what a replica says.

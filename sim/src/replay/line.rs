@@ -8,14 +8,16 @@
 //! ```
 //!
 //! A request that is lost has been written and never leaves the gate; a reply that is lost has been given by the node
-//! and never leaves the gate; a late one leaves it after its client has gone.
+//! and never leaves the gate; a late one leaves it after its client has gone. A `WAIT` in the same batch goes to the node
+//! right behind its script.
 
+use std::collections::VecDeque;
 use std::io::{Read as _, Write as _};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use redis::Value;
+use redis::{Cmd, Value};
 
 use super::Error;
 use super::translate::Request;
@@ -29,43 +31,91 @@ pub struct Line {
     pub request: Request,
     client: UnixStream,
     gate: UnixStream,
-    /// Bytes that the client has written and no node has seen.
-    unsent: usize,
-    /// What a node has answered and the client has not seen.
-    unread: Vec<u8>,
+    /// Bytes that the client has written and no node has seen, a command each.
+    unsent: VecDeque<usize>,
+    /// What a node has answered and the client has not seen, an answer each.
+    unread: Vec<Vec<u8>>,
+    /// The node that has not answered to the `WAIT` yet.
+    server: Option<UnixStream>,
+    /// Its name for the connection, once a `WAIT` went there.
+    pub connection: i64,
 }
 
 impl Line {
-    /// The client writes its request.
-    pub fn send(request: Request) -> Result<Self, Error> {
+    /// The client writes its request; `wait` in the same batch.
+    pub fn send(request: Request, wait: Option<&Cmd>) -> Result<Self, Error> {
         let (mut client, gate) = UnixStream::pair().map_err(Error::system("a line for a request"))?;
         for end in [&client, &gate] {
             end.set_read_timeout(Some(ANSWER_WAIT)).map_err(Error::system("a line for a request"))?;
         }
-        let bytes = request.call.evalsha().get_packed_command();
-        client.write_all(&bytes).map_err(Error::system("a line for a request"))?;
-        Ok(Self { request, client, gate, unsent: bytes.len(), unread: Vec::new() })
+        let call = request.call.evalsha();
+        let commands: Vec<_> = [&call].into_iter().chain(wait).map(Cmd::get_packed_command).collect();
+        client.write_all(&commands.concat()).map_err(Error::system("a line for a request"))?;
+        let unsent = commands.iter().map(Vec::len).collect();
+        Ok(Self { request, client, gate, unsent, unread: Vec::new(), server: None, connection: 0 })
     }
 
     /// The node gets the request and answers; the client sees nothing of it.
     pub fn execute(&mut self, node: &Path) -> Result<Value, Error> {
-        let held = Error::system("a request that was held");
-        let mut bytes = vec![0; std::mem::take(&mut self.unsent)];
-        self.gate.read_exact(&mut bytes).map_err(held)?;
-
         let mut server = UnixStream::connect(node).map_err(Error::system("a line to a node"))?;
         server.set_read_timeout(Some(ANSWER_WAIT)).map_err(Error::system("a line to a node"))?;
-        server.write_all(&bytes).map_err(Error::system("a line to a node"))?;
-        let (value, answer) = read_answer(&mut server)?;
-        self.unread = answer;
+        self.hand_over(&mut server)?;
+        self.hear(&mut server)
+    }
+
+    /// As `execute`, and then the node gets the `WAIT` behind it.
+    pub fn execute_and_wait(&mut self, node: &Path) -> Result<Value, Error> {
+        let mut server = UnixStream::connect(node).map_err(Error::system("a line to a node"))?;
+        server.set_read_timeout(Some(ANSWER_WAIT)).map_err(Error::system("a line to a node"))?;
+        // Asked for before: `WAIT` is for what its connection did last.
+        let ask = redis::cmd("CLIENT").arg("ID").get_packed_command();
+        server.write_all(&ask).map_err(Error::system("a line to a node"))?;
+        let id = read_answer(&mut server)?.0;
+        self.connection = redis::from_redis_value(id).map_err(|error| Error::link(error.to_string()))?;
+        self.hand_over(&mut server)?;
+        let value = self.hear(&mut server)?;
+        self.hand_over(&mut server)?;
+        self.server = Some(server);
         Ok(value)
     }
 
-    /// The client gets the answer.
-    pub fn answer(&mut self) -> Result<Value, Error> {
-        let answer = std::mem::take(&mut self.unread);
-        self.gate.write_all(&answer).map_err(Error::system("an answer that was held"))?;
-        Ok(read_answer(&mut self.client)?.0)
+    /// The node answers to the `WAIT`; the client sees nothing of it.
+    pub fn end_wait(&mut self) -> Result<Value, Error> {
+        let mut server = self.server.take().ok_or(Error::NothingInFlight)?;
+        self.hear(&mut server)
+    }
+
+    /// Nobody waits for the answer to the `WAIT` any more.
+    pub fn drop_wait(&mut self) {
+        self.server = None;
+    }
+
+    /// Whether a `WAIT` is not answered.
+    pub const fn waits(&self) -> bool {
+        self.server.is_some()
+    }
+
+    /// The client gets the answers, one to each command, as far as there are any.
+    pub fn answers(&mut self) -> Result<Vec<Value>, Error> {
+        let pass = |answer: Vec<u8>| {
+            self.gate.write_all(&answer).map_err(Error::system("an answer that was held"))?;
+            Ok(read_answer(&mut self.client)?.0)
+        };
+        std::mem::take(&mut self.unread).into_iter().map(pass).collect()
+    }
+
+    /// The next command that the client wrote goes to the node.
+    fn hand_over(&mut self, server: &mut UnixStream) -> Result<(), Error> {
+        let length = self.unsent.pop_front().ok_or(Error::NothingInFlight)?;
+        let mut bytes = vec![0; length];
+        self.gate.read_exact(&mut bytes).map_err(Error::system("a request that was held"))?;
+        server.write_all(&bytes).map_err(Error::system("a line to a node"))
+    }
+
+    fn hear(&mut self, server: &mut UnixStream) -> Result<Value, Error> {
+        let (value, answer) = read_answer(server)?;
+        self.unread.push(answer);
+        Ok(value)
     }
 }
 

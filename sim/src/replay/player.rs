@@ -351,7 +351,10 @@ impl Player {
             Action::VanishKey { node } => self.vanish(usize::from(node))?,
             Action::ClockJump { node } => self.jump(usize::from(node))?,
             Action::Discover { client } => self.discover(at, client, &step.state)?,
-            Action::Confirm { client, thread } => self.confirm((client, thread), step, before)?,
+            // Where request and answer are steps of their own, `WAIT` goes with its request.
+            Action::Confirm { client, thread } if !self.config.is_split() => {
+                self.confirm((client, thread), step, before)?;
+            }
             Action::Deliver { client } | Action::LoseMessage { client } => {
                 self.flush()?;
                 self.deliver(at, client);

@@ -338,7 +338,7 @@ impl Interpreter {
         let holder = holder(client, thread);
         match request.verb {
             Verb::Acquire => self.acquire(&holder),
-            Verb::Release => {
+            Verb::Release | Verb::Undo => {
                 self.release(&Self::receipt_id(&request.holder, request.receipt.unwrap_or_default()), &holder)
             }
             Verb::Renew => self.renew(&holder),

@@ -172,11 +172,6 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         .with(sections.protocol.span_of("wait_rule"), "at least one")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
     }
-    if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
-        Pair::not_yet(&sections.cluster, "wait_for", "WAIT between a request and its answer is not modelled")
-            .with(sections.network.span_of("mode"), "request and answer are steps of their own")
-            .note("use wait_for = 0, or mode = \"atomic\" in [network]");
-    }
 }
 
 /// How far clocks jump, and what goes by them.

@@ -230,7 +230,6 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
             + "[cluster]\nreplicas = 1\nmin_replicas = 1\n[faults]\nclock_jump = 1",
         SMALLEST.replace("lease = 3", "lease = 3\njump = -4")
             + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
-        smallest_and(waiting) + "[network]\nmode = \"split\"",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + waiting + "[faults]\nclock_jump = 1",
         smallest_and(split) + "vanish_key = 1",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + split + "clock_jump = 1",

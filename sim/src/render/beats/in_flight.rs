@@ -17,22 +17,25 @@ impl Teller<'_> {
         let master = node_name(node);
         let answer = self.step.answer;
         let done = match (request.verb, answer) {
-            (Verb::Release, _) if self.has(Happening::ReceiptFound) => {
+            (Verb::Release | Verb::Undo, _) if self.has(Happening::ReceiptFound) => {
                 format!("finds the receipt, and answers what it did: {}", reply(self.config, answer))
             }
             (Verb::Acquire, Reply::Acquired) if self.has(Happening::Reentered) => {
                 format!("counts {} and makes the lease whole", count(self.hold_count_on(node).into(), "hold"))
             }
+            (Verb::Acquire, Reply::Acquired) if request.asks_for.is_some() && slot != Slot::Late => {
+                "grants, and asks its replicas".to_owned()
+            }
             (Verb::Acquire, Reply::Acquired) => "grants".to_owned(),
             (Verb::Acquire, _) => {
                 format!("refuses: {} has it", self.holder_on(node).unwrap_or("somebody"))
             }
-            (Verb::Release, Reply::Released) => format!("deletes the lock{}", self.then_publishes()),
-            (Verb::Release, Reply::StillHeld) => {
+            (Verb::Release | Verb::Undo, Reply::Released) => format!("deletes the lock{}", self.then_publishes()),
+            (Verb::Release | Verb::Undo, Reply::StillHeld) => {
                 format!("keeps {}, and makes the lease whole", count(self.hold_count_on(node).into(), "hold"))
             }
             (Verb::Renew, Reply::Renewed) => "makes the lease whole".to_owned(),
-            (Verb::Release | Verb::Renew, _) => match self.holder_on(node) {
+            (Verb::Release | Verb::Renew | Verb::Undo, _) => match self.holder_on(node) {
                 Some(holder) => format!("stores {holder}: nothing changes"),
                 None => "stores no lock: nothing changes".to_owned(),
             },
@@ -40,6 +43,14 @@ impl Teller<'_> {
         let what = format!("{master} executes {whose}: it {done}{}", self.replicas_know());
         let shows = self.stored_on(node).unwrap_or_else(|| "empty".to_owned());
         self.alone(Lane::Node(node), shows, Tone::Plain, what)
+    }
+
+    /// The node waits for its replicas no longer; who asked does not know yet.
+    pub(super) fn end_wait(&self, client: u8, thread: u8) -> Vec<Beat> {
+        let Some(request) = self.request_before(client, Slot::of_thread(thread)) else { return Vec::new() };
+        let answer = reply(self.config, self.step.answer);
+        let what = format!("{}'s WAIT for the grant of {} is over: {answer}", request.node, request.holder);
+        self.alone(Lane::Node(self.node_of(request)), answer, Tone::Plain, what)
     }
 
     /// Whoever asked sees the reply.
@@ -56,16 +67,37 @@ impl Teller<'_> {
             _ if !is_heard => {
                 ("x".to_owned(), Tone::Odd, format!("the answer reaches {name}'s process, and {name} is dead"))
             }
-            (Verb::Acquire, Reply::Acquired) => {
+            (Verb::Acquire, Reply::Acquired | Reply::Acknowledged { .. }) => {
                 let says = match slot.thread().map(|thread| self.thread_after(client, thread).holds) {
                     Some(holds) if holds > 1 => format!("HOLDS x{holds}"),
                     _ => "HOLDS".to_owned(),
                 };
+                let hears = match self.step.answer {
+                    Reply::Acknowledged { replicas } => {
+                        format!("hears that {} acknowledged the grant", count(replicas.into(), "replica"))
+                    }
+                    _ => "gets the answer".to_owned(),
+                };
+                (says, Tone::Good, format!("{name} {hears}, and believes it holds{}", self.others_believe(name)))
+            }
+            (Verb::Acquire, Reply::TooFewReplicas { replicas }) => {
+                let have = match replicas {
+                    0 => "no replica".to_owned(),
+                    _ => count(replicas.into(), "replica") + " only",
+                };
+                let then = match slot.thread().map(|thread| self.thread_after(client, thread).phase.as_str()) {
+                    Some("undoing") => "its lock() fails, and it gives the grant back",
+                    _ => "its lock() fails, and it reaches no master to give the grant back to",
+                };
                 (
-                    says,
-                    Tone::Good,
-                    format!("{name} gets the answer, and believes it holds{}", self.others_believe(name)),
+                    format!("{replicas} have it"),
+                    Tone::Odd,
+                    format!("{name} hears that {have} acknowledged the grant: {then}"),
                 )
+            }
+            (Verb::Undo, other) => {
+                let says = reply(self.config, other);
+                (says.clone(), Tone::Plain, format!("{name} gets the answer to what it gave back: {says}"))
             }
             (Verb::Acquire, Reply::Busy { remaining_ticks }) => {
                 let says = remaining_ticks
@@ -114,6 +146,7 @@ impl Teller<'_> {
                 format!("{name} has no answer in time: its unlock() fails, and it counts on that hold no more")
             }
             Verb::Renew => format!("{name}'s watchdog has no answer in time, and waits no longer"),
+            Verb::Undo => format!("{name} has no answer in time: whether its grant is given back it does not know"),
         };
         self.alone(self.caller(client, slot), "unknown", Tone::Odd, what)
     }
@@ -140,7 +173,7 @@ impl Teller<'_> {
             Some(Verb::Release) => {
                 format!("{name} is interrupted in unlock(): what it sent may be executed all the same")
             }
-            Some(Verb::Acquire | Verb::Renew) => {
+            Some(Verb::Acquire | Verb::Renew | Verb::Undo) => {
                 format!("{name} is interrupted in lock(): what it sent may be executed all the same")
             }
         };
@@ -192,6 +225,7 @@ const fn verb(verb: Verb) -> &'static str {
         Verb::Acquire => "acquire",
         Verb::Release => "release",
         Verb::Renew => "renewal",
+        Verb::Undo => "undo",
     }
 }
 

@@ -2,11 +2,13 @@
 //! executed.
 
 use lockstep_model::Action;
-use lockstep_model::step::Happening;
+use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{RequestState, State, TraceStep, client_name};
 use lockstep_model::wire::Slot;
-use redis::ConnectionLike;
+use redis::{ConnectionLike as _, Value};
 
+use super::super::translate::acknowledged;
+use super::waits::wait_for;
 use super::{Error, Expected, Place, Player, node_name_of};
 use crate::replay::line::Line;
 
@@ -20,6 +22,11 @@ pub(super) struct InFlight {
 }
 
 impl InFlight {
+    /// Whether a node has still to say who has a grant.
+    pub(super) fn waits(&self) -> bool {
+        self.lines.iter().any(|(_, line)| line.waits())
+    }
+
     fn get(&mut self, key: Key) -> Result<&mut Line, Error> {
         self.lines.iter_mut().find(|(at, _)| *at == key).map(|(_, line)| line).ok_or(Error::NothingInFlight)
     }
@@ -45,7 +52,45 @@ impl Player {
             }
             _ => {}
         }
+        self.follow_waits(step)?;
         self.follow_requests(step, before)
+    }
+
+    /// Hears what nodes answer to a `WAIT`, in the step in which they do; a step that says so is its time-out.
+    fn follow_waits(&mut self, step: &TraceStep) -> Result<(), Error> {
+        let at = Place { step: step.number, action: step.action };
+        let mut lines = std::mem::take(&mut self.in_flight.lines);
+        for (key, line) in lines.iter_mut().filter(|(_, line)| line.waits()) {
+            let request = state_of(&step.state, *key).filter(|_| is_counted(&step.state, *key));
+            if let Some((request, reply)) = request.and_then(|request| Some((request, request.answer?))) {
+                let is_over = matches!(step.action, Action::Confirm { .. });
+                let redis = self.hear_wait(self.index_of(&request.node), line, is_over)?;
+                self.told.note(|| format!("{}: WAIT → {redis}", request.node));
+                let words = self.interpreter.reply_words(reply);
+                self.told.compare(at, || "reply to WAIT".to_owned(), &words, &redis);
+            } else if !waits_after(&step.state, *key) {
+                line.drop_wait();
+            }
+        }
+        self.in_flight.lines = lines;
+        Ok(())
+    }
+
+    fn hear_wait(&mut self, node: usize, line: &mut Line, is_over: bool) -> Result<String, Error> {
+        self.flush()?;
+        self.wait_heard(node)?;
+        let is_answered = if is_over {
+            self.end_wait(node, line.connection)?;
+            true
+        } else {
+            self.is_wait_answered(node, line.connection)?
+        };
+        if !is_answered {
+            line.drop_wait();
+            return Ok("it waits on".to_owned());
+        }
+        let value = line.end_wait()?;
+        redis::from_redis_value(value).map(acknowledged).map_err(|error| Error::link(error.to_string()))
     }
 
     /// The node gets what the client wrote, and what it answers is held.
@@ -55,7 +100,12 @@ impl Player {
         let request = state_of(before, key).ok_or(Error::NothingInFlight)?;
         let node = self.index_of(&request.node);
         let line = self.in_flight.get(key)?;
-        let value = line.execute(self.members[node].node.socket())?;
+        let socket = self.members[node].node.socket();
+        let value = if waits_after(&step.state, key) || is_counted(&step.state, key) {
+            line.execute_and_wait(socket)?
+        } else {
+            line.execute(socket)?
+        };
         let words = self.interpreter.reply_words(step.answer);
         let expected = Expected::Reply { at, words, request: line.request.clone() };
         self.told.hear(node, self.config.lock, &expected, &value)?;
@@ -66,8 +116,16 @@ impl Player {
     /// The client reads what had been held, and it means what the model says.
     fn hear_answer(&mut self, step: &TraceStep, client: u8, line: &mut Line) -> Result<(), Error> {
         let at = Place { step: step.number, action: step.action };
-        let value = line.answer()?;
-        let heard = line.request.answer_words(&value, self.config.lock).unwrap_or_else(|error| error.to_string());
+        let values = line.answers()?;
+        let heard = match (values.as_slice(), step.answer) {
+            ([_, Value::Int(replicas)], Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => {
+                acknowledged(*replicas)
+            }
+            ([value, ..], _) => {
+                line.request.answer_words(value, self.config.lock).unwrap_or_else(|error| error.to_string())
+            }
+            ([], _) => return Err(Error::NothingInFlight),
+        };
         let words = self.interpreter.reply_words(step.answer);
         self.told.note(|| format!("{} reads: {heard}", client_name(client)));
         self.told.compare(at, || "answer".to_owned(), &words, &heard);
@@ -97,7 +155,8 @@ impl Player {
                     Action::Interrupt { thread, .. } => Some(Slot::of_thread(thread)),
                     _ => None,
                 };
-                if let Some(line) = given_up.and_then(|slot| self.in_flight.take((client, slot))) {
+                if let Some(mut line) = given_up.and_then(|slot| self.in_flight.take((client, slot))) {
+                    line.drop_wait();
                     self.in_flight.lines.push((late, line));
                 }
             }
@@ -107,8 +166,11 @@ impl Player {
                     Some(request) if request.stage == "sent" && is_sent_now(step, before, key) => {
                         self.in_flight.take(key);
                         let thread = thread_of(&step.state, client, request);
-                        let line = Line::send(self.interpreter.call_of(request, client, thread))?;
-                        self.told.note(|| format!("{} writes {}", client_name(client), line.request.asked_words()));
+                        let wait = request.asks_for.map(wait_for);
+                        let line = Line::send(self.interpreter.call_of(request, client, thread), wait.as_ref())?;
+                        let then = request.asks_for.map_or_else(String::new, |replicas| format!(", WAIT {replicas}"));
+                        let asked = line.request.asked_words();
+                        self.told.note(|| format!("{} writes {asked}{then}", client_name(client)));
                         self.in_flight.lines.push((key, line));
                     }
                     Some(request) if request.stage != "lost" => {}
@@ -140,6 +202,17 @@ impl Player {
 
 fn state_of(state: &State, (client, slot): Key) -> Option<&RequestState> {
     state.clients[usize::from(client)].requests.iter().find(|request| request.slot == slot)
+}
+
+/// Whether its node has still to say who has the grant.
+fn waits_after(state: &State, key: Key) -> bool {
+    state_of(state, key).is_some_and(|request| request.stage == "confirming")
+}
+
+/// Whether its node has said so.
+fn is_counted(state: &State, key: Key) -> bool {
+    let answer = state_of(state, key).and_then(|request| request.answer);
+    matches!(answer, Some(Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }))
 }
 
 /// Whether it was this step that sent it: there was none before, or the step sends again.

@@ -315,6 +315,10 @@ impl Player {
 
     /// Every replica that is linked has all that its master wrote.
     pub(super) fn release_all(&self) -> Result<(), Error> {
-        self.members.iter().filter_map(Member::link).try_for_each(|gate| gate.release_all().map(drop))
+        self.members.iter().filter_map(Member::link).try_for_each(|gate| {
+            gate.release_all()?;
+            // One after the other: a `WAIT` ends with the first that is enough.
+            if self.in_flight.waits() { gate.wait_heard() } else { Ok(()) }
+        })
     }
 }

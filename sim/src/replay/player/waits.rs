@@ -12,9 +12,10 @@ use lockstep_model::{Action, Config};
 use redis::{Cmd, Connection, ConnectionLike, FromRedisValue, Value};
 
 use super::super::compare;
+use super::super::gate::Gate;
 use super::super::node::LINK_WAIT;
 use super::super::translate::{Request, acknowledged};
-use super::{Error, Expected, Place, Player};
+use super::{Error, Expected, Member, Place, Player};
 
 /// `WAIT`'s time-out, ms: Redisson's `slavesSyncTimeout`.
 const WAIT_WITHIN_MS: u32 = 1000;
@@ -61,8 +62,8 @@ impl Player {
             WaitRule::Any => known.unwrap_or(1),
         };
         let mut line = self.waits.remove(&(client, thread)).ok_or_else(|| Error::link("nobody waits for replicas"))?;
-        let wait = redis::cmd("WAIT").arg(asked).arg(WAIT_WITHIN_MS).to_owned();
-        line.connection.send_packed_command(&wait.get_packed_command()).map_err(Error::redis("WAIT"))?;
+        line.connection.send_packed_command(&wait_for(asked).get_packed_command()).map_err(Error::redis("WAIT"))?;
+        self.wait_heard(line.node)?;
         self.end_wait(line.node, line.id)?;
         let answer = line.connection.recv_response().map_err(Error::redis("WAIT"))?;
         let replicas: i64 = read(&answer)?;
@@ -75,16 +76,39 @@ impl Player {
         Ok(())
     }
 
-    /// Comes back when that connection's `WAIT` has its answer.
-    fn end_wait(&mut self, node: usize, id: i64) -> Result<(), Error> {
-        let connection = &mut self.members[node].connection;
+    /// Every replica of this node has said what it has, and the node has heard it.
+    pub(super) fn wait_heard(&self, node: usize) -> Result<(), Error> {
+        let socket = self.members[node].node.socket();
+        let gates = self.members.iter().filter_map(Member::link).filter(|gate| gate.master_socket() == socket);
+        gates.into_iter().try_for_each(Gate::wait_heard)
+    }
+
+    /// Whether that connection's `WAIT` is answered, as the model says; it may take a moment.
+    pub(super) fn is_wait_answered(&mut self, node: usize, id: i64) -> Result<bool, Error> {
         let began = Instant::now();
         while began.elapsed() < LINK_WAIT {
-            let listed = ask(connection, redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id))?;
-            let listed: String = read(&listed)?;
-            let field = |name: &str| listed.split_whitespace().find_map(|field| field.strip_prefix(name));
-            if field("cmd=") == Some("wait") {
-                if field("flags=").is_some_and(|flags| flags.contains('b')) {
+            if !self.field_of(node, id, "flags=")?.is_some_and(|flags| flags.contains('b')) {
+                return Ok(true);
+            }
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        Ok(false)
+    }
+
+    /// One field of what the node knows of a connection.
+    fn field_of(&mut self, node: usize, id: i64, name: &str) -> Result<Option<String>, Error> {
+        let listed = ask(&mut self.members[node].connection, redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id))?;
+        let listed: String = read(&listed)?;
+        Ok(listed.split_whitespace().find_map(|field| field.strip_prefix(name)).map(str::to_owned))
+    }
+
+    /// Comes back when that connection's `WAIT` has its answer.
+    pub(super) fn end_wait(&mut self, node: usize, id: i64) -> Result<(), Error> {
+        let began = Instant::now();
+        while began.elapsed() < LINK_WAIT {
+            if self.field_of(node, id, "cmd=")?.as_deref() == Some("wait") {
+                if self.field_of(node, id, "flags=")?.is_some_and(|flags| flags.contains('b')) {
+                    let connection = &mut self.members[node].connection;
                     ask(connection, redis::cmd("CLIENT").arg("UNBLOCK").arg(id).arg("TIMEOUT"))?;
                 }
                 return Ok(());
@@ -108,6 +132,11 @@ impl Player {
         }
         Ok(())
     }
+}
+
+/// `WAIT` for so many replicas.
+pub(super) fn wait_for(replicas: u8) -> Cmd {
+    redis::cmd("WAIT").arg(replicas).arg(WAIT_WITHIN_MS).to_owned()
 }
 
 /// Who acquires, if its grant may have to wait for replicas.
