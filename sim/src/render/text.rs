@@ -174,7 +174,7 @@ impl Grid {
 
     /// The signs of lanes at rest that stand in this picture.
     fn key(&self) -> Option<String> {
-        let signs = [("#", "believes it holds"), ("?", "waits for the lock, or for an answer"), ("=", "paused")];
+        let signs = [("#", words::BELIEVES), ("?", words::WAITS), ("=", words::STANDS_STILL)];
         let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
         let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
         let mut used: Vec<_> =

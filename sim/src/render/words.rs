@@ -56,6 +56,13 @@ pub fn count(number: usize, thing: &str) -> String {
     format!("{number} {thing}{plural}")
 }
 
+/// What a picture's key says of a thread that believes.
+pub const BELIEVES: &str = "believes it holds";
+/// Of one that [is in `lock()`](is_in_lock).
+pub const WAITS: &str = "waits for the lock, or for an answer";
+/// Of one whose client stands still.
+pub const STANDS_STILL: &str = "paused";
+
 /// Who does it.
 pub fn actor(config: &Config, action: Action) -> String {
     match action.party() {

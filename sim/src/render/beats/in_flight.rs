@@ -48,9 +48,11 @@ impl Teller<'_> {
     /// The node waits for its replicas no longer; who asked does not know yet.
     pub(super) fn end_wait(&self, client: u8, thread: u8) -> Vec<Beat> {
         let Some(request) = self.request_before(client, Slot::of_thread(thread)) else { return Vec::new() };
-        let answer = reply(self.config, self.step.answer);
-        let what = format!("{}'s WAIT for the grant of {} is over: {answer}", request.node, request.holder);
-        self.alone(Lane::Node(self.node_of(request)), answer, Tone::Plain, what)
+        let answer = self.step.answer;
+        let (Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas }) = answer else { return Vec::new() };
+        let says = reply(self.config, answer);
+        let what = format!("{} waits no longer for who has the grant of {}: {says}", request.node, request.holder);
+        self.alone(Lane::Node(self.node_of(request)), format!("{replicas} have it"), Tone::Plain, what)
     }
 
     /// Whoever asked sees the reply.
@@ -86,8 +88,8 @@ impl Teller<'_> {
                     _ => count(replicas.into(), "replica") + " only",
                 };
                 let then = match slot.thread().map(|thread| self.thread_after(client, thread).phase.as_str()) {
-                    Some("undoing") => "its lock() fails, and it gives the grant back",
-                    _ => "its lock() fails, and it reaches no master to give the grant back to",
+                    Some("undoing") => "it gives that back",
+                    _ => "its lock() fails, and no master is there to take that back",
                 };
                 (
                     format!("{replicas} have it"),
@@ -97,7 +99,7 @@ impl Teller<'_> {
             }
             (Verb::Undo, other) => {
                 let says = reply(self.config, other);
-                (says.clone(), Tone::Plain, format!("{name} gets the answer to what it gave back: {says}"))
+                (says.clone(), Tone::Plain, format!("{name} hears of what it gave back: {says}; its lock() fails"))
             }
             (Verb::Acquire, Reply::Busy { remaining_ticks }) => {
                 let says = remaining_ticks
@@ -146,7 +148,11 @@ impl Teller<'_> {
                 format!("{name} has no answer in time: its unlock() fails, and it counts on that hold no more")
             }
             Verb::Renew => format!("{name}'s watchdog has no answer in time, and waits no longer"),
-            Verb::Undo => format!("{name} has no answer in time: whether its grant is given back it does not know"),
+            Verb::Undo => {
+                format!(
+                    "{name} has no answer in time: its lock() fails, and whether its grant is still there it does not know"
+                )
+            }
         };
         self.alone(self.caller(client, slot), "unknown", Tone::Odd, what)
     }

@@ -3,7 +3,7 @@
 use lockstep_model::trace::{State, Trace};
 
 use super::super::beats::Beat;
-use super::super::words::is_in_lock;
+use super::super::words::{BELIEVES, STANDS_STILL, WAITS, is_in_lock};
 use super::flight::{End, Flight, Kind};
 use super::pen::{Pen, Point};
 use super::{Life, is_effect, life};
@@ -38,10 +38,10 @@ impl Sign {
 
     pub(super) const fn says(self) -> &'static str {
         match self {
-            Self::Believes => "believes it holds",
-            Self::Waits => "waits for the lock",
+            Self::Believes => BELIEVES,
+            Self::Waits => WAITS,
             Self::Stores => "stores the lock of the client of that colour",
-            Self::StandsStill => "paused",
+            Self::StandsStill => STANDS_STILL,
             Self::Sent => "request",
             Self::Answer => "answer",
             Self::Effect => "effect, to a replica",
