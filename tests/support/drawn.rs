@@ -120,8 +120,8 @@ const ROWS: &[Row] = &[
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
         said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))
     }),
-    row("min_replicas", &["0", "1", "1", "1"], 20, |said| said.some("replicas") && !said.is("tick_ms", "1")),
-    row("min_replicas", &["2"], 10, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
+    row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
+    row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
     row("min_replicas_max_lag_ticks", TICKS, 40, |said| said.some("min_replicas")),
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\""], 60, |said| said.some("wait_for")),
