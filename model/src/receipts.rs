@@ -111,15 +111,27 @@ impl<K: Record<Wire = ()>> Record for Receipted<K> {
         Self { receipts: self.receipts.changed(|receipt| Some(receipt).filter(is_alive).map(older)), ..self }
     }
 
-    /// Where TTLs travel as the time that is left, what an effect does not write keeps the replica's own time. A receipt
-    /// is written once, so one that the replica has was not written by this effect.
+    fn as_effect(self, before: Self, config: &Config) -> Self {
+        if config.cluster.ttls == Ttls::Absolute {
+            return self;
+        }
+        let untold = |receipt: Receipt| match before.receipts.find(receipt.holder, receipt.id) {
+            Some(_) => Receipt { remaining: Timer::OFF, ..receipt },
+            None => receipt,
+        };
+        Self { receipts: self.receipts.changed(|receipt| Some(untold(receipt))), ..self }
+    }
+
+    /// Where TTLs travel as the time that is left, what an effect does not write keeps the replica's own time: a receipt
+    /// that was over there is not left once more by the next write.
     fn after(self, effect: Self, config: &Config) -> Self {
         let receipts = match config.cluster.ttls {
             _ if config.is_mutated(Mutant::ReceiptNotReplicated) => self.receipts,
             Ttls::Absolute => effect.receipts,
-            Ttls::Relative => {
-                effect.receipts.changed(|new| Some(self.receipts.find(new.holder, new.id).unwrap_or(new)))
-            }
+            Ttls::Relative => effect.receipts.changed(|told| {
+                let is_written = told.remaining != Timer::OFF;
+                self.receipts.find(told.holder, told.id).or(Some(told).filter(|_| is_written))
+            }),
         };
         let is_alive_elsewhere = effect.lock.holder().is_some();
         let keeps_lock = effect.keeps_lock && is_alive_elsewhere && config.cluster.ttls == Ttls::Relative;

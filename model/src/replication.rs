@@ -20,12 +20,12 @@ pub(crate) fn write<R: Record, const C: usize, const N: usize>(
     record: R,
 ) -> Option<()> {
     seen.note(Happening::Wrote);
-    world.node_mut(master).record = record;
+    let before = core::mem::replace(&mut world.node_mut(master).record, record);
     // Replicas follow the acting master; one that was passed over, or is cut off, writes for itself alone.
     if master != world.group.master || world.node(master).is_cut() {
         return Some(());
     }
-    send(config, world, master, record)
+    send(config, world, master, record.as_effect(before, config))
 }
 
 /// The replicas of the acting master will hear of what it stores now.

@@ -228,7 +228,7 @@ fn a_replay_has_the_same_answers_every_time() {
 }
 
 /// The scenario in the world that this version makes.
-fn on(version: &Server, scenario: Scenario) -> Scenario {
+pub(crate) fn on(version: &Server, scenario: Scenario) -> Scenario {
     Scenario { config: suited(&scenario.config, version), ..scenario }
 }
 
@@ -302,7 +302,7 @@ fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
     });
 }
 
-fn assert_fuzz_agrees(version: &Server, scenario: &Scenario, options: Options) {
+pub(crate) fn assert_fuzz_agrees(version: &Server, scenario: &Scenario, options: Options) {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));

@@ -3,6 +3,7 @@
 //! One file a lock kind, named as in `model/src/locks` and `impl/src/locks`; before them what is
 //! true of all scripts. Every proof runs on every server version at hand.
 
+mod drawn;
 mod histories;
 mod plain;
 mod reentrant;

@@ -5,14 +5,13 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use lockstep_model::branches::WAYS;
-use lockstep_model::config::{
-    Bound, Cluster, Faults, NetworkMode, Profile, PromoteRule, Protocol, Resend, Resource, WaitRule,
-};
+use lockstep_model::config::{Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::step::{Happening, enabled};
 use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
 use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
 use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::drawn::any_scenario;
 use proptest::prelude::*;
 
 use crate::{exhaust, scenario};
@@ -42,64 +41,6 @@ fn nobody_gets_an_answer_that_is_not_in_the_table() {
     }
 }
 
-fn any_bound() -> impl Strategy<Value = Bound> {
-    prop_oneof![Just(Bound::Ticks(0)), Just(Bound::Ticks(1)), Just(Bound::Any)]
-}
-
-/// Worlds that nobody has thought of: a scenario's, with other clients, nodes and faults.
-fn any_config() -> impl Strategy<Value = Config> {
-    let clients = (1..=3u8, 1..=2u8, 1..=2u8, prop::option::of(1..=2u8));
-    let cluster = (0..=2u8, any_bound(), any_bound(), prop::sample::select(PROMOTE_RULES.to_vec()));
-    let faults = prop::collection::vec(prop_oneof![3 => Just(0), 1 => Just(1), 1 => Just(2u8)], 13);
-    let time = (prop::option::of(1..=2u8), prop::option::of(0..=3u8));
-    let resource = prop::option::of(any::<bool>());
-    let protocol = prop::sample::select(Profile::ALL.to_vec());
-    let lock = prop::sample::select(LockKind::ALL.to_vec());
-    let waits = (0..=2u8, prop::sample::select(WAIT_RULES.to_vec()));
-    (lock, clients, cluster, faults, time, resource, protocol, (0..=1u8, waits)).prop_map(
-        |(lock, clients, cluster, faults, time, resource, profile, (min_replicas, (wait_for, wait_rule)))| {
-            let mut config = scenario("two-clients-one-node").config;
-            config.lock = lock;
-            config.clients.count = clients.0;
-            config.clients.threads = clients.1;
-            config.clients.max_holds = if lock == LockKind::Plain { 1 } else { clients.2 };
-            config.clients.acquires = clients.3;
-            config.cluster = Cluster {
-                replicas: cluster.0,
-                lag: cluster.1,
-                failover_within: cluster.2,
-                promote: cluster.3,
-                ..config.cluster
-            };
-            config.faults = Faults {
-                crash_client: faults[0],
-                crash_thread: faults[1],
-                pause_client: faults[2],
-                crash_node: faults[3],
-                lose_message: faults[4],
-                foreign_release: faults[5],
-                force_release: faults[6],
-                // Nothing comes back that has not died.
-                restart_node: if faults[3] > 0 { faults[7] } else { 0 },
-                cut_link: faults[8],
-                vanish_key: faults[9],
-                clock_jump: faults[10],
-                client_clock_jump: faults[11],
-                hand_over: faults[12],
-                ..Faults::default()
-            };
-            config.time.jump = if faults[0] > 0 { 3 } else { -3 };
-            config.cluster.min_replicas = min_replicas.min(config.cluster.replicas);
-            config.cluster.min_replicas_max_lag_ticks = u8::from(config.cluster.min_replicas > 0);
-            (config.time.renew_every, config.time.wait_limit) = time;
-            config.resource = resource.map(|fenced| Resource { fenced });
-            config.protocol = Protocol { wait_rule, ..profile.protocol() };
-            config.cluster.wait_for = wait_for.min(config.cluster.replicas);
-            config
-        },
-    )
-}
-
 const PROMOTE_RULES: [PromoteRule; 4] =
     [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated];
 
@@ -115,10 +56,10 @@ fn looked_at(config: Config, max_states: u64) -> Coverage {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(config in any_config()) {
+    fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(Scenario { config, .. } in any_scenario()) {
         assert_within_the_table(&config, &looked_at(config, 4_000), "a world at random");
     }
 }

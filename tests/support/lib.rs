@@ -1,4 +1,5 @@
 //! What the proofs share.
 
 pub mod command;
+pub mod drawn;
 pub mod servers;

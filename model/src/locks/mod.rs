@@ -79,6 +79,12 @@ pub trait Record:
         self
     }
 
+    /// What a replica is told of it where that was there before: it is not told how long what was not written lives.
+    #[must_use]
+    fn as_effect(self, _: Self, _: &Config) -> Self {
+        self
+    }
+
     /// What a replica that stores this stores after the effect.
     #[must_use]
     fn after(self, effect: Self, _: &Config) -> Self {

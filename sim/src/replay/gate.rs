@@ -7,7 +7,7 @@
 //! the bytes up to a mark are one effect, and `release_one` hands over the oldest.
 //!
 //! What a master sends without being asked (the `DEL` of a key that it found expired) has no mark of
-//! its own and travels in front of the next effect. That hides nothing where TTLs travel as absolute
+//! its own and travels with the next effect. That hides nothing where TTLs travel as absolute
 //! times: until then the replica's own clock hides the key from its readers, and after a promotion too.
 //! Before Redis 7.0 a late replica's key outlives its master's, and such a `DEL` would end it early:
 //! that is not modelled, and here it comes with the next effect.

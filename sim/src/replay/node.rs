@@ -269,6 +269,15 @@ impl Node {
         ended
     }
 
+    /// Makes a master delete what has run out, and tell its replicas.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn delete_expired(&self) -> Result<(), Error> {
+        self.control().ask::<Value>("SCAN", &look_at_every_key()).map(drop)
+    }
+
     /// What the node is now.
     ///
     /// # Errors
@@ -505,6 +514,11 @@ impl Home {
     fn data(&self) -> PathBuf {
         self.folder.path().join("dump.rdb")
     }
+}
+
+/// A master deletes of what it sees here what is over, and tells its replicas.
+pub(super) fn look_at_every_key() -> redis::Cmd {
+    redis::cmd("SCAN").arg(&["0", "COUNT", "1000"]).to_owned()
 }
 
 /// A process that answers, and goes by our clock.

@@ -20,6 +20,7 @@ use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
 
 use super::compare::{self, DUMP, Difference};
+use super::node::look_at_every_key;
 use super::sentinel::{Addresses, Failover};
 use super::subscriber::Subscriber;
 use super::translate::{Interpreter, Request};
@@ -403,6 +404,9 @@ impl Player {
             if caller.is_some() {
                 // It has been answered already.
                 return self.mark_now();
+            }
+            if self.config.cluster.ttls == Ttls::Relative {
+                self.members[node].pending.push((look_at_every_key(), Expected::Anything));
             }
             let info = redis::cmd("INFO").arg("replication").to_owned();
             self.members[node].pending.push((info, Expected::Offset));

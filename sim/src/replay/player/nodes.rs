@@ -306,9 +306,14 @@ impl Player {
         if has_told { self.mark_now() } else { Ok(()) }
     }
 
-    /// What the acting master has written up to now is one effect.
+    /// What the acting master has written up to now is one effect. Where a late replica's key outlives its master's, what
+    /// the master has found to be over by then goes with it: in life it looks ten times a second; here it looks now.
     pub(super) fn mark_now(&self) -> Result<(), Error> {
-        let offset = self.members[self.master].node.offset()?;
+        let master = &self.members[self.master].node;
+        if self.config.cluster.ttls == Ttls::Relative {
+            master.delete_expired()?;
+        }
+        let offset = master.offset()?;
         self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
         if self.config.cluster.lag.is_zero() { self.release_all() } else { Ok(()) }
     }

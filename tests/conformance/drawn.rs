@@ -1,0 +1,125 @@
+//! Model and real servers agree in worlds that nobody thought of: the scenarios are drawn as well as their histories.
+
+use std::collections::BTreeSet;
+use std::env;
+
+use lockstep_sim::fuzz::Options;
+use lockstep_sim::replay::Server;
+use lockstep_sim::scenario::{Code, KEYS, Scenario};
+use lockstep_tests::drawn::{any_scenario_text, read};
+use lockstep_tests::servers::for_every_version;
+use proptest::strategy::{Strategy as _, ValueTree as _};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+use crate::histories::{assert_fuzz_agrees, on};
+
+/// Scenarios, with those that are refused.
+const SCENARIOS: u32 = 100;
+/// Random histories of each.
+const HISTORIES: u32 = 5;
+
+/// The same scenarios each time. To look farther, say which others and how many:
+///
+/// - `LOCKSTEP_DRAW_SEED` is where the drawing starts: any number; 0 unless it is said,
+/// - `LOCKSTEP_DRAW_SCENARIOS` is how many are drawn, with those that are refused,
+/// - `LOCKSTEP_DRAW_HISTORIES` is how many histories are drawn of each.
+#[test]
+fn random_scenarios_agree_on_every_server() {
+    let histories = from_environment("LOCKSTEP_DRAW_HISTORIES", HISTORIES);
+    let seed: u64 = from_environment("LOCKSTEP_DRAW_SEED", 0);
+    let texts = texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS));
+    let accepted = texts.iter().filter_map(|text| scenario_of(text)).count();
+    println!("{accepted} of {} scenarios are accepted", texts.len());
+    assert!(accepted >= texts.len() / 2, "most texts are drawn in vain");
+    for_every_version(|version| {
+        for (index, text) in (0..).zip(&texts) {
+            let text = suited_text(version, text);
+            let Some(scenario) = scenario_of(&text) else { continue };
+            let _shown = ShownIfItFails(&text);
+            // What is kept of it says which seed it is of.
+            let scenario = Scenario { name: format!("drawn-{seed}"), ..on(version, scenario) };
+            assert_fuzz_agrees(version, &scenario, Options { cases: histories, seed: index });
+        }
+    });
+}
+
+/// What is never drawn is never tried.
+#[test]
+fn every_key_and_every_word_of_the_table_is_drawn_in_a_scenario_that_is_accepted_or_not_modelled_yet() {
+    let mut said = BTreeSet::new();
+    for text in texts(0, 2_000) {
+        if read(&text).err().is_none_or(|refused| refused.is_not_modelled()) {
+            said.extend(text.lines().map(str::to_owned));
+        }
+    }
+    let mut missing = Vec::new();
+    for key in KEYS {
+        let values: BTreeSet<_> =
+            said.iter().filter_map(|line| line.strip_prefix(key.name)?.strip_prefix(" = ")).collect();
+        if values.is_empty() {
+            missing.push(key.name.to_owned());
+        }
+        let words = key.takes.split('"').skip(1).step_by(2).map(|word| format!("\"{word}\""));
+        missing.extend(words.filter(|word| !values.contains(&**word)).map(|word| format!("{} = {word}", key.name)));
+    }
+    assert_eq!(missing, Vec::<String>::new());
+}
+
+/// Half of what is drawn and more is a world, and what is wrong with the rest is only what does not go together.
+#[test]
+fn most_random_scenarios_are_accepted_and_the_others_are_refused_with_a_code() {
+    let texts = texts(0, 2_000);
+    let accepted = texts.iter().filter_map(|text| scenario_of(text)).count();
+    assert!(accepted * 10 > texts.len() * 6, "{accepted} of {} are accepted", texts.len());
+}
+
+/// The scenario; `None` if it is refused for a good reason.
+fn scenario_of(text: &str) -> Option<Scenario> {
+    let _shown = ShownIfItFails(text);
+    let refused = match read(text) {
+        Ok(scenario) => return Some(scenario),
+        Err(refused) => refused,
+    };
+    assert_ne!(refused.problems().count(), 0, "it is refused without a reason");
+    for problem in refused.problems() {
+        assert!(matches!(problem.code(), Code::Impossible | Code::NotModelled), "{refused}");
+    }
+    None
+}
+
+/// The text without what the version lacks, and without what makes a master a replica while a client may still ask it,
+/// where the scripts of a replica see what has expired.
+fn suited_text(version: &Server, text: &str) -> String {
+    let counting = ["min_replicas = ", "min_replicas_max_lag_ticks = "];
+    let demoting =
+        ["cut_link = ", "hand_over = ", "promote = \"coordinated\"", "restart_node = ", "fsync = ", "restart_after = "];
+    let begins = |line: &str, keys: &[&str]| keys.iter().any(|key| line.starts_with(key));
+    text.split_inclusive('\n')
+        .filter(|line| version.counts_replicas_in_scripts() || !begins(line, &counting))
+        .filter(|line| !version.shows_scripts_what_has_expired() || !begins(line, &demoting))
+        .collect()
+}
+
+fn texts(seed: u64, count: u32) -> Vec<String> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let any_text = any_scenario_text();
+    (0..count).map(|_| any_text.new_tree(&mut runner).expect("nothing is rejected").current()).collect()
+}
+
+fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
+    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+}
+
+/// A text that is shown whole if what is done with it fails, however it fails: put into a file, it can be run.
+struct ShownIfItFails<'a>(&'a str);
+
+impl Drop for ShownIfItFails<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in this scenario:\n\n{}", self.0);
+        }
+    }
+}

@@ -1,0 +1,224 @@
+//! Scenarios that nobody thought of: the texts of small worlds, drawn at random.
+//!
+//! Drawn as a text and not as a config, so that the reader decides what goes together, and so that what is found can be
+//! put into a file. What the reader refuses as not modelled yet is drawn as well: it is tried on the day it is read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use lockstep_sim::scenario::{KEYS, Scenario, ScenarioError, TABLES};
+use proptest::option::{Probability, weighted};
+use proptest::prelude::*;
+use proptest::sample::select;
+
+/// One that says what does not go together: in so many of a thousand its author does not look at what a key needs.
+const CARELESS: u16 = 60;
+/// A world in which more goes wrong: its faults are so many times as frequent.
+const WILD: u16 = 3;
+
+/// How a key is drawn.
+struct Row {
+    key: &'static str,
+    /// The values, as they are written; one that stands here twice is twice as frequent.
+    values: &'static [&'static str],
+    /// In how many of a hundred scenarios in which it can mean something.
+    often: u16,
+    /// Whether it means something beside what is said already.
+    goes_with: fn(&Said) -> bool,
+}
+
+/// What the scenario says so far, by key. No two tables have a key of one name.
+#[derive(Default)]
+struct Said(BTreeMap<&'static str, &'static str>);
+
+impl Said {
+    fn has(&self, key: &str) -> bool {
+        self.0.contains_key(key)
+    }
+
+    fn is(&self, key: &str, value: &str) -> bool {
+        self.0.get(key) == Some(&value)
+    }
+
+    fn some(&self, key: &str) -> bool {
+        self.has(key) && !self.is(key, "0")
+    }
+
+    fn is_split(&self) -> bool {
+        self.is("mode", "\"split\"")
+    }
+
+    fn publishes(&self) -> bool {
+        self.is("lock", "\"reentrant\"")
+    }
+
+    fn waits(&self) -> bool {
+        !self.is("wait_limit", "0")
+    }
+
+    fn has_receipts(&self) -> bool {
+        let of_profile = !self.is("profile", "\"redisson-3.15\"");
+        self.publishes() && (self.is("receipts", "true") || !self.has("receipts") && of_profile)
+    }
+
+    fn waits_for_all(&self) -> bool {
+        self.is("wait_rule", "\"all\"") || !self.has("wait_rule") && self.is("profile", "\"lockstep\"")
+    }
+}
+
+const fn always(key: &'static str, values: &'static [&'static str]) -> Row {
+    row(key, values, 100, |_| true)
+}
+
+const fn row(key: &'static str, values: &'static [&'static str], often: u16, goes_with: fn(&Said) -> bool) -> Row {
+    Row { key, values, often, goes_with }
+}
+
+const FLAG: &[&str] = &["false", "true"];
+const TICKS: &[&str] = &["1", "2", "3"];
+const TICKS_OR_NONE: &[&str] = &["0", "1", "2", "3"];
+const TICKS_OR_ANY: &[&str] = &["0", "1", "2", "\"any\""];
+const BUDGET: &[&str] = &["1", "1", "2"];
+
+/// Every key, each after those that it needs.
+const ROWS: &[Row] = &[
+    always("story", &["\"A world that nobody thought of.\""]),
+    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"plain\""]),
+    row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
+    row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
+    row("delay", &["1", "2"], 15, Said::is_split),
+    row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 60, |_| true),
+    // Who asks, and how long.
+    always("count", &["1", "2", "2", "2", "2", "3"]),
+    row("threads", &["1", "2", "2", "2"], 20, |_| true),
+    row("max_holds", &["1", "2", "2", "3"], 30, Said::publishes),
+    row("acquires", TICKS, 40, |_| true),
+    row("roles", &["\"reader\""], 1, |_| true),
+    row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
+    always("lease", &["1", "2", "2", "3", "3", "4"]),
+    row("renew_every", &["1"], 35, |_| true),
+    row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
+    row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
+    row("hold_at_most", TICKS, 40, |_| true),
+    row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most")),
+    // Nodes, and what happens to them.
+    row("groups", &["1", "1", "1", "2"], 2, |_| true),
+    row("replicas", &["0", "1", "1", "1", "2", "2"], 70, |_| true),
+    row("crash_node", BUDGET, 30, |_| true),
+    row("restart_node", &["1", "1", "1", "2"], 40, |said| said.some("crash_node")),
+    row("cut_link", BUDGET, 25, |said| said.some("replicas")),
+    row("hand_over", BUDGET, 20, |said| said.some("replicas")),
+    row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
+    row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
+    row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
+    row("promote", &["\"coordinated\""], 40, |said| said.some("hand_over")),
+    row("failover_within", TICKS_OR_ANY, 25, |said| said.some("replicas")),
+    row("fsync", &["\"none\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
+        said.some("restart_node")
+    }),
+    row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
+    row("lock_delay", TICKS_OR_NONE, 25, |said| {
+        said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))
+    }),
+    row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
+    row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
+    row("min_replicas_max_lag_ticks", TICKS, 40, |said| said.some("min_replicas")),
+    row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
+    row("wait_rule", &["\"any\"", "\"all\""], 60, |said| said.some("wait_for")),
+    row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all()),
+    // What else goes wrong.
+    row("crash_client", BUDGET, 12, |_| true),
+    row("crash_thread", BUDGET, 12, |_| true),
+    row("pause_client", BUDGET, 12, |_| true),
+    row("lose_request", BUDGET, 25, Said::is_split),
+    row("lose_reply", BUDGET, 25, Said::is_split),
+    row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),
+    row("foreign_release", BUDGET, 12, |_| true),
+    row("force_release", BUDGET, 12, Said::publishes),
+    row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
+    row("vanish_key", BUDGET, 8, |_| true),
+    row("clock_jump", BUDGET, 8, |_| true),
+    row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits()),
+    row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
+        said.some("clock_jump") || said.some("client_clock_jump")
+    }),
+    row("fenced", FLAG, 30, |_| true),
+    row("strong", FLAG, 5, |_| true),
+    // In which dialect they speak.
+    row("receipts", FLAG, 25, |said| said.publishes() || !said.is_split()),
+    row("resend", &["\"none\""], 10, |_| true),
+    row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
+    row("retry_attempts", TICKS, 40, |said| said.has("resend") && !said.is("resend", "\"none\"")),
+    row("answer_within", TICKS, 25, Said::is_split),
+    row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),
+    row("request_id", &["\"per-release\"", "\"per-try\""], 25, |said| said.is_split() && said.has_receipts()),
+    row("renewal_timer", &["\"per-lock\"", "\"shared\""], 20, |said| said.has("renew_every")),
+    row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"tell-holder\""], 25, |said| {
+        said.has("renew_every")
+    }),
+    row("failed_renewal", &["\"retry\"", "\"forget\""], 20, |said| said.has("renew_every")),
+    row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
+    row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
+    row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
+];
+
+/// The text of a small world, most of which the reader takes.
+pub fn any_scenario_text() -> impl Strategy<Value = String> {
+    let is_careless = weighted(Probability::new(f64::from(CARELESS) / 1000.0), Just(()));
+    (prop_oneof![3 => values(1), 1 => values(WILD)], is_careless)
+        .prop_map(|(values, careless)| text(&values, careless.is_some()))
+}
+
+/// The same, read; none of those that are refused.
+pub fn any_scenario() -> impl Strategy<Value = Scenario> {
+    any_scenario_text().prop_filter_map("the reader refuses it", |text| read(&text).ok())
+}
+
+/// What the reader makes of it, under a name that says what it is.
+///
+/// # Errors
+/// What does not go together.
+pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
+    Scenario::parse("drawn", text)
+}
+
+/// A value for each row, or none. They shrink to none, which is the calmest world.
+fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
+    let drawn = |row: &Row| {
+        let is_fault = table_of(row.key) == "faults";
+        let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
+        let value = select(row.values);
+        match often {
+            100 => value.prop_map(Some).boxed(),
+            _ => weighted(Probability::new(f64::from(often) / 100.0), value).boxed(),
+        }
+    };
+    ROWS.iter().map(drawn).collect()
+}
+
+fn text(values: &[Option<&'static str>], is_careless: bool) -> String {
+    let mut said = Said::default();
+    for (row, value) in ROWS.iter().zip(values) {
+        if let Some(value) = value
+            && !said.has(row.key)
+            && (is_careless || (row.goes_with)(&said))
+        {
+            said.0.insert(row.key, value);
+        }
+    }
+    let mut text = String::new();
+    for (table, _) in TABLES {
+        let keys = KEYS.iter().filter(|key| key.table == table);
+        let lines: String =
+            keys.filter_map(|key| Some(format!("{} = {}\n", key.name, said.0.get(key.name)?))).collect();
+        if !table.is_empty() && !lines.is_empty() {
+            let _ = writeln!(text, "[{table}]");
+        }
+        text += &lines;
+    }
+    text
+}
+
+fn table_of(key: &str) -> &'static str {
+    KEYS.iter().find(|known| known.name == key).unwrap_or_else(|| panic!("there is no key {key}")).table
+}
