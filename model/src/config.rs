@@ -251,6 +251,13 @@ pub struct Network {
     pub delay: MessageDelay,
 }
 
+impl Network {
+    /// Whether an answer may be so late that nobody waits for it any more.
+    pub fn can_outlast(&self, calls: Calls) -> bool {
+        self.delay.most().is_none_or(|most| most >= calls.answer_within)
+    }
+}
+
 /// Whether a request is one step or three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
@@ -588,7 +595,13 @@ impl Config {
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
                 || faults.crash_node > 0
-                || self.network.delay.most().is_none_or(|most| most >= self.calls.answer_within))
+                || self.can_lose_waits()
+                || self.network.can_outlast(self.calls))
+    }
+
+    /// Whether a `WAIT` can lose its connection: with the node, or when that is demoted.
+    const fn can_lose_waits(&self) -> bool {
+        self.cluster.wait_for > 0 && self.can_fail_over()
     }
 
     /// Whether a request can be given up: not if each that can be lost is sent again.
@@ -597,8 +610,9 @@ impl Config {
         let losses = u32::from(faults.lose_request)
             + u32::from(faults.lose_reply)
             + u32::from(faults.pause_client)
-            + u32::from(faults.crash_node);
-        let is_late = self.network.delay.most().is_none_or(|most| most >= self.calls.answer_within);
+            + u32::from(faults.crash_node)
+            + if self.can_lose_waits() { u32::from(faults.cut_link) + u32::from(faults.hand_over) } else { 0 };
+        let is_late = self.network.can_outlast(self.calls);
         self.can_miss_answers()
             && (self.calls.resend != Resend::All || is_late || losses > u32::from(self.calls.retry_attempts))
     }

@@ -49,6 +49,23 @@ proptest! {
     }
 }
 
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    /// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
+    #[test]
+    fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
+        in_class(&scenario.config, Standstills);
+    }
+}
+
+#[test]
+fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
+    for scenario in builtin() {
+        in_class(&scenario.config, Standstills);
+    }
+}
+
 /// What the other side was told is not told again: nobody could know from an old master, once it is demoted, what it
 /// granted on its own.
 #[test]
@@ -86,6 +103,18 @@ fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nob
     assert!(awaited > 0, "a grant was under way to one");
 }
 
+/// A demoted master closes the connections of whoever waits there: nobody lost anything, and an answer is missing.
+#[test]
+fn who_waited_on_a_master_that_was_demoted_gives_up_in_time() {
+    let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nwait_limit = 0\n[clients]\ncount = 1\n\
+                acquires = 1\n[cluster]\nreplicas = 2\nwait_for = 2\npromote = \"coordinated\"\n[network]\n\
+                mode = \"split\"\n[protocol]\nwait_rule = \"all\"\n[faults]\nhand_over = 1\n";
+    let scenario = Scenario::parse("demoted", text).expect("it is a scenario");
+    let outcome = exhaust(&scenario, Engine::Native);
+    assert_eq!(verdict(&outcome, Property::NoOrphan), Verdict::Holds);
+    assert!(outcome.coverage.taken(lockstep_model::ActionKind::Abandon) > 0);
+}
+
 /// A resent acquire is a re-entry for the node and a grant for its caller, who is no stale holder by it.
 #[test]
 fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
@@ -95,6 +124,31 @@ fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
     let outcome = exhaust(&scenario, Engine::Native);
     assert_eq!(verdict(&outcome, Property::CountsAgree), Verdict::Violated, "it entered twice");
     assert_eq!(verdict(&outcome, Property::EffectsInOrder), Verdict::Holds);
+}
+
+struct Standstills;
+
+impl Classified for Standstills {
+    type Output = ();
+
+    /// Looks at so many states, the deep ones first.
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
+        const MOST_STATES: usize = 4_000;
+        let all = Action::all(config);
+        let first = World::<R, C, N>::initial(config);
+        let (mut met, mut open) = (HashSet::from([first]), vec![first]);
+        while let Some(world) = open.pop() {
+            let mut acts = false;
+            for &action in &all {
+                let Some(next) = step(config, &world, action) else { continue };
+                acts |= action.kind().is_fair(config);
+                if met.len() < MOST_STATES && met.insert(next.world) {
+                    open.push(next.world);
+                }
+            }
+            assert!(acts, "nobody acts, and time waits: {world:?}");
+        }
+    }
 }
 
 struct Demotions;
