@@ -93,6 +93,7 @@ const ROWS: &[Row] = &[
     row("threads", &["1", "2", "2", "2"], 20, |_| true),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::publishes),
     row("acquires", TICKS, 40, |_| true),
+    row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("roles", &["\"reader\""], 1, |_| true),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),

@@ -6,8 +6,8 @@ use core::ops::Range;
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{
-    Calls, InterruptedAcquire, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode, Profile, Registration, RequestId,
-    Resend, StaleRenewal,
+    Calls, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode, Profile, Registration,
+    RequestId, Resend, StaleRenewal,
 };
 
 use super::impossible::Pair;
@@ -92,10 +92,32 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
         }
     }
+    note_endless_count(parts, sections);
     if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
         Pair::of(&sections.protocol, "interrupted_acquire", "nobody is interrupted")
             .with(sections.faults.span_of("interrupt"), "never")
             .note("leave `interrupted_acquire` out, or use interrupt = 1");
+    }
+}
+
+/// Whoever has no answer asks again, and enters once more what it does not know to hold: the hold count grows with every
+/// request, and the world with it.
+fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(network), Some(calls), Some(clients)) = (parts.network, parts.calls, parts.clients) else { return };
+    if parts.lock == Some(LockKind::Plain) || !network.can_outlast(calls) {
+        return;
+    }
+    let tries = if calls.resend == Resend::All { 1 + u16::from(calls.retry_attempts) } else { 1 };
+    let most = (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES));
+    if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
+        let reason = "who has no answer in time asks again, and the node counts one hold more each time";
+        Pair::of(&sections.network, "delay", reason)
+            .with(sections.clients.span_of("acquires").or(sections.clients.span()), "and asks for ever, or too often")
+            .note(&format!(
+                "say how often each client may ask: acquires = 2 in [clients] (at most {most} here), or use a delay \
+                 below answer_within ({})",
+                calls.answer_within
+            ));
     }
 }
 

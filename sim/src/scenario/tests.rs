@@ -270,12 +270,6 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
         smallest_and("[cluster]\nreplicas = 2\nwait_for = 2\n[protocol]\nwait_rule = \"any\""),
         smallest_and("[faults]\ncrash_node = 1\nrestart_node = 2"),
-        SMALLEST.replace("reentrant", "plain") + "[network]\nmode = \"split\"\n[protocol]\nreceipts = true",
-        smallest_and("[protocol]\nwait_rule = \"all\""),
-        smallest_and("[cluster]\nreplicas = 1\nmin_replicas_max_lag_ticks = 2"),
-        SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1500") + "[cluster]\nreplicas = 1\nmin_replicas = 1",
-        SMALLEST.replace("lease = 3", "lease = 3\ntick_ms = 1999")
-            + "[cluster]\nfsync = \"everysec\"\n[faults]\ncrash_node = 1\nrestart_node = 1",
     ] {
         assert_eq!(codes(&text), [Code::Impossible], "{text}");
     }

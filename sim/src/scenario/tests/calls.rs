@@ -9,7 +9,7 @@ use super::*;
 /// A scenario with a split network, and some lines more in its tables.
 fn split_and(time: &str, protocol: &str, faults: &str) -> String {
     format!(
-        "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n[network]\nmode = \
+        "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\nacquires = 2\n[network]\nmode = \
          \"split\"\ndelay = 2\n[protocol]\n{protocol}\n[faults]\n{faults}\n"
     )
 }
@@ -111,4 +111,18 @@ fn values_of_a_split_network_are_bounded() {
     ] {
         assert_eq!(codes(&split_and(time, protocol, "")), [Code::OutOfBounds], "{time} {protocol}");
     }
+}
+
+/// Or the hold count of a node would have no bound: found by a walk that asked 256 times.
+#[test]
+fn who_may_miss_every_answer_may_not_ask_for_ever() {
+    let late = split_and("", "", "");
+    assert_eq!(codes(&late), []);
+    let for_ever = late.replace("acquires = 2\n", "");
+    assert_eq!(codes(&for_ever), [Code::Impossible]);
+    assert_eq!(codes(&for_ever.replace("delay = 2", "delay = 0")), []);
+    assert_eq!(codes(&for_ever.replace("reentrant", "plain")), [], "a plain lock counts nothing");
+    let often = split_and("", "resend = \"all\"\nretry_attempts = 4", "");
+    assert_eq!(codes(&often.replace("acquires = 2", "acquires = 51")), []);
+    assert_eq!(codes(&often.replace("acquires = 2", "acquires = 52")), [Code::Impossible]);
 }
