@@ -79,13 +79,9 @@ impl Player {
     fn hear_wait(&mut self, node: usize, line: &mut Line, is_over: bool) -> Result<String, Error> {
         self.flush()?;
         self.wait_heard(node)?;
-        let is_answered = if is_over {
+        if is_over {
             self.end_wait(node, line.connection)?;
-            true
-        } else {
-            self.is_wait_answered(node, line.connection)?
-        };
-        if !is_answered {
+        } else if self.is_blocked_in_wait(node, line.connection)? {
             line.drop_wait();
             return Ok("it waits on".to_owned());
         }

@@ -83,35 +83,26 @@ impl Player {
         gates.into_iter().try_for_each(Gate::wait_heard)
     }
 
-    /// Whether that connection's `WAIT` is answered, as the model says; it may take a moment.
-    pub(super) fn is_wait_answered(&mut self, node: usize, id: i64) -> Result<bool, Error> {
-        let began = Instant::now();
-        while began.elapsed() < LINK_WAIT {
-            if !self.field_of(node, id, "flags=")?.is_some_and(|flags| flags.contains('b')) {
-                return Ok(true);
-            }
-            std::thread::sleep(Duration::from_micros(50));
-        }
-        Ok(false)
-    }
-
-    /// One field of what the node knows of a connection.
-    fn field_of(&mut self, node: usize, id: i64, name: &str) -> Result<Option<String>, Error> {
-        let listed = ask(&mut self.members[node].connection, redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id))?;
-        let listed: String = read(&listed)?;
-        Ok(listed.split_whitespace().find_map(|field| field.strip_prefix(name)).map(str::to_owned))
-    }
-
     /// Comes back when that connection's `WAIT` has its answer.
     pub(super) fn end_wait(&mut self, node: usize, id: i64) -> Result<(), Error> {
+        if self.is_blocked_in_wait(node, id)? {
+            let connection = &mut self.members[node].connection;
+            ask(connection, redis::cmd("CLIENT").arg("UNBLOCK").arg(id).arg("TIMEOUT"))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the node has read that connection's `WAIT` and not answered it. What it has heard of replicas before it is
+    /// asked here, it has looked at: it does after each round of its loop.
+    pub(super) fn is_blocked_in_wait(&mut self, node: usize, id: i64) -> Result<bool, Error> {
         let began = Instant::now();
         while began.elapsed() < LINK_WAIT {
-            if self.field_of(node, id, "cmd=")?.as_deref() == Some("wait") {
-                if self.field_of(node, id, "flags=")?.is_some_and(|flags| flags.contains('b')) {
-                    let connection = &mut self.members[node].connection;
-                    ask(connection, redis::cmd("CLIENT").arg("UNBLOCK").arg(id).arg("TIMEOUT"))?;
-                }
-                return Ok(());
+            let connection = &mut self.members[node].connection;
+            let listed = ask(connection, redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id))?;
+            let listed: String = read(&listed)?;
+            let field = |name: &str| listed.split_whitespace().find_map(|field| field.strip_prefix(name));
+            if field("cmd=") == Some("wait") {
+                return Ok(field("flags=").is_some_and(|flags| flags.contains('b')));
             }
             // It is on its way to the server.
             std::thread::sleep(Duration::from_micros(50));
