@@ -153,6 +153,26 @@ fn scenarios_are_listed() {
     assert_eq!(known["expect"]["one-believer"], "violated");
 }
 
+/// Whoever wants one that is nearly the same starts from its file.
+#[test]
+fn the_file_of_a_built_in_scenario_is_printed_and_is_that_scenario() {
+    let folder = TempDir::new().unwrap();
+    let mine = folder.path().join("mine.toml");
+    let printed = run(&["scenarios", NAME]);
+    assert_eq!(printed.code, 0, "{}", printed.stderr);
+    assert_eq!(json(&["scenarios", NAME, "--format", "json"])["text"], printed.stdout);
+    std::fs::write(&mine, &printed.stdout).unwrap();
+    let states = |what: &str| json(&["check", what, "--format", "json"])["scenarios"][0]["states"].clone();
+    assert_eq!(states(&mine.display().to_string()), states(NAME));
+
+    let misspelt = run(&["scenarios", "failover-loses-the-grand"]);
+    assert_eq!(misspelt.code, 2);
+    assert!(misspelt.stderr.contains("did you mean `failover-loses-the-grant`?"), "{}", misspelt.stderr);
+    let file = run(&["scenarios", &mine.display().to_string()]);
+    assert_eq!(file.code, 2);
+    assert!(file.stderr.contains("no built-in scenario"), "{}", file.stderr);
+}
+
 #[test]
 fn everything_that_has_a_name_is_explained() {
     for property in Property::ALL {

@@ -1,4 +1,4 @@
-//! `lockstep scenarios`: the built-in ones, their stories and their claims.
+//! `lockstep scenarios`: the built-in ones, their stories and their claims; or the file of one, to start one's own from.
 
 use comfy_table::ContentArrangement;
 use lockstep_model::Verdict;
@@ -9,15 +9,21 @@ use super::{Ended, Format, Output};
 use crate::exit::Exit;
 use crate::render::verdicts::{plain_table, trimmed};
 use crate::scenario;
-use crate::scenario::Scenario;
+use crate::scenario::{BuiltIn, Scenario};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
+    /// A built-in scenario: print its file, to start one of your own from
+    #[arg(value_name = "NAME")]
+    name: Option<String>,
     #[command(flatten)]
     output: Output,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+    if let Some(name) = &args.name {
+        return file(name, args.output.format, screen);
+    }
     let all = scenario::builtin();
     match args.output.format {
         Format::Human => screen.print(&page(&all))?,
@@ -36,6 +42,23 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     Ok(Exit::AsDeclared)
 }
 
+fn file(name: &str, format: Format, screen: &Screen) -> Ended<Exit> {
+    let Some(BuiltIn { text, .. }) = BuiltIn::named(name) else {
+        return Err(match scenario::located(&[name.to_owned()]) {
+            Ok(_) => screen.fail(Exit::Usage, &format!("`{name}` is a file or folder, and no built-in scenario")),
+            Err(error) => {
+                Screen::report(&error.report(screen.colours_messages()));
+                Exit::Usage
+            }
+        });
+    };
+    match format {
+        Format::Human => screen.print(text)?,
+        Format::Json => screen.print_json(&json!({ "schema": 1, "name": name, "text": text }))?,
+    }
+    Ok(Exit::AsDeclared)
+}
+
 fn page(all: &[Scenario]) -> String {
     let rows = all.iter().map(|scenario| {
         let violated = scenario.expect.iter().filter(|(_, verdict)| **verdict == Verdict::Violated);
@@ -46,5 +69,6 @@ fn page(all: &[Scenario]) -> String {
     let mut table = plain_table(["scenario", "lock", "story", "declared violated"], rows.collect());
     table.set_content_arrangement(ContentArrangement::Dynamic);
     table.set_width(u16::try_from(Screen::width()).unwrap_or(u16::MAX));
-    trimmed(&table) + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME\n"
+    trimmed(&table)
+        + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME, lockstep scenarios NAME > MINE.toml\n"
 }
