@@ -11,6 +11,9 @@
 //! loses the answer to one loses both, the renewal table hears of the grant after both, and what is given back is a
 //! request like any other. The node answers as soon as as many have it as were asked for; a `Confirm` is its time-out.
 //!
+//! Redisson asks after a release as well, and asks of itself again when too few have a grant; here a release does not
+//! wait, and whoever was refused so may ask again.
+//!
 //! Source: facts/redisson.md, "Replica check" and "Keys, channels, numbers" (the replica count that is remembered).
 
 use crate::config::{Config, MAX_THREADS, WaitRule};

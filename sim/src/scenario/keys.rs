@@ -60,7 +60,13 @@ pub const KEYS: &[Key] = &[
     key("clients", "count", "a whole number from 1 to 4", "", "how many processes ask"),
     key("clients", "threads", "a whole number from 1 to 2", "1", "threads of each; a thread is what holds"),
     key("clients", "max_holds", "a whole number from 1 to 8", "1", "how often a thread may have entered at once"),
-    key("clients", "acquires", "a whole number from 1 to 100", "for ever", "how often each client may ask"),
+    key(
+        "clients",
+        "acquires",
+        "a whole number from 1 to 100",
+        "for ever",
+        "how often each client may ask; it must be said where an answer can come too late (delay)",
+    ),
     key("clients", "hold_for_ever", FLAG, "false", "a holder need never release; it matters to liveness only"),
     key("clients", "roles", "nothing yet", "all alike", "readers and writers, once there are read-write locks"),
     key("cluster", "groups", "a whole number from 1 to 5", "1", "independent masters; more than 1 is not modelled yet"),
@@ -70,7 +76,8 @@ pub const KEYS: &[Key] = &[
         "wait_for",
         "a whole number from 0 to 2",
         "0",
-        "an acquire asks how many replicas have its grant (`WAIT`), and gives it back if too few (wait_rule) do",
+        "an acquire, and nothing else, asks how many replicas have its grant (`WAIT`), and gives it back if too few \
+         (wait_rule) do; the answer comes at any moment of a tick, in a split network with that of the acquire",
     ),
     key(
         "cluster",

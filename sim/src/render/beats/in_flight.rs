@@ -89,7 +89,7 @@ impl Teller<'_> {
                 };
                 let then = match slot.thread().map(|thread| self.thread_after(client, thread).phase.as_str()) {
                     Some("undoing") => "it gives that back",
-                    _ => "its lock() fails, and no master is there to take that back",
+                    _ => "this attempt fails, and no master is there to take that back",
                 };
                 (
                     format!("{replicas} have it"),
@@ -99,7 +99,11 @@ impl Teller<'_> {
             }
             (Verb::Undo, other) => {
                 let says = reply(self.config, other);
-                (says.clone(), Tone::Plain, format!("{name} hears of what it gave back: {says}; its lock() fails"))
+                (
+                    says.clone(),
+                    Tone::Plain,
+                    format!("{name} hears of what it gave back: {says}; this attempt has failed"),
+                )
             }
             (Verb::Acquire, Reply::Busy { remaining_ticks }) => {
                 let says = remaining_ticks
@@ -150,7 +154,7 @@ impl Teller<'_> {
             Verb::Renew => format!("{name}'s watchdog has no answer in time, and waits no longer"),
             Verb::Undo => {
                 format!(
-                    "{name} has no answer in time: its lock() fails, and whether its grant is still there it does not know"
+                    "{name} has no answer in time: this attempt fails, and whether its grant is still there it does not know"
                 )
             }
         };
@@ -216,13 +220,13 @@ impl Teller<'_> {
     }
 }
 
-/// `A's acquire`, `the renewal for A`, `A's acquire, given up before`.
+/// `A's acquire`, `the renewal for A`, `A's earlier acquire`: one that was given up or sent again.
 fn whose(request: &RequestState, slot: Slot) -> String {
     let name = &request.holder;
     match slot {
         Slot::Call1 | Slot::Call2 => format!("{name}'s {}", verb(request.verb)),
         Slot::Renewal => format!("the renewal for {name}"),
-        Slot::Late => format!("{name}'s {}, given up before", verb(request.verb)),
+        Slot::Late => format!("{name}'s earlier {}", verb(request.verb)),
     }
 }
 
