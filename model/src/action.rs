@@ -439,6 +439,19 @@ impl Action {
         }
     }
 
+    /// Of what becomes of one request: which of the client's.
+    pub const fn slot(self) -> Option<Slot> {
+        match self {
+            Self::Execute { slot, .. }
+            | Self::Answer { slot, .. }
+            | Self::Resend { slot, .. }
+            | Self::Abandon { slot, .. }
+            | Self::LoseRequest { slot, .. }
+            | Self::LoseReply { slot, .. } => Some(slot),
+            _ => None,
+        }
+    }
+
     /// Who does it, or whom it befalls.
     pub const fn party(self) -> Party {
         match self {
