@@ -290,7 +290,10 @@ pub fn goes_on(trace: &Trace) -> Option<String> {
 pub fn fairness(trace: &Trace) -> Vec<String> {
     let mut reasons: Vec<(InLoop, Vec<String>)> = Vec::new();
     for fair in trace.fairness.iter().flatten() {
-        let verb = fair.action.kind().name().replace('_', " ");
+        let mut verb = fair.action.kind().name().replace('_', " ");
+        if let Some(slot) = fair.action.slot() {
+            verb = format!("{verb} {}", slot.name());
+        }
         let does = if fair.action == Action::Tick { verb } else { format!("{} {verb}", fair.lane) };
         match reasons.iter_mut().find(|(reason, _)| *reason == fair.in_loop) {
             Some((_, actions)) => actions.push(does),

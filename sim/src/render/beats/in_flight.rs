@@ -87,14 +87,15 @@ impl Teller<'_> {
                     0 => "no replica".to_owned(),
                     _ => count(replicas.into(), "replica") + " only",
                 };
-                let then = match slot.thread().map(|thread| self.thread_after(client, thread).phase.as_str()) {
-                    Some("undoing") => "it gives that back",
-                    _ => "this attempt fails, and no master is there to take that back",
+                let then = if self.gives_back(client, slot) {
+                    ""
+                } else {
+                    ": this attempt fails, and no master is there to take that back"
                 };
                 (
                     format!("{replicas} have it"),
                     Tone::Odd,
-                    format!("{name} hears that {have} acknowledged the grant: {then}"),
+                    format!("{name} hears that {have} acknowledged the grant{then}"),
                 )
             }
             (Verb::Undo, other) => {
@@ -132,7 +133,18 @@ impl Teller<'_> {
             }
         };
         let beat = Beat::of(self.step, what).showing(caller, &says, tone).answering(Lane::Node(node), caller, says);
-        vec![beat]
+        let gives_back = || {
+            let what = format!("{name} gives that back");
+            self.one_way(caller, Lane::Node(self.asked(client)), verb(Verb::Undo), what)
+        };
+        [beat].into_iter().chain(self.gives_back(client, slot).then(gives_back)).collect()
+    }
+
+    /// Whether the step sends a grant back that too few replicas have.
+    fn gives_back(&self, client: u8, slot: Slot) -> bool {
+        let requests = &self.step.state.clients[usize::from(client)].requests;
+        let is_refused = matches!(self.step.answer, Reply::TooFewReplicas { .. });
+        is_refused && requests.iter().any(|request| request.slot == slot && request.verb == Verb::Undo)
     }
 
     pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Beat> {
