@@ -50,9 +50,12 @@ fn who_shows_or_replays_may_say_how_far_to_look() {
     assert_eq!(run(&["show", &file, "--max-states", "1000000", "--timeout", "1h"]).code, 0);
     assert_eq!(run(&["show", NAME, "--property", "one-believer", "--max-states", "2"]).code, 3);
     assert_eq!(run(&["replay", NAME, "--timeout", "0"]).code, 2);
-    // That it is not all is said before a server is looked for.
-    let ran = run(&["replay", &file, "--max-states", "2", "--server", "/no/such/server"]);
+    let ran = run(&["replay", &file, "--max-states", "2"]);
     assert!(ran.stderr.contains("what was found so far is replayed"), "{}", ran.stderr);
+    // Whoever has no server is told so before anything is looked at: in which world, the server says.
+    let ran = run(&["replay", &file, "--server", "/no/such/server"]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (5, ""));
+    assert!(ran.stderr.starts_with("error: no server at /no/such/server"), "{}", ran.stderr);
 }
 
 /// The number is that of the states that were looked at, and never smaller than the limit.

@@ -113,13 +113,21 @@ fn a_server_that_cannot_be_used_ends_with_5_and_what_to_do() {
     }
 }
 
-/// Every version draws in the world that it makes: before Redis 7.0 TTLs travel to replicas in another way.
+/// Every version draws and replays in the world that it makes: before Redis 7.0 TTLs travel to replicas in another way.
 #[test]
 fn every_version_can_be_asked_about_replicas() {
     for server in servers() {
         let ran = with_server(&["fuzz", "failover-loses-the-grant", "--cases", "5", "--seed", "1"], server.path());
         assert_eq!(ran.code, 0, "{server}: {}", ran.stderr);
         assert!(ran.stdout.contains("1 passed, 0 failed, 0 skipped"), "{server}: {}", ran.stdout);
+        let ran = with_server(&["replay", "wait-in-one-batch"], server.path());
+        assert_eq!(ran.code, 0, "{server}: {}", ran.stderr);
+        assert!(ran.stdout.contains("agree, 0 diverged, 0 skipped"), "{server}: {}", ran.stdout);
+        assert_eq!(
+            ran.stderr.contains("replayed in that world"),
+            server.ttls() == lockstep_model::config::Ttls::Relative,
+            "{server}"
+        );
     }
 }
 

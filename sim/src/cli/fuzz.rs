@@ -12,7 +12,7 @@ use serde_json::{Value, json};
 use super::check::{make_folder, write_whole};
 use super::input::{self, Chosen, typed};
 use super::progress::watched;
-use super::replay::{difference_json, difference_told, server, server_failed};
+use super::replay::{difference_json, difference_told, in_the_world_of, server, server_failed};
 use super::screen::Screen;
 use super::{Ended, Format, Output, interrupt};
 use crate::exit::Exit;
@@ -20,8 +20,6 @@ use crate::fuzz::{self, Fuzzed};
 use crate::render::json as trace_json;
 use crate::render::text::{self, Declared};
 use crate::render::words::count;
-use crate::replay::{Server, suited};
-use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
@@ -72,7 +70,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         let started = Instant::now();
         let fuzzed = watched(screen, &one.scenario.name, "histories", &cases, || {
             fuzz::fuzz(
-                &in_the_world_of(&server, one, screen),
+                &in_the_world_of(&server, one, screen, "drawn"),
                 &server,
                 Scripts::built_in(),
                 options,
@@ -103,16 +101,6 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let diverged = all.iter().any(Drawn::is_diverged);
     let exit = if diverged { Exit::Diverged } else { Exit::AsDeclared };
     Ok(failed.map_or(exit, |failed| exit.worst(failed)))
-}
-
-/// The scenario as this server makes it: before Redis 7.0 TTLs travel to replicas in another way.
-fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen) -> Scenario {
-    let config = suited(&one.scenario.config, server);
-    if config != one.scenario.config && one.scenario.config.cluster.replicas > 0 && !screen.is_quiet {
-        let name = &one.scenario.name;
-        Screen::report(&format!("{name}: {server} tells its replicas TTLs in another way; drawn in that world"));
-    }
-    Scenario { config, ..one.scenario.clone() }
 }
 
 impl Drawn<'_> {

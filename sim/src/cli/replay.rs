@@ -9,7 +9,7 @@ use lockstep_model::trace::Trace;
 use lockstep_redis::Scripts;
 use serde_json::{Value, json};
 
-use super::input::{self, Input, typed};
+use super::input::{self, Chosen, Input, typed};
 use super::progress::watched;
 use super::screen::Screen;
 use super::show::{checked, covering, undecided};
@@ -18,7 +18,8 @@ use super::{Ended, Format, Output, interrupt};
 use crate::exit::Exit;
 use crate::render::text::{self, Declared};
 use crate::render::words;
-use crate::replay::{Difference, Error, Played, Player, Server};
+use crate::replay::{Difference, Error, Played, Player, Server, suited};
+use crate::scenario::Scenario;
 
 mod sentinel;
 
@@ -51,14 +52,15 @@ struct History {
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
-    let (mut histories, mut exit) = histories(args, screen)?;
+    let what = input::trace_or_scenarios(&args.what, screen)?;
+    let server = server(args.server.as_deref(), screen)?;
+    let (mut histories, mut exit) = histories(what, args, &server, screen)?;
     let mut left_out = 0;
     if args.sentinel {
         let all = histories.len();
         histories = sentinel::suited(histories, screen)?;
         left_out = all - histories.len();
     }
-    let server = server(args.server.as_deref(), screen)?;
     let mut results = Vec::new();
     let done = AtomicU64::new(0);
     // Histories of one world share its servers.
@@ -120,6 +122,17 @@ pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<Server> {
     Server::find(named).map_err(|error| server_failed(&error, screen))
 }
 
+/// The scenario as this server makes it: before Redis 7.0 TTLs travel to replicas in another way. `done` is what is done
+/// with its histories.
+pub(super) fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen, done: &str) -> Scenario {
+    let config = suited(&one.scenario.config, server);
+    if config != one.scenario.config && one.scenario.config.cluster.replicas > 0 && !screen.is_quiet {
+        let name = &one.scenario.name;
+        Screen::report(&format!("{name}: {server} tells its replicas TTLs in another way; {done} in that world"));
+    }
+    Scenario { config, ..one.scenario.clone() }
+}
+
 /// Says what went wrong with a server, and how the command ends by it.
 pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
     let exit = match error {
@@ -163,8 +176,8 @@ pub(super) fn difference_json(difference: Option<&Difference>) -> Value {
 }
 
 /// What there is to replay, and whether more might have been found.
-fn histories(args: &Args, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
-    let chosen = match input::trace_or_scenarios(&args.what, screen)? {
+fn histories(what: Input, args: &Args, server: &Server, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
+    let chosen = match what {
         Input::Trace(trace) => {
             let declared = input::declared(&trace);
             let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
@@ -174,7 +187,8 @@ fn histories(args: &Args, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
     };
     let mut histories = Vec::new();
     let mut exit = Exit::AsDeclared;
-    for one in &chosen {
+    for one in chosen {
+        let one = &Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one };
         let outcome = checked(one, args.within, screen)?;
         if let Some(why) = undecided(&outcome) {
             let name = &one.scenario.name;
