@@ -109,6 +109,7 @@ jump = 2
 count = 2
 threads = 2
 max_holds = 2
+acquires = 100
 [cluster]
 replicas = 1
 wait_for = 1
