@@ -49,16 +49,7 @@ proptest! {
     }
 }
 
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
-
-    /// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
-    #[test]
-    fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
-        in_class(&scenario.config, Standstills);
-    }
-}
-
+/// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
 #[test]
 fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
     for scenario in builtin() {
