@@ -200,8 +200,11 @@ pub(crate) fn answer<R: Record, const C: usize, const N: usize>(
     }
     let holder = Holder::new(client, request.thread);
     if slot == Slot::Late {
-        // Granted all the same: what nobody waits for is given back.
+        // Granted all the same: what nobody waits for is given back, if there is a master to give it back to.
         *world.slot_mut(client, slot)? = None;
+        if world.reachable(client).is_none() {
+            return Some(reply);
+        }
         send(config, world, holder, slot, Verb::Release)?;
         let undo = world.slot_mut(client, slot)?.as_mut()?;
         (undo.answer_left, undo.retries_left) = (Timer::OFF, 0);

@@ -252,9 +252,9 @@ pub struct Network {
 }
 
 impl Network {
-    /// Whether an answer may be so late that nobody waits for it any more.
+    /// Whether an answer may be so late that nobody waits for it any more: the request may be late, and then the reply.
     pub fn can_outlast(&self, calls: Calls) -> bool {
-        self.delay.most().is_none_or(|most| most >= calls.answer_within)
+        self.delay.most().is_none_or(|most| most.saturating_mul(2) >= calls.answer_within)
     }
 }
 

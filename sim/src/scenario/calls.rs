@@ -115,7 +115,7 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.clients.span_of("acquires").or(sections.clients.span()), "and asks for ever, or too often")
             .note(&format!(
                 "say how often each client may ask: acquires = 2 in [clients] (at most {most} here), or use a delay \
-                 below answer_within ({})",
+                 below half of answer_within ({})",
                 calls.answer_within
             ));
     }

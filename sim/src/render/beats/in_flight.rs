@@ -60,7 +60,12 @@ impl Teller<'_> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (node, caller) = (self.node_of(request), self.caller(client, slot));
         if slot == Slot::Late {
-            let what = format!("{} hears of a grant that nobody waits for, and sends a release", self.step.lane);
+            let hears = format!("{} hears of a grant that nobody waits for", self.step.lane);
+            let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
+            if !sends {
+                return self.alone(caller, "x", Tone::Odd, format!("{hears}, and no master is there to take it back"));
+            }
+            let what = format!("{hears}, and sends a release");
             return vec![self.one_way(caller, Lane::Node(node), "unlock()", what)];
         }
         let name = &request.holder;
