@@ -127,7 +127,11 @@ impl ActionKind {
     pub fn can_be_answered(self, reply: ReplyKind, config: &Config) -> bool {
         let can = |&(other, is_possible): &Answer| other == reply && is_possible(config);
         let answers = if config.is_split() { self.sent_answers() } else { self.answers() };
-        self.is_allowed(config) && answers.iter().any(can)
+        let is_heard = || {
+            let executed = Self::Execute.sent_answers();
+            self == Self::Answer && reply != ReplyKind::Acquired && executed.iter().any(can)
+        };
+        self.is_allowed(config) && (answers.iter().any(can) || is_heard())
     }
 
     /// Every answer that there is for it where request and answer are steps of their own: who asks is told nothing yet.
@@ -152,6 +156,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
+            // Beside what is heard of every other execution: of a grant it depends on `WAIT`.
             Self::Answer => &[
                 (ReplyKind::Acquired, |config| {
                     // A client that knows of no replica asks for none, and what is given back at once is not waited for.
@@ -160,14 +165,6 @@ impl ActionKind {
                 }),
                 (ReplyKind::Acknowledged, |config| config.cluster.wait_for > 0),
                 (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
-                (ReplyKind::Busy, is_contended),
-                (ReplyKind::Released, always),
-                (ReplyKind::StillHeld, can_hold_twice),
-                (ReplyKind::NotHeld, always),
-                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
-                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // As soon as as many have it as were asked for, the node answers of itself: this is the time-out.
             Self::Confirm => &[
