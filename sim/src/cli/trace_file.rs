@@ -8,8 +8,7 @@ use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
 use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
 use lockstep_model::{Action, Property};
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::render::words;
@@ -78,15 +77,11 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
 }
 
 fn parse(text: &str) -> Result<Trace, Fault> {
-    // The version first: what else is wrong with a newer file is no fault of its own.
-    #[derive(Deserialize)]
-    struct Version {
-        schema: Option<Value>,
-    }
-    let version: Version = serde_json::from_str(text).map_err(|error| in_json(&error))?;
-    match version.schema {
+    // The version first: a newer file may differ in everything else.
+    let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    match given.get("schema") {
         None => return Err(Fault::of("no trace: the key `schema` is missing", MAKE_ONE)),
-        Some(found) if found == SCHEMA => {}
+        Some(found) if *found == SCHEMA => {}
         Some(found) if found.as_u64().is_some_and(|found| found < SCHEMA.into()) => {
             let what = format!("schema {found} is too old: this version of lockstep reads schema {SCHEMA}");
             return Err(Fault::of(what, "make the trace again, with the command under its key `reproduce`"));
@@ -97,9 +92,8 @@ fn parse(text: &str) -> Result<Trace, Fault> {
         }
     }
     let trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
-    let given: Value = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
-    if let Some(key) = unknown_key(&given, &mine, "") {
+    if let Some(key) = unknown_key(&Value::Object(given), &mine, "") {
         return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
     }
     if let Some(key) = unprintable(&mine, "") {
