@@ -104,13 +104,13 @@ macro_rules! actions {
             $(, fault $fault:ident)?
             , when |$config:ident| $allowed:expr;
         )+
-        $(#[$last_doc:meta])*
-        $last:ident = $last_name:literal;
+        @time $(#[$last_doc:meta])* $last:ident = $last_name:literal;
     ) => {
         /// Something that happens. `client`, `thread` and `node` count from 0.
         #[expect(missing_docs, reason = "the fields are the parties, named alike everywhere")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(tag = "do", rename_all = "snake_case")]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
         pub enum Action {
             $($(#[$doc])* $action { $($field: field_type!($field)),+ },)+
             $(#[$last_doc])* $last,
@@ -118,6 +118,7 @@ macro_rules! actions {
 
         /// An action without its parties: what coverage counts.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         #[repr(u8)]
         pub enum ActionKind {
@@ -282,7 +283,7 @@ actions! {
     /// A thread that does not believe it holds calls release.
     ForeignRelease { client, thread } = "foreign_release", fault ForeignRelease, when |_config| true;
     /// A client deletes the lock, whoever holds it.
-    ForceRelease { client } = "force_release", fault ForceRelease, when |config| config.lock.facts().can_be_forced;
+    ForceRelease { client } = "force_release", fault ForceRelease, when |config| config.lock.facts().force.is_there();
     /// A dead node restarts.
     RestartNode { node } = "restart_node", fault RestartNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
@@ -296,7 +297,7 @@ actions! {
     /// A replica becomes the master while the master runs.
     HandOver { node } = "hand_over", fault HandOver, when |config| config.cluster.replicas > 0;
 
-    // Time.
+    @time
     /// One tick passes, on every clock.
     Tick = "tick";
 }

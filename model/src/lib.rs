@@ -28,6 +28,7 @@ pub mod config;
 pub mod limits;
 pub mod locks;
 pub mod mutants;
+pub mod names;
 pub mod notes;
 pub mod outcomes;
 pub mod properties;

@@ -32,6 +32,7 @@ macro_rules! happenings {
     ($($(#[$doc:meta])* $happening:ident = $name:literal,)+) => {
         /// One thing that happened in a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "snake_case")]
         #[repr(u8)]
         pub enum Happening {
@@ -142,6 +143,7 @@ macro_rules! breaches {
     ($($(#[$doc:meta])* $breach:ident,)+) => {
         /// One rule about a step.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         #[repr(u8)]
         pub enum Breach {

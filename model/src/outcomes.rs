@@ -335,7 +335,7 @@ const fn can_forget(config: &Config) -> bool {
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.
 fn can_hold_twice(config: &Config) -> bool {
-    config.lock.facts().reenters && (config.is_split() || can_reenter(config))
+    config.lock.facts().reentry.is_there() && (config.is_split() || can_reenter(config))
 }
 
 const fn always(_: &Config) -> bool {
@@ -353,7 +353,7 @@ const fn has_rivals(config: &Config) -> bool {
 
 /// Whether a thread can be refused: because of another holder or, where there is no re-entry, of itself.
 fn is_contended(config: &Config) -> bool {
-    has_rivals(config) || !config.lock.facts().reenters
+    has_rivals(config) || !config.lock.facts().reentry.is_there()
 }
 
 /// Whether an effect can be stale: from an earlier holder, or from one that entered a hold that a failover had kept for it
@@ -369,7 +369,7 @@ fn can_be_fenced_off(config: &Config) -> bool {
 
 /// Whether a thread can enter a hold that is stored for it: by re-entry, or because a failover lost its release.
 fn can_reenter(config: &Config) -> bool {
-    config.lock.facts().reenters && (config.clients.max_holds > 1 || can_forget(config))
+    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || can_forget(config))
 }
 
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a

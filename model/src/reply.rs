@@ -7,7 +7,8 @@ macro_rules! replies {
     ($($(#[$doc:meta])* $reply:ident $({ $(#[$field_doc:meta])* $field:ident: $type:ty })? = $name:literal,)+) => {
         /// What the party that acted observes.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-        #[serde(tag = "reply", rename_all = "snake_case")]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(tag = "reply", rename_all = "snake_case", deny_unknown_fields)]
         pub enum Reply {
             $($(#[$doc])* $reply $({ $(#[$field_doc])* $field: $type })?,)+
         }

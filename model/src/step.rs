@@ -8,7 +8,6 @@ use crate::config::sections::Config;
 use crate::locks::holder::Holder;
 use crate::notes::{Breach, Breaches, Happening, Happenings, Notes};
 use crate::reply::Reply;
-use crate::slots::Slots as _;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;

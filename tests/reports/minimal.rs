@@ -1,7 +1,7 @@
 //! Why a trace is as short as can be: what is left when a step is left out, and a count of all that is as short.
 
-use lockstep_model::trace::Untrue;
-use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, step};
+use lockstep_model::trace::TraceError;
+use lockstep_model::{Action, InLayout, Config, Property, Layout, World, in_layout, step};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
@@ -18,7 +18,7 @@ pub struct Count {
 
 /// All histories of that many steps, one by one: no set of states, no search.
 pub fn count(config: &Config, property: Property, steps: usize) -> Count {
-    in_class(config, Counting { property, steps })
+    in_layout(config, Counting { property, steps })
 }
 
 struct Counting {
@@ -26,24 +26,24 @@ struct Counting {
     steps: usize,
 }
 
-impl Classified for Counting {
+impl InLayout for Counting {
     type Output = Count;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Count {
+    fn run<Y: Layout>(self, config: &Config) -> Count {
         let mut count = Count { all: 0, breaking: Vec::new() };
         let actions = Action::all(config);
-        let world = World::<R, C, N>::initial(config);
+        let world = World::<Y>::initial(config);
         self.go_on(config, &actions, &world, &mut Vec::new(), &mut count);
         count
     }
 }
 
 impl Counting {
-    fn go_on<R: Record, const C: usize, const N: usize>(
+    fn go_on<Y: Layout>(
         &self,
         config: &Config,
         actions: &[Action],
-        world: &World<R, C, N>,
+        world: &World<Y>,
         done: &mut Vec<Action>,
         count: &mut Count,
     ) {
@@ -69,13 +69,13 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
     let mut rest = actions.to_vec();
     rest.remove(left_out);
     match runs::history(scenario, &rest) {
-        Err(Untrue::NotEnabled { step, .. }) => {
+        Err(TraceError::NotEnabled { step, .. }) => {
             let number = if step > left_out { step + 1 } else { step };
             let action = rest[step - 1];
             let (who, does) = (words::actor(&scenario.config, action), words::does(action));
             Some(format!("step {number} cannot happen: {who} {does}"))
         }
-        Err(Untrue::Differs { .. } | Untrue::DoesNotClose | Untrue::Unfair { .. }) => {
+        Err(TraceError::Differs { .. } | TraceError::DoesNotClose | TraceError::Unfair { .. }) => {
             unreachable!("nothing was claimed that could differ, and no loop")
         }
         Ok(trace) => {

@@ -1,13 +1,13 @@
 //! `reports/state-space.md`: how much was looked at, what was found there, and what nobody ever saw.
 
-use lockstep_model::branches::WAYS;
+use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::config::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
     MAX_TICKS,
 };
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::step::Happening;
-use lockstep_model::{ActionKind, Classified, Config, Property, Record, ReplyKind, Verdict, World, in_class};
+use lockstep_model::Happening;
+use lockstep_model::{ActionKind, InLayout, Config, Property, Layout, ReplyKind, Verdict, World, in_layout};
 use lockstep_sim::check::judge::MOST_STATES;
 use lockstep_sim::check::{Outcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
@@ -59,7 +59,7 @@ fn sizes() -> String {
                 thousands(outcome.states),
                 thousands(outcome.generated),
                 outcome.depth.to_string(),
-                in_class(&scenario.config, Bytes).to_string(),
+                in_layout(&scenario.config, Bytes).to_string(),
             ]
         })
         .collect();
@@ -68,11 +68,11 @@ fn sizes() -> String {
 
 struct Bytes;
 
-impl Classified for Bytes {
+impl InLayout for Bytes {
     type Output = usize;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, _: &Config) -> usize {
-        size_of::<World<R, C, N>>()
+    fn run<Y: Layout>(self, _: &Config) -> usize {
+        size_of::<World<Y>>()
     }
 }
 
@@ -139,7 +139,7 @@ fn branches() -> String {
         let does = ALL.iter().filter(|(_, outcome)| outcome.coverage.happenings.has(happening)).count();
         row(format!("`{}`", happening.name()), can, does, None)
     });
-    let ways = WAYS.iter().filter_map(|way| {
+    let ways = SWITCH_VALUES.iter().filter_map(|way| {
         let can = |scenario: &Scenario| way.is_possible(&scenario.config);
         let possible = ALL.iter().filter(|(scenario, _)| can(scenario)).count();
         let does = ALL.iter().filter(|(scenario, outcome)| can(scenario) && outcome.coverage.has_gone(way)).count();
@@ -167,7 +167,7 @@ fn unseen() -> String {
         .filter(|(kind, reply)| any(&|config| kind.can_be_answered(*reply, config)))
         .filter(|(kind, reply)| ALL.iter().all(|(_, outcome)| outcome.coverage.answered(*kind, *reply) == 0))
         .map(|(kind, reply)| format!("`{}` → `{}`", kind.name(), reply.name()));
-    let never_gone = WAYS
+    let never_gone = SWITCH_VALUES
         .iter()
         .filter(|way| {
             let has_gone = |(scenario, outcome): &(Scenario, Outcome)| {

@@ -4,11 +4,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use lockstep_model::branches::WAYS;
+use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::config::{Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
-use lockstep_model::step::{Happening, enabled};
-use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
+use lockstep_model::Happening;
+use lockstep_model::step::enabled;
+use lockstep_model::{Action, ActionKind, InLayout, Config, LockKind, Layout, ReplyKind, World, in_layout};
 use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
@@ -179,7 +180,7 @@ fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
             missing.push(happening.name().to_owned());
         }
     }
-    for way in &WAYS {
+    for way in &SWITCH_VALUES {
         assert!(rich.iter().any(|config| way.is_possible(config)), "{way:?} is possible nowhere");
         if !runs.iter().any(|(_, config, coverage)| (way.is_set)(config) && coverage.has_gone(way)) {
             missing.push(format!("{} = {}", way.switch, way.value));
@@ -234,7 +235,7 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
 #[test]
 fn as_many_states_are_counted_as_an_action_can_happen_in() {
     for outcome in ALL.iter().filter(|outcome| outcome.states < 5_000) {
-        let (enabled, taken) = in_class(&outcome.config, Counting);
+        let (enabled, taken) = in_layout(&outcome.config, Counting);
         assert_eq!(outcome.coverage.enabled, enabled, "{}", outcome.scenario);
         assert_eq!(ActionKind::ALL.map(|kind| outcome.coverage.taken(kind)), taken, "{}", outcome.scenario);
     }
@@ -244,12 +245,12 @@ struct Counting;
 
 type Counts = [u64; ActionKind::ALL.len()];
 
-impl Classified for Counting {
+impl InLayout for Counting {
     type Output = (Counts, Counts);
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let all = Action::all(config);
-        let first = World::<R, C, N>::initial(config);
+        let first = World::<Y>::initial(config);
         let (mut met, mut waiting) = (HashSet::from([first]), vec![first]);
         let (mut states, mut times) = ([0; ActionKind::ALL.len()], [0; ActionKind::ALL.len()]);
         while let Some(world) = waiting.pop() {

@@ -6,9 +6,9 @@ use lockstep_model::action::Party;
 use lockstep_model::config::MAX_MESSAGES;
 use lockstep_model::locks::plain::Plain;
 use lockstep_model::locks::reentrant::Reentrant;
-use lockstep_model::wire::{Slot, Stage};
+use lockstep_model::client::{Slot, Stage};
 use lockstep_model::world::{Client, Holder, Phase, Subscription};
-use lockstep_model::{Action, Classified, Config, Glance, Property, Record, Verdict, World, in_class, step};
+use lockstep_model::{Action, InLayout, Config, Prefilter, Property, Layout, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
@@ -35,7 +35,7 @@ proptest! {
     #[test]
     fn time_waits_for_whoever_is_due(scenario in any_scenario(), draws in prop::collection::vec(any::<u16>(), 1..60)) {
         let actions = drawn(&scenario, &draws).actions();
-        in_class(&scenario.config, TimeWaits(&actions));
+        in_layout(&scenario.config, TimeWaits(&actions));
     }
 
     /// A trace says the same when it is run again, and notices when it was tampered with.
@@ -57,14 +57,14 @@ proptest! {
     /// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
     #[test]
     fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
-        in_class(&scenario.config, Standstills);
+        in_layout(&scenario.config, Standstills);
     }
 }
 
 #[test]
 fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
     for scenario in builtin() {
-        in_class(&scenario.config, Standstills);
+        in_layout(&scenario.config, Standstills);
     }
 }
 
@@ -74,7 +74,7 @@ fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
 fn a_demoted_master_stores_what_the_new_one_stores_and_nobody_hears_of_it_any_more() {
     let mut seen = 0;
     for scenario in builtin().into_iter().filter(|scenario| scenario.config.faults.cut_link > 0) {
-        seen += in_class(&scenario.config, Demotions);
+        seen += in_layout(&scenario.config, Demotions);
     }
     assert!(seen > 0, "an old master that had a lock of its own was demoted");
 }
@@ -86,7 +86,7 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
     let mut seen = 0;
     let counts = |config: &Config| config.faults.cut_link > 0 && config.cluster.wait_for > 0;
     for scenario in builtin().into_iter().filter(|scenario| counts(&scenario.config)) {
-        seen += in_class(&scenario.config, HalfOpenLinks);
+        seen += in_layout(&scenario.config, HalfOpenLinks);
     }
     assert!(seen > 0, "a link was half-open");
 }
@@ -97,7 +97,7 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
 fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nobody() {
     let (mut confirming, mut awaited) = (0, 0);
     for scenario in builtin().into_iter().filter(|scenario| scenario.config.cluster.wait_for > 0) {
-        let seen = in_class(&scenario.config, Waits);
+        let seen = in_layout(&scenario.config, Waits);
         confirming += seen.0;
         awaited += seen.1;
     }
@@ -130,14 +130,14 @@ fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
 
 struct Standstills;
 
-impl Classified for Standstills {
+impl InLayout for Standstills {
     type Output = ();
 
     /// Looks at so many states, the deep ones first.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
+    fn run<Y: Layout>(self, config: &Config) {
         const MOST_STATES: usize = 4_000;
         let all = Action::all(config);
-        let first = World::<R, C, N>::initial(config);
+        let first = World::<Y>::initial(config);
         let (mut met, mut open) = (HashSet::from([first]), vec![first]);
         while let Some(world) = open.pop() {
             let mut acts = false;
@@ -157,13 +157,13 @@ impl Classified for Standstills {
 
 struct Demotions;
 
-impl Classified for Demotions {
+impl InLayout for Demotions {
     type Output = usize;
 
     /// Looks at every state, and counts the demotions that erased something.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> usize {
+    fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut erased = 0;
-        each_step::<R, C, N>(config, |world, action, next| {
+        each_step::<Y>(config, |world, action, next| {
             let Action::Demote { node } = action else { return };
             let master = next.acting_master().expect("somebody to follow");
             assert_eq!(next.node(node).record, master.record);
@@ -177,13 +177,13 @@ impl Classified for Demotions {
 
 struct HalfOpenLinks;
 
-impl Classified for HalfOpenLinks {
+impl InLayout for HalfOpenLinks {
     type Output = usize;
 
     /// Looks at every state, and counts the half-open links of masters that are not cut off.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> usize {
+    fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut seen = 0;
-        each_step::<R, C, N>(config, |_, action, next| {
+        each_step::<Y>(config, |_, action, next| {
             for (index, node) in (0u8..).zip(&next.group.nodes) {
                 let is_half_open = (0..config.nodes()).any(|other| node.is_half_open_to(other));
                 let may_be = node.is_master() && (node.is_cut() || index == next.group.master);
@@ -197,14 +197,14 @@ impl Classified for HalfOpenLinks {
 
 struct Waits;
 
-impl Classified for Waits {
+impl InLayout for Waits {
     type Output = (usize, usize);
 
     /// Looks at every state, and counts the requests that wait for replicas, and the effects that somebody waits for.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> (usize, usize) {
+    fn run<Y: Layout>(self, config: &Config) -> (usize, usize) {
         let mut seen = (0, 0);
-        each_step::<R, C, N>(config, |world, action, next| {
-            let call = |world: &World<R, C, N>, holder: Holder| {
+        each_step::<Y>(config, |world, action, next| {
+            let call = |world: &World<Y>, holder: Holder| {
                 let call = world.requests(holder.client()).get(Slot::of_thread(holder.thread())).copied();
                 call.filter(|call| call.stage == Stage::Confirming)
             };
@@ -238,9 +238,9 @@ fn threads(config: &Config) -> impl Iterator<Item = Holder> + use<> {
 }
 
 /// Shows every step that can be taken from any state.
-fn each_step<R: Record, const C: usize, const N: usize>(
+fn each_step<Y: Layout>(
     config: &Config,
-    mut show: impl FnMut(&World<R, C, N>, Action, &World<R, C, N>),
+    mut show: impl FnMut(&World<Y>, Action, &World<Y>),
 ) {
     let all = Action::all(config);
     let first = World::initial(config);
@@ -258,16 +258,16 @@ fn each_step<R: Record, const C: usize, const N: usize>(
 
 struct TimeWaits<'a>(&'a [Action]);
 
-impl Classified for TimeWaits<'_> {
+impl InLayout for TimeWaits<'_> {
     type Output = ();
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
-        let glance = Glance::new(config);
-        let all = glance.actions();
-        let mut world = World::<R, C, N>::initial(config);
+    fn run<Y: Layout>(self, config: &Config) {
+        let prefilter = Prefilter::new(config);
+        let all = prefilter.actions();
+        let mut world = World::<Y>::initial(config);
         for &action in self.0 {
             let mut shown = Vec::new();
-            glance.each_possible(&world, |_, action| shown.push(action));
+            prefilter.each_possible(&world, |_, action| shown.push(action));
             for &ruled_out in all.iter().filter(|action| !shown.contains(action)) {
                 assert!(step(config, &world, ruled_out).is_none(), "{ruled_out:?} can happen in {world:?}");
             }
@@ -284,9 +284,9 @@ impl Classified for TimeWaits<'_> {
 }
 
 /// What a prompt client, an undelayed message or a bounded lag does before time moves.
-fn is_urgent<R: Record, const C: usize, const N: usize>(
+fn is_urgent<Y: Layout>(
     config: &Config,
-    world: &World<R, C, N>,
+    world: &World<Y>,
     action: Action,
 ) -> bool {
     match action {

@@ -2,6 +2,8 @@
 
 use core::fmt;
 
+use serde::{Deserialize, Serialize};
+
 use crate::limits::{MAX_GROUPS, MAX_REPLICAS, MAX_THREADS};
 use crate::time::Timer;
 
@@ -147,7 +149,9 @@ pub struct Thread {
 }
 
 /// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Phase {
     /// Not in `lock()`; it may hold.

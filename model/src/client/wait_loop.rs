@@ -260,15 +260,6 @@ impl<Q: InFlight> Process<'_, Q> {
         Some(())
     }
 
-    /// An unlock message sets out to the process. `None`: too many are under way already, so this cannot happen yet.
-    pub(crate) fn send_message(&mut self) -> Option<()> {
-        if self.client.wakeup.messages == MAX_MESSAGES {
-            return None;
-        }
-        self.client.wakeup.messages += 1;
-        Some(())
-    }
-
     /// One tick on the process's timers. True: time went past a running waiter's limit.
     pub(crate) fn tick(&mut self) -> bool {
         let mut is_overrun = false;

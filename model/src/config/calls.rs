@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 /// How requests are answered, resent and abandoned, and what is done on an answer. Source: facts/redisson.md, "Keys,
 /// channels, numbers" (command timeout, retryAttempts, receipt TTL, resend).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
     /// The caller's timeout, ticks; at least 1.
@@ -52,6 +53,7 @@ impl Default for Calls {
 
 /// Which unanswered requests are resent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Resend {
     /// None: after the timeout the caller gets an unknown outcome.
@@ -64,6 +66,7 @@ pub enum Resend {
 
 /// Whether a node can recognize a resent release.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestId {
     /// Every attempt of one release carries the same id (Redisson since 3.52).
@@ -74,6 +77,7 @@ pub enum RequestId {
 
 /// When a granted hold enters the renewal table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Registration {
     /// Before the caller has its answer (Redisson 4.7: the caller waits for the stage behind `scheduleExpirationRenewal`).
@@ -84,6 +88,7 @@ pub enum Registration {
 
 /// What the answer to a renewal does to holds that were registered after it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StaleRenewal {
     /// It applies to them too: the table remembers threads, not grants (Redisson, `LockTask`).
@@ -94,6 +99,7 @@ pub enum StaleRenewal {
 
 /// What happens to an acquire that is granted although its caller was interrupted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptedAcquire {
     /// It stays in Redis until its lease ends, and nobody renews it (Redisson `lockInterruptibly`: the future is

@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
-use super::calls::{Calls, Resend};
-use super::sections::{Clients, Config, Fsync, Network, NetworkMode, PromoteRule};
+use super::calls::Resend;
+use super::sections::{Clients, Config, Fsync, NetworkMode, PromoteRule};
 use crate::locks::contract::LockContext;
 use crate::mutants::{ActiveMutant, Mutant};
 
@@ -101,7 +101,7 @@ impl Config {
 
     /// Whether a release leaves a receipt that could ever be read: where request and answer are one step, none can.
     pub const fn leaves_receipts(&self) -> bool {
-        self.is_split() && self.protocol.receipts && self.lock.facts().leaves_receipts
+        self.is_split() && self.protocol.receipts && self.lock.facts().receipts.is_there()
     }
 
     /// Whether all clients are alike: exchanging the names of two clients then changes nothing that can happen. Symmetry

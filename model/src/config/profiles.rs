@@ -6,6 +6,7 @@ use super::defaults::is_default;
 
 /// The switches of the protocol between client and server, each read where its rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
     /// The profile that the switches were taken from; informative, no rule reads it.
@@ -25,6 +26,7 @@ pub struct Protocol {
 
 /// Which answer of `WAIT` is sufficient.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitRule {
     /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
@@ -37,6 +39,7 @@ pub enum WaitRule {
 
 /// A named set of switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Profile {
     /// Redisson as of 2021.
     #[serde(rename = "redisson-3.15")]
@@ -51,6 +54,7 @@ pub enum Profile {
 
 /// Which timer renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RenewalTimer {
     /// One per lock: it starts with the first hold and is cancelled with the last (Redisson 2021).
@@ -62,6 +66,7 @@ pub enum RenewalTimer {
 
 /// What the client does when a renewal is answered "not yours".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MissedRenewal {
     /// Lower the first thread's count by one and continue; the application is not notified (Redisson 4.7, `LockTask`).
@@ -75,6 +80,7 @@ pub enum MissedRenewal {
 
 /// What the client does when a renewal has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedRenewal {
     /// Try again in the next period (Redisson 4.7).

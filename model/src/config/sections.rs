@@ -14,6 +14,7 @@ use crate::mutants::Mutant;
 
 /// Everything that is fixed for a whole run. A scenario file becomes one of these; a trace carries one. Every time is in ticks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Which kind of lock.
@@ -43,11 +44,13 @@ pub struct Config {
     /// The one rule that is wrong on purpose.
     #[cfg(feature = "mutants")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub mutant: Option<Mutant>,
 }
 
 /// Leases, limits and periods, in ticks (but for `tick_ms`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Time {
     /// How long a tick is on a real server, ms.
@@ -67,6 +70,7 @@ pub struct Time {
 
 /// The clients. A client is a process; its threads are the holders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Clients {
     /// How many processes.
@@ -84,6 +88,7 @@ pub struct Clients {
 
 /// One master and its replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Replicas of the master.
@@ -120,6 +125,7 @@ pub struct Cluster {
 
 /// When a node's writes reach its disk (facts/redis.md, "Pub/sub, memory, durability").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Fsync {
     /// Never: no AOF, the default of Redis. The node restarts empty.
     #[default]
@@ -135,6 +141,7 @@ pub enum Fsync {
 
 /// An upper bound on a delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// At most this many ticks; 0: at once.
@@ -152,6 +159,7 @@ impl Bound {
 
 /// How a TTL travels to a replica: it depends on the server's version (facts/redis.md, "Replication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ttls {
     /// As the time at which the key expires: it means the same wherever it arrives (since Redis 7.0).
@@ -162,6 +170,7 @@ pub enum Ttls {
 
 /// Which replica a failover chooses (facts/redis.md, "Failover").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PromoteRule {
     /// Any that runs: what can happen when Sentinel's knowledge of the offsets is old.
@@ -177,6 +186,7 @@ pub enum PromoteRule {
 
 /// The network model between clients and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Network {
     /// Whether a request is one step or three.
@@ -194,6 +204,7 @@ impl Network {
 
 /// Whether a request is one step or three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkMode {
     /// Sent, executed and answered in one step.
@@ -204,6 +215,7 @@ pub enum NetworkMode {
 
 /// How late a message may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageDelay {
     /// It arrives before time passes.
@@ -227,6 +239,7 @@ impl MessageDelay {
 
 /// What the lock guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     /// Whether it refuses an effect that carries an older fencing token than one it has seen.

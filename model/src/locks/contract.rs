@@ -8,6 +8,7 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 use super::holder::Holder;
+use super::keys::Key;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
 
@@ -34,6 +35,10 @@ pub trait Lock:
     #[must_use]
     fn without(self, slot: KeyFamily) -> Self;
 
+    /// The keys that it occupies on a node, in the order in which readers should see them: for traces, pictures and the
+    /// comparison with a server.
+    fn keys(&self) -> Vec<Key>;
+
     /// The same with every holder renamed, for symmetry.
     #[must_use]
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self;
@@ -41,21 +46,39 @@ pub trait Lock:
 
 /// What the shared rules must know of a kind. Data, so that nothing outside the kind's own files decides by its name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts, each named where it is read")]
 pub struct Facts {
     /// The word that scenarios use.
     pub name: &'static str,
     /// How a refused client waits.
     pub waiting: Waiting,
     /// Whether a holder may enter again.
-    pub reenters: bool,
+    pub reentry: Support,
     /// Whether an acquire that finds the lock busy is a write all the same: `SET NX` is refused by a read-only node
     /// before it looks.
     pub busy_is_write: bool,
     /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
-    pub leaves_receipts: bool,
+    pub receipts: Support,
     /// Whether clients offer a forced release.
-    pub can_be_forced: bool,
+    pub force: Support,
+}
+
+/// Whether a kind has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It has.
+    Yes,
+    /// It has not.
+    No {
+        /// Why, for a reader who asked for it.
+        why: &'static str,
+    },
+}
+
+impl Support {
+    /// Whether the kind has it.
+    pub const fn is_there(self) -> bool {
+        matches!(self, Self::Yes)
+    }
 }
 
 /// How a refused client waits.
@@ -150,7 +173,7 @@ pub enum Publish {
     Unlock,
 }
 
-/// One of the keys of a lock.
+/// A family of the keys of a lock: what a script writes of it, and what can expire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum KeyFamily {
@@ -243,6 +266,8 @@ pub struct StoredHold {
     pub mode: HoldMode,
     /// How often it entered; at least 1.
     pub count: u8,
+    /// How long the hold lives if nobody renews it; off: it has no TTL.
+    pub remaining: Timer,
 }
 
 /// How a lock is held.

@@ -3,10 +3,14 @@
 use core::fmt;
 use core::num::NonZeroU8;
 
-use crate::limits::MAX_THREADS;
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{MAX_CLIENTS, MAX_THREADS};
+use crate::names::client_name;
 
 /// A client's thread, as the lock stores it. `Option<Holder>` is one byte.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Holder(NonZeroU8);
 
 impl Holder {
@@ -34,13 +38,31 @@ impl Holder {
     }
 }
 
-impl fmt::Debug for Holder {
+/// As Redis stores it: `A:1` for the first thread of the first client.
+impl fmt::Display for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", client_name(self.client()), self.thread() + 1)
     }
 }
 
-/// `A` for client 0.
-pub fn client_name(client: u8) -> char {
-    char::from(b'A' + client)
+impl fmt::Debug for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Holder> for String {
+    fn from(holder: Holder) -> Self {
+        holder.to_string()
+    }
+}
+
+impl TryFrom<String> for Holder {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut all = (0..MAX_CLIENTS).flat_map(|client| (0..MAX_THREADS).map(move |thread| Self::new(client, thread)));
+        let named = all.find(|holder| holder.to_string() == text);
+        named.ok_or_else(|| format!("{text:?} is not a holder such as \"A:1\""))
+    }
 }

@@ -19,6 +19,7 @@ macro_rules! kinds {
     ($($(#[$meta:meta])* $kind:ident => $lock:ty,)+) => {
         /// The kinds of lock that are modelled.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         pub enum LockKind {
             $($(#[$meta])* #[doc = concat!("[`", stringify!($lock), "`]")] $kind,)+

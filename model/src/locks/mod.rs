@@ -4,6 +4,7 @@
 
 pub mod contract;
 pub mod holder;
+pub mod keys;
 pub mod kind;
 pub mod plain;
 pub mod procedure;
@@ -11,7 +12,7 @@ pub mod receipts;
 pub mod reentrant;
 pub mod stored;
 
-pub use contract::{Facts, StoredHold, Lock, LockContext, LockReply, LockRequest, Outcome, Waiting};
+pub use contract::{Facts, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support, Waiting};
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use receipts::Receipt;

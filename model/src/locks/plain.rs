@@ -6,9 +6,11 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    Facts, StoredHold, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Waiting, Writes,
+    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support,
+    Waiting, Writes,
 };
 use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
@@ -23,10 +25,10 @@ impl Lock for Plain {
     const FACTS: Facts = Facts {
         name: "plain",
         waiting: Waiting::Polls,
-        reenters: false,
+        reentry: Support::No { why: "the key is there or not, and counts nothing" },
         busy_is_write: true,
-        leaves_receipts: false,
-        can_be_forced: false,
+        receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
+        force: Support::No { why: "only its creator deletes the key" },
     };
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -39,7 +41,9 @@ impl Lock for Plain {
     }
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
-        self.holder.map(|holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1 }).into_iter()
+        let remaining = self.remaining;
+        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1, remaining };
+        self.holder.map(hold).into_iter()
     }
 
     fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
@@ -57,6 +61,15 @@ impl Lock for Plain {
             KeyFamily::Lock => Self::default(),
             KeyFamily::Receipt => self,
         }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let key = |holder: Holder| Key {
+            slot: KeySlot::Lock,
+            value: KeyValue::String(holder.to_string()),
+            ttl: self.remaining,
+        };
+        self.holder.map(key).into_iter().collect()
     }
 
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
@@ -99,7 +112,7 @@ impl Plain {
         Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::Released)
     }
 
-    /// `DEL`. No client offers it for this kind ([`Facts::can_be_forced`]).
+    /// `DEL`. No client offers it for this kind ([`Facts::force`]).
     fn force(self) -> Outcome<Self> {
         if self.holder.is_none() {
             return Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease);

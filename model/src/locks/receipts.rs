@@ -8,6 +8,7 @@ use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
 
 use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
 use crate::limits::MAX_RECEIPTS;
 use crate::time::Timer;
 
@@ -24,6 +25,17 @@ pub struct Receipt {
     pub remaining: Timer,
 }
 
+impl Receipt {
+    /// The key that it occupies on a node.
+    fn key(self) -> Key {
+        Key {
+            slot: KeySlot::Receipt { holder: self.holder, number: self.id },
+            value: KeyValue::String(if self.freed { "1" } else { "0" }.to_owned()),
+            ttl: self.remaining,
+        }
+    }
+}
+
 /// The receipts that a node stores.
 pub trait ReceiptStore:
     Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
@@ -38,6 +50,11 @@ pub trait ReceiptStore:
     /// One receipt more. `None`: there is no room.
     #[must_use]
     fn with(self, receipt: Receipt) -> Option<Self>;
+
+    /// The keys that they occupy on a node.
+    fn keys(&self) -> Vec<Key> {
+        self.iter().map(Receipt::key).collect()
+    }
 
     /// The receipt of that release.
     fn find(&self, holder: Holder, id: u8) -> Option<Receipt> {

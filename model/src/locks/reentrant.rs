@@ -7,10 +7,11 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    Facts, StoredHold, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, Waiting,
-    Writes,
+    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, StoredHold,
+    Support, Waiting, Writes,
 };
 use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
@@ -28,10 +29,10 @@ impl Lock for Reentrant {
     const FACTS: Facts = Facts {
         name: "reentrant",
         waiting: Waiting::Subscribes,
-        reenters: true,
+        reentry: Support::Yes,
         busy_is_write: false,
-        leaves_receipts: true,
-        can_be_forced: true,
+        receipts: Support::Yes,
+        force: Support::Yes,
     };
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -44,7 +45,8 @@ impl Lock for Reentrant {
     }
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
-        let hold = |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: self.hold_count };
+        let (count, remaining) = (self.hold_count, self.remaining);
+        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count, remaining };
         self.holder.map(hold).into_iter()
     }
 
@@ -63,6 +65,15 @@ impl Lock for Reentrant {
             KeyFamily::Lock => Self::default(),
             KeyFamily::Receipt => self,
         }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let key = |holder: Holder| Key {
+            slot: KeySlot::Lock,
+            value: KeyValue::Hash([(holder.to_string(), self.hold_count.into())].into()),
+            ttl: self.remaining,
+        };
+        self.holder.map(key).into_iter().collect()
     }
 
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {

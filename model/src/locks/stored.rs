@@ -1,7 +1,8 @@
 //! What one node stores of one lock: what its kind keeps, and the release receipts beside it.
 
-use super::contract::{StoredHold, Lock, LockContext};
+use super::contract::{Lock, LockContext, StoredHold};
 use super::holder::Holder;
+use super::keys::Key;
 use super::receipts::{Receipt, ReceiptStore};
 use crate::time::Timer;
 
@@ -33,6 +34,11 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
     /// Everybody who holds.
     pub fn holders(&self) -> impl Iterator<Item = StoredHold> {
         self.lock.holders()
+    }
+
+    /// Every key that it occupies on a node.
+    pub fn keys(&self) -> Vec<Key> {
+        self.lock.keys().into_iter().chain(self.receipts.keys()).collect()
     }
 
     /// `ticks` pass on this node's clock. Receipts age with time alone: clocks that jump beside receipts are refused by

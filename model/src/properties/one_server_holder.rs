@@ -3,7 +3,6 @@
 use super::claim::{Claim, PropertyKind, always};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
-use crate::slots::Slots as _;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 

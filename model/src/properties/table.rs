@@ -29,6 +29,7 @@ macro_rules! properties {
     ) => {
         /// A property.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(rename_all = "kebab-case")]
         pub enum Property {
             $($(#[$safety_doc])* $safety,)+

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 /// What is known of a property after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every reachable state was explored, and it is so in each.

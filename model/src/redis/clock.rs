@@ -11,7 +11,6 @@ use crate::config::sections::{Bound, Config, Ttls};
 use crate::locks::contract::{KeyFamily, Lock, Writes};
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::stored::Stored;
-use crate::slots::Slots;
 
 impl<Y: ServerLayout> Server<'_, Y> {
     /// Whether the lock's key on the acting master expires when `ticks` pass.

@@ -9,7 +9,6 @@ use super::server::Server;
 use crate::config::sections::{Config, Fsync};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
-use crate::slots::Slots;
 
 impl<Y: ServerLayout> Server<'_, Y> {
     /// What a node has written reaches its disk.

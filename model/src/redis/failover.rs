@@ -12,7 +12,6 @@ use super::server::Server;
 use crate::config::sections::{Bound, PromoteRule};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
-use crate::slots::Slots;
 use crate::time::Timer;
 
 impl<Y: ServerLayout> Server<'_, Y> {

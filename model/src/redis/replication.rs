@@ -15,7 +15,6 @@ use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
-use crate::slots::Slots;
 use crate::time::Timer;
 
 impl<Y: ServerLayout> Server<'_, Y> {

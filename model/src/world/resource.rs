@@ -13,7 +13,6 @@ use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::reply::Reply;
-use crate::slots::Slots;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A holder writes to the resource.

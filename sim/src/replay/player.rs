@@ -13,8 +13,8 @@ use std::collections::VecDeque;
 
 use lockstep_model::action::Party;
 use lockstep_model::config::{Cluster, Ttls};
-use lockstep_model::step::Happening;
-use lockstep_model::trace::{State, Trace, TraceStep, client_name, node_name};
+use lockstep_model::Happening;
+use lockstep_model::trace::{State, SubscriptionState, Trace, TraceStep, client_name, node_name};
 use lockstep_model::{Action, Config, LockKind};
 use lockstep_redis::Scripts;
 use redis::{Cmd, Connection, ConnectionLike, Pipeline, Value};
@@ -211,7 +211,7 @@ impl Player {
     fn known(&self, difference: &Difference, trace: &Trace) -> Option<&'static str> {
         let before = trace.state_after(difference.step.checked_sub(1)?);
         let asked = &before.clients.get(client_of(difference.action)?)?.master;
-        let is_replica = before.nodes.iter().any(|node| node.name == *asked && node.role != "master");
+        let is_replica = before.nodes.iter().any(|node| node.name == *asked && !node.is_master());
         let is_seen = is_replica && difference.what == "reply" && self.server.shows_scripts_what_has_expired();
         is_seen.then_some(
             "before Redis 7.0 a script on a replica still sees a key that has expired, until the master deletes it; the \
@@ -394,7 +394,7 @@ impl Player {
         if step.happenings.contains(&Happening::Published) {
             let name = node_name_of(node);
             for (listener, client) in self.listeners.iter_mut().zip(&before.clients) {
-                if client.subscription.as_deref() == Some(&name) {
+                if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
                     listener.awaited.push(at);
                 }
             }
@@ -424,7 +424,7 @@ impl Player {
             if member.role == Role::Dead {
                 continue;
             }
-            let words = self.interpreter.stored_words(node.lock.as_ref(), &node.receipts);
+            let words = self.interpreter.stored_words(&node.stored);
             member.pending.push((dump_command(&self.dump_sha1), Expected::Keys { at, words }));
         }
     }
@@ -439,11 +439,11 @@ impl Player {
             // What was published before must come to the old subscription, what is published later to the new one.
             // A release that ends a wait does both in one step: nobody publishes to itself.
             self.flush()?;
-            match is.as_deref() {
+            match is {
                 None => self.listeners[index] = Listener::default(),
                 // The connection died with its node; what had been read is still to be delivered.
-                Some("lost") => self.listeners[index].subscriber = None,
-                Some(node) => {
+                Some(SubscriptionState::Lost) => self.listeners[index].subscriber = None,
+                Some(SubscriptionState::Node(node)) => {
                     let node = self.index_of(node);
                     let channel = self.interpreter.channel();
                     self.told.note(|| format!("{}: SUBSCRIBE {channel}", node_name_of(node)));

@@ -3,8 +3,8 @@
 //! The two sides share no type. Both are put into the same plain words here, and the words are compared.
 
 use lockstep_model::config::LockKind;
-use lockstep_model::trace::{RequestState, State, StoredLock, StoredReceipt};
-use lockstep_model::wire::Verb;
+use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey};
+use lockstep_model::client::Verb;
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::locks::{plain, reentrant};
 use lockstep_redis::{Call, Error as ReplyError, Holder, Lease, Names, Receipt, Scripts};
@@ -179,7 +179,6 @@ pub struct Interpreter {
     /// Whether a request is three steps; then it is sent by [`call_of`](Self::call_of).
     is_split: bool,
     receipt_lease: Lease,
-    threads: u8,
     tick_ms: u32,
     lease: Lease,
     names: Names,
@@ -198,7 +197,6 @@ impl Interpreter {
             } else {
                 Receipt::LEASE
             },
-            threads: config.clients.threads,
             tick_ms: config.time.tick_ms,
             lease: Lease::from_ms(u64::from(config.time.lease) * u64::from(config.time.tick_ms))?,
             names: Names::of("lock"),
@@ -321,16 +319,30 @@ impl Interpreter {
     }
 
     /// What a node should store, in the words of [`compare`](super::compare).
-    pub fn stored_words(&self, lock: Option<&StoredLock>, receipts: &[StoredReceipt]) -> String {
-        let lock = lock.map(|lock| self.lock_words(lock));
-        let receipts = receipts.iter().map(|receipt| {
-            let key = self.names.receipt(&Self::receipt_id(&receipt.holder, receipt.receipt));
-            let remaining_ms = receipt.remaining_ticks.map(|ticks| self.ms(ticks));
-            super::compare::key_words(&key, "string", remaining_ms, &[u8::from(receipt.freed).to_string()])
-        });
-        let mut lines: Vec<_> = receipts.chain(lock).collect();
+    pub fn stored_words(&self, contents: &Contents) -> String {
+        let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key)).collect();
         lines.sort_unstable();
         lines.join("\n")
+    }
+
+    fn key_words(&self, key: &StoredKey) -> String {
+        let name = match key.slot {
+            KeySlot::Lock => self.names.lock().to_owned(),
+            KeySlot::Receipt { holder, number } => self.names.receipt(&Self::receipt_id(&holder.to_string(), number)),
+        };
+        let pair = |(name, number): (&String, String)| [name.clone(), number];
+        let (kind, content) = match &key.value {
+            KeyValue::String(value) => ("string", vec![value.clone()]),
+            KeyValue::Hash(fields) => {
+                ("hash", fields.iter().flat_map(|(field, number)| pair((field, number.to_string()))).collect())
+            }
+            KeyValue::List(items) => ("list", items.clone()),
+            KeyValue::Zset(members) => {
+                ("zset", members.iter().flat_map(|(member, score)| pair((member, score.to_string()))).collect())
+            }
+        };
+        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        super::compare::key_words(&name, kind, remaining_ms, &content)
     }
 
     /// A request that sets out, by what the model says of it.
@@ -339,7 +351,7 @@ impl Interpreter {
         match request.verb {
             Verb::Acquire => self.acquire(&holder),
             Verb::Release | Verb::Undo => {
-                self.release(&Self::receipt_id(&request.holder, request.receipt.unwrap_or_default()), &holder)
+                self.release(&Self::receipt_id(&holder.to_string(), request.receipt.unwrap_or_default()), &holder)
             }
             Verb::Renew => self.renew(&holder),
         }
@@ -348,21 +360,6 @@ impl Interpreter {
     /// Redisson's is random; the model's number is unique among all that anybody remembers.
     fn receipt_id(holder: &str, number: u8) -> String {
         format!("{holder}-{number}")
-    }
-
-    fn lock_words(&self, lock: &StoredLock) -> String {
-        // Where clients have one thread, the model does not name it.
-        let holder = if self.threads > 1 { lock.holder.clone() } else { format!("{}:1", lock.holder) };
-        let content = match self.lock {
-            LockKind::Plain => vec![holder],
-            LockKind::Reentrant => vec![holder, lock.hold_count.to_string()],
-        };
-        let kind = match self.lock {
-            LockKind::Plain => "string",
-            LockKind::Reentrant => "hash",
-        };
-        let remaining_ms = lock.remaining_ticks.map(|ticks| self.ms(ticks));
-        super::compare::key_words(self.names.lock(), kind, remaining_ms, &content)
     }
 
     fn ms(&self, ticks: u8) -> i64 {

@@ -1,9 +1,9 @@
 //! What is seen of a request that is three steps: it is executed, answered, lost, sent again, given up.
 
 use lockstep_model::config::MissedRenewal;
-use lockstep_model::step::{Happening, Reply};
+use lockstep_model::{Happening, Reply};
 use lockstep_model::trace::RequestState;
-use lockstep_model::wire::{Slot, Verb};
+use lockstep_model::client::{Slot, Verb};
 
 use super::super::paint::Tone;
 use super::super::words::{count, reply, time};
@@ -232,8 +232,7 @@ impl Teller<'_> {
     /// Whether the thread that asked still lives; a watchdog does with its process.
     fn thread_is_there(&self, client: u8, request: &RequestState) -> bool {
         let threads = &self.before.clients[usize::from(client)].threads;
-        request.verb == Verb::Renew
-            || threads.iter().any(|thread| thread.name == request.holder && thread.phase != "dead")
+        request.verb == Verb::Renew || threads.iter().any(|thread| thread.name == request.holder && !thread.is_dead())
     }
 }
 

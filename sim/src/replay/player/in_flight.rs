@@ -2,9 +2,9 @@
 //! executed.
 
 use lockstep_model::Action;
-use lockstep_model::step::{Happening, Reply};
-use lockstep_model::trace::{RequestState, State, TraceStep, client_name};
-use lockstep_model::wire::Slot;
+use lockstep_model::{Happening, Reply};
+use lockstep_model::trace::{RequestStage, RequestState, State, SubscriptionState, TraceStep, client_name};
+use lockstep_model::client::Slot;
 use redis::{ConnectionLike as _, Value};
 
 use super::super::translate::acknowledged;
@@ -159,7 +159,7 @@ impl Player {
             for slot in Slot::ALL {
                 let key = (client, slot);
                 match state_of(&step.state, key) {
-                    Some(request) if request.stage == "sent" && is_sent_now(step, before, key) => {
+                    Some(request) if request.stage == RequestStage::Sent && is_sent_now(step, before, key) => {
                         self.in_flight.take(key);
                         let thread = thread_of(&step.state, client, request);
                         let wait = request.asks_for.map(wait_for);
@@ -169,7 +169,7 @@ impl Player {
                         self.told.note(|| format!("{} writes {asked}{then}", client_name(client)));
                         self.in_flight.lines.push((key, line));
                     }
-                    Some(request) if request.stage != "lost" => {}
+                    Some(request) if request.stage != RequestStage::Lost => {}
                     Some(_) | None => drop(self.in_flight.take(key)),
                 }
             }
@@ -183,7 +183,7 @@ impl Player {
         if step.happenings.contains(&Happening::Published) {
             let name = node_name_of(node);
             for (listener, client) in self.listeners.iter_mut().zip(&before.clients) {
-                if client.subscription.as_deref() == Some(&name) {
+                if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
                     listener.awaited.push(at);
                 }
             }
@@ -202,7 +202,7 @@ fn state_of(state: &State, (client, slot): Key) -> Option<&RequestState> {
 
 /// Whether its node has still to say who has the grant.
 fn waits_after(state: &State, key: Key) -> bool {
-    state_of(state, key).is_some_and(|request| request.stage == "confirming")
+    state_of(state, key).is_some_and(|request| request.stage == RequestStage::Confirming)
 }
 
 /// Whether its node has said so.

@@ -2,7 +2,7 @@
 
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, PromoteRule, Ttls};
-use lockstep_model::trace::{State, TraceStep};
+use lockstep_model::trace::{Contents, State, TraceStep};
 use redis::ConnectionLike;
 
 use super::{Error, Gate, Member, Node, Phantom, Player, Role, Server};
@@ -80,15 +80,15 @@ impl Player {
         self.members[node].node.restart()?;
         self.members[node].connection = self.connect(&self.members[node].node)?;
         require_replicas(&self.config, &self.members[node].node)?;
-        let is_master = step.state.nodes[node].role == "master";
+        let is_master = step.state.nodes[node].is_master();
         if !is_master {
             // As its configuration would say; and whom it names is not there for it yet.
             self.members[node].node.follow_nobody()?;
         }
         self.members[node].role = if is_master { Role::Master } else { Role::Replica };
         self.note_disk(node)?;
-        let disk = before.nodes[node].on_disk.as_ref().and_then(|disk| disk.lock.as_ref());
-        let finds = if disk.is_some() { "finds its AOF" } else { "finds nothing" };
+        let finds_lock = before.nodes[node].on_disk.as_ref().is_some_and(Contents::is_held);
+        let finds = if finds_lock { "finds its AOF" } else { "finds nothing" };
         self.told.note(|| format!("{} is started again, and {finds}", super::node_name_of(node)));
         Ok(())
     }
