@@ -41,7 +41,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
 
 /// The text with comments that span several lines on one line.
 fn flattened(file: &File) -> String {
-    let leaders: &[&str] = match file.extension() {
+    let prefixes: &[&str] = match file.extension() {
         "rs" => &["//!", "///", "//"],
         "lua" => &["--"],
         "toml" => &["#"],
@@ -49,7 +49,7 @@ fn flattened(file: &File) -> String {
     };
     let words = file.text.lines().map(|line| {
         let line = line.trim();
-        leaders.iter().find_map(|leader| line.strip_prefix(leader)).unwrap_or(line).trim()
+        prefixes.iter().find_map(|prefix| line.strip_prefix(prefix)).unwrap_or(line).trim()
     });
     words.collect::<Vec<_>>().join(" ")
 }
