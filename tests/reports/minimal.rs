@@ -1,4 +1,4 @@
-//! Why a trace is as short as can be: what is left when a step is left out, and a count of all that is as short.
+//! Why a trace is minimal: what happens without each of its steps, and a count of all histories that are as short.
 
 use lockstep_model::trace::TraceError;
 use lockstep_model::{Action, InLayout, Config, Property, Layout, World, in_layout, step};
@@ -8,15 +8,15 @@ use lockstep_sim::scenario::Scenario;
 use crate::page::listed;
 use crate::runs;
 
-/// What there is of histories of one length.
+/// The histories of one length.
 pub struct Count {
     /// How many.
     pub all: u64,
-    /// Those whose last state breaks the property.
+    /// The ones whose last state breaks the property.
     pub breaking: Vec<Vec<Action>>,
 }
 
-/// All histories of that many steps, one by one: no set of states, no search.
+/// Enumerates all histories of that many steps one by one, without a set of states and without a search.
 pub fn count(config: &Config, property: Property, steps: usize) -> Count {
     in_layout(config, Counting { property, steps })
 }
@@ -64,7 +64,7 @@ impl Counting {
     }
 }
 
-/// What becomes of a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
+/// What happens to a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
 pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Option<String> {
     let mut rest = actions.to_vec();
     rest.remove(left_out);
@@ -83,9 +83,10 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
             let believers: Vec<_> = last.state.believers().map(|thread| thread.name.as_str()).collect();
             let reply = words::reply(&scenario.config, last.answer);
             let answered =
-                if reply.is_empty() { String::new() } else { format!(", {} is told “{reply}”", last.lane) };
+                if reply.is_empty() { String::new() } else { format!(", {} is answered “{reply}”", last.lane) };
             let alone = if believers.len() == 1 { "alone believes" } else { "believe" };
-            (believers.len() < 2).then(|| format!("all can happen{answered}; {} {alone}", listed(&believers)))
+            (believers.len() < 2)
+                .then(|| format!("all the others can happen{answered}; {} {alone}", listed(&believers)))
         }
     }
 }
