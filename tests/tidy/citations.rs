@@ -7,6 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{File, assert_none, house, root};
 
+/// The directories whose files pages name.
+const TOP: [&str; 7] = ["model", "impl", "sim", "tests", "reports", "docs", "tools"];
+
 /// A page, from the root, and the heading that is meant, if one is named.
 #[derive(Debug, PartialEq, Eq)]
 struct Citation {
@@ -93,6 +96,20 @@ fn links(file: &File) -> Vec<Citation> {
     targets.collect()
 }
 
+/// The paths that a Markdown page names in code style, `model/src/step.rs`. Capitals stand for any name:
+/// `model/src/locks/KIND.rs`.
+fn named_paths(file: &File) -> Vec<&str> {
+    let spans = file.text.split('`').skip(1).step_by(2);
+    let is_path = |span: &&str| {
+        let is_ours = TOP.iter().any(|folder| span.starts_with(&format!("{folder}/")));
+        is_ours
+            && span
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "/._-".contains(letter))
+    };
+    spans.filter(is_path).collect()
+}
+
 /// A relative path, from the root.
 fn resolved(folder: &str, path: &str) -> String {
     let mut parts: Vec<_> = folder.split('/').filter(|part| !part.is_empty()).collect();
@@ -116,6 +133,10 @@ fn complaints(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<String> {
         .collect();
     let mut complaints = Vec::new();
     for file in files {
+        if file.extension() == "md" {
+            let missing = named_paths(file).into_iter().filter(|path| !exists(path.trim_end_matches('/')));
+            complaints.extend(missing.map(|path| format!("{}: there is no {path}", file.path)));
+        }
         let cited = match file.extension() {
             "md" => links(file),
             "rs" | "lua" | "toml" => citations(file),
@@ -168,6 +189,8 @@ fn a_citation_that_leads_nowhere_is_noticed() {
         cites("docs/glossary.md", "[a](facts/redis.md#the-clock) [b](../docs) [c](https://a.b/c) [d](#d)\n# D"),
         0
     );
+    assert_eq!(cites("docs/glossary.md", "`docs/facts/redis.md` `docs/locks/KIND.md` `a/b` `docs`"), 0);
+    assert_eq!(cites("docs/glossary.md", "`docs/facts/valkey.md` and ```text\ntests/x.rs\n```"), 1);
     for bad in ["[a](redis.md)", "[a](facts/redis.md#no-heading)", "[a](#nowhere)", "[a](../docs/facts/valkey.md)"] {
         assert_eq!(cites("docs/glossary.md", bad), 1, "{bad}");
     }
