@@ -5,7 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
 use lockstep_model::outcomes::SWITCH_VALUES;
-use lockstep_model::config::{Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
+use lockstep_model::config::{Fault, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::Happening;
 use lockstep_model::step::enabled;
@@ -68,12 +68,12 @@ proptest! {
 /// One world with everything that the table asks for, for each kind of lock and way of a switch.
 fn rich() -> Vec<Config> {
     let mut all = Vec::new();
-    for lock in LockKind::ALL {
+    for &lock in LockKind::ALL {
         for profile in Profile::ALL {
             for promote in PROMOTE_RULES {
                 let mut config = scenario("failover-to-the-wrong-replica").config;
                 config.lock = lock;
-                config.clients.max_holds = if lock == LockKind::Plain { 1 } else { 2 };
+                config.clients.max_holds = if lock.facts().reentry.is_there() { 2 } else { 1 };
                 config.clients.count = 2;
                 config.time.renew_every = Some(1);
                 config.time.wait_limit = Some(2);
@@ -218,7 +218,7 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
     let mut config = scenario("failover-loses-the-grant").config;
     config.faults.crash_node = 4;
     let coverage = looked_at(config, 200_000);
-    assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(ActionKind::CrashNode, 2)], "there are two nodes");
+    assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(Fault::CrashNode, 2)], "there are two nodes");
     // The watchdog of a dead thread goes on, and nobody is there to take its lock: no renewal is missed.
     let mut config = scenario("missed-renewal-of-2021").config;
     let ways = |config: &Config| -> Vec<_> {

@@ -1,15 +1,13 @@
 //! What is true of the step function whatever the scenario: checked along random histories.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::action::Party;
 use lockstep_model::config::MAX_MESSAGES;
-use lockstep_model::locks::plain::Plain;
-use lockstep_model::locks::reentrant::Reentrant;
-use lockstep_model::client::{Slot, Stage};
-use lockstep_model::world::{Client, Holder, Phase, Subscription};
-use lockstep_model::{Action, InLayout, Config, Prefilter, Property, Layout, Verdict, World, in_layout, step};
-use lockstep_sim::check::Engine;
+use lockstep_model::client::{Client, Phase, Slot, Stage};
+use lockstep_model::{Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, in_layout, step};
+use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 use proptest::prelude::*;
@@ -21,11 +19,43 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
     proptest::sample::select(builtin())
 }
 
-/// A small world is a small value: two clients, a master and a replica within two cache lines (design §2).
+/// A small world is a small value: two clients, a master and a replica within two cache lines, whatever the lock.
 #[test]
 fn a_small_world_is_under_128_bytes() {
-    assert!(size_of::<World<Reentrant, 2, 2>>() < 128);
-    assert!(size_of::<World<Plain, 2, 2>>() < 128);
+    let mut config = BuiltIn::named("failover-loses-the-grant").expect("it is built in").scenario().config;
+    for &lock in LockKind::ALL {
+        config.lock = lock;
+        assert!(in_layout(&config, Size) < 128, "{}", lock.name());
+    }
+}
+
+struct Size;
+
+impl InLayout for Size {
+    type Output = usize;
+
+    fn run<Y: Layout>(self, _: &Config) -> usize {
+        size_of::<World<Y>>()
+    }
+}
+
+/// More actions than a byte can number: the largest world in a split network, with every fault.
+#[test]
+fn the_largest_world_has_a_number_for_each_of_its_actions() {
+    let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nrenew_every = 1\njump = 1\n[clients]\ncount = 4\n\
+                threads = 2\nacquires = 1\n[cluster]\nreplicas = 2\nwait_for = 0\n[network]\nmode = \"split\"\n[protocol]\n\
+                resend = \"release\"\nreceipts = false\n[faults]\ncrash_client = 1\ncrash_thread = 1\npause_client = 1\n\
+                crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\ncut_link = 1\n\
+                vanish_key = 1\nlose_request = 1\nlose_reply = 1\ninterrupt = 1\nhand_over = 1\n";
+    let scenario = Scenario::parse("largest", text).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(Action::all(&scenario.config).len() > 256, "{}", Action::all(&scenario.config).len());
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits =
+        Limits { max_states: Some(20_000), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
+    assert!(outcome.states >= 20_000, "{}", outcome.states);
+    let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());
+    assert!(traces.map(lockstep_model::trace::Trace::retrace).all(|judged| judged.is_ok()), "each witness can be executed");
 }
 
 proptest! {
@@ -150,7 +180,7 @@ impl InLayout for Standstills {
             }
             // Where as many messages wait as the model can count, no further one is sent: a bound of every claim.
             let is_full = |client: &Client| client.wakeup.messages.max(client.wakeup.permits) == MAX_MESSAGES;
-            assert!(acts || world.clients.iter().any(is_full), "nobody acts, and time waits: {world:?}");
+            assert!(acts || world.clients().any(|(_, client)| is_full(client)), "nobody acts, and time waits: {world:?}");
         }
     }
 }
@@ -166,10 +196,10 @@ impl InLayout for Demotions {
         each_step::<Y>(config, |world, action, next| {
             let Action::Demote { node } = action else { return };
             let master = next.acting_master().expect("somebody to follow");
-            assert_eq!(next.node(node).record, master.record);
-            let hears = |client: &Client| client.wakeup.subscription == Subscription::on(node);
-            assert!(!next.clients.iter().any(hears));
-            erased += usize::from(world.node(node).record != master.record);
+            assert_eq!(next.node(node).stored, master.stored);
+            let hears = |client| next.group().connection(client).subscription() == Some(node);
+            assert!(!(0..config.clients.count).any(hears));
+            erased += usize::from(world.node(node).stored != master.stored);
         });
         erased
     }
@@ -184,9 +214,9 @@ impl InLayout for HalfOpenLinks {
     fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut seen = 0;
         each_step::<Y>(config, |_, action, next| {
-            for (index, node) in (0u8..).zip(&next.group.nodes) {
-                let is_half_open = (0..config.nodes()).any(|other| node.is_half_open_to(other));
-                let may_be = node.is_master() && (node.is_cut() || index == next.group.master);
+            for (index, node) in next.group().numbered() {
+                let is_half_open = (0..config.nodes()).any(|other| node.links.is_half_open_to(other));
+                let may_be = node.is_master() && (node.is_cut() || index == next.group().master);
                 assert!(may_be || !is_half_open, "after {action:?}: {next:?}");
                 seen += usize::from(is_half_open && !node.is_cut());
             }
@@ -210,19 +240,19 @@ impl InLayout for Waits {
             };
             for holder in threads(config) {
                 let Some(call) = call(next, holder) else { continue };
-                let replicas = next.client(holder.client()).replicas;
-                let have = (0..config.nodes()).filter(|&node| replicas.has(holder.thread(), node)).count();
+                let connection = next.group().connection(holder.client());
+                let have = (0..config.nodes()).filter(|&node| connection.is_acknowledged_by(holder.thread(), node)).count();
                 assert!(have < usize::from(call.asks_for), "after {action:?}: {next:?}");
                 seen.0 += 1;
             }
             if action == Action::Tick {
                 assert!(threads(config).all(|holder| call(world, holder).is_none()), "time passed in {world:?}");
             }
-            for effect in next.group.nodes.iter().flat_map(|node| &node.link.effects[..usize::from(node.link.len)]) {
+            for effect in next.group().numbered().flat_map(|(_, node)| node.queue.effects()) {
                 if !effect.is_awaited() {
                     continue;
                 }
-                let holder = effect.record.holder().expect("a grant has a holder");
+                let holder = effect.stored.holders().next().expect("a grant has a holder").holder;
                 let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
                 assert!(waits, "after {action:?}: {next:?}");
                 seen.1 += 1;
@@ -262,7 +292,7 @@ impl InLayout for TimeWaits<'_> {
     type Output = ();
 
     fn run<Y: Layout>(self, config: &Config) {
-        let prefilter = Prefilter::new(config);
+        let prefilter = Prefilter::<Y>::new(config);
         let all = prefilter.actions();
         let mut world = World::<Y>::initial(config);
         for &action in self.0 {
