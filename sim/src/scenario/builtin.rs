@@ -1,6 +1,6 @@
 //! The scenarios that the binary carries.
 
-use super::Scenario;
+use super::definition::Scenario;
 
 /// A scenario as it stands in the tree, unread.
 #[derive(Clone, Copy, Debug)]

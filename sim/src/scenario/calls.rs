@@ -10,8 +10,8 @@ use lockstep_model::config::{
 };
 use lockstep_model::locks::Support;
 
-use super::impossible::Pair;
-use super::reader::{Parts, Sections};
+use super::pair::Pair;
+use super::parts::{Parts, Sections};
 use super::section::Section;
 
 /// What the scenario says of requests that are not answered.

@@ -1,22 +1,14 @@
 //! Values that are fine alone and describe nothing together.
 
-use lockstep_model::LockKind;
 use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
 use lockstep_model::locks::{Facts, Support};
 
-use super::code::Code;
-use super::error::Problem;
-use super::reader::{Parts, Sections};
+use super::pair::{Pair, kinds_with};
+use super::parts::{Parts, Sections};
 use super::section::Section;
 
 /// A shorter tick could end before the fsync of a second.
 const MIN_TICK_MS_EVERYSEC: u32 = 2000;
-
-/// The first kind that has something, as a scenario would ask for it.
-pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
-    let kind = LockKind::ALL.iter().find(|kind| is_there(kind.facts()));
-    kind.map_or_else(|| "another lock kind".to_owned(), |kind| format!("lock = \"{}\"", kind.name()))
-}
 
 /// Notes every pair that does not go together. Parts that are wrong in themselves are left out.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -229,39 +221,6 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             Pair::not_yet(&sections.faults, key, "what it does to the receipts beside the lock is not modelled")
                 .with(sections.network.span_of("mode"), "receipts matter where requests are sent again")
                 .note("use receipts = false in [protocol], or mode = \"atomic\" in [network]");
-        }
-    }
-}
-
-/// Two places that don't go together; nothing if the first is not in the file.
-pub(super) struct Pair<'s, 'a> {
-    section: &'s Section<'a>,
-    problem: Option<Problem>,
-}
-
-impl<'s, 'a> Pair<'s, 'a> {
-    pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
-        Self::with_code(Code::Impossible, section, key, reason)
-    }
-
-    /// Two that could go together, and whose rules nobody has written yet.
-    fn not_yet(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
-        Self::with_code(Code::NotModelled, section, key, reason)
-    }
-
-    fn with_code(code: Code, section: &'s Section<'a>, key: &str, reason: &str) -> Self {
-        let problem = section.span_of(key).map(|span| Problem::at(code, span, reason));
-        Self { section, problem }
-    }
-
-    pub(super) fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
-        let Some(span) = span else { return self };
-        Self { problem: self.problem.map(|problem| problem.also(span, label)), ..self }
-    }
-
-    pub(super) fn note(self, help: &str) {
-        if let Some(problem) = self.problem {
-            self.section.note::<()>(problem.help(help));
         }
     }
 }

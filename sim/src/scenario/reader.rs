@@ -1,7 +1,7 @@
 //! From the text of a scenario to its world and claims.
 //!
-//! First every key alone, then what does not go together, then the claims: a claim is judged only in a world that is
-//! right.
+//! First every key alone, then keys that contradict each other, then the claims: a claim is judged only in a world without
+//! errors.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -18,7 +18,10 @@ use toml::de::{DeTable, DeValue};
 use super::code::Code;
 use super::error::Problem;
 use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
-use super::{Scenario, calls, impossible, syntax};
+use super::pair::kinds_with;
+use super::parts::{Parts, Sections};
+use super::definition::Scenario;
+use super::{calls, impossible, syntax};
 
 /// Characters of a story.
 pub const MAX_STORY: usize = 500;
@@ -65,68 +68,7 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Notes) -> Option
     Some(Scenario { name: name.into(), story, config: config?, expect })
 }
 
-/// The tables of the file.
-pub(super) struct Sections<'a> {
-    pub(super) time: Section<'a>,
-    pub(super) clients: Section<'a>,
-    pub(super) cluster: Section<'a>,
-    pub(super) network: Section<'a>,
-    pub(super) protocol: Section<'a>,
-    pub(super) faults: Section<'a>,
-    resource: Section<'a>,
-    fairness: Section<'a>,
-    expect: Section<'a>,
-}
-
-/// The parts of a world; `None`: something in it is wrong, which is noted.
-pub(super) struct Parts {
-    pub(super) lock: Option<LockKind>,
-    pub(super) time: Option<Time>,
-    pub(super) clients: Option<Clients>,
-    pub(super) cluster: Option<Cluster>,
-    pub(super) network: Option<Network>,
-    pub(super) protocol: Option<Protocol>,
-    pub(super) calls: Option<Calls>,
-    pub(super) faults: Option<Faults>,
-    resource: Entry<Resource>,
-    strong_fairness: Option<bool>,
-}
-
-impl Parts {
-    fn config(&self) -> Option<Config> {
-        Some(Config {
-            lock: self.lock?,
-            time: self.time?,
-            clients: self.clients?,
-            cluster: self.cluster?,
-            network: self.network?,
-            protocol: self.protocol?,
-            calls: if self.network?.mode == NetworkMode::Split { self.calls? } else { Calls::DEFAULT },
-            faults: self.faults?,
-            resource: self.resource.optional().or(None)?,
-            strong_fairness: self.strong_fairness?,
-            #[cfg(feature = "mutants")]
-            mutant: None,
-        })
-    }
-}
-
-impl<'a> Sections<'a> {
-    /// All are opened before any is read: a key in the wrong one is not missed in the right one.
-    fn open(top: &Section<'a>, end: usize) -> Self {
-        Self {
-            time: top.table("time", end),
-            clients: top.table("clients", end),
-            cluster: top.table("cluster", end),
-            network: top.table("network", end),
-            protocol: top.table("protocol", end),
-            faults: top.table("faults", end),
-            resource: top.table("resource", end),
-            fairness: top.table("fairness", end),
-            expect: top.table("expect", end),
-        }
-    }
-
+impl Sections<'_> {
     fn parts(&self, top: &Section<'_>) -> Parts {
         let protocol = self.protocol();
         Parts {
@@ -311,7 +253,7 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
     let modelled = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind)));
     let kinds: Vec<_> = modelled.chain(PLANNED_KINDS.map(|name| (name, None))).collect();
     let lock = top.word("lock", "lock kind", &kinds);
-    let example = format!("one of the lock kinds: {}", impossible::kinds_with(|facts| facts.reentry.is_there()));
+    let example = format!("one of the lock kinds: {}", kinds_with(|facts| facts.reentry.is_there()));
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 

@@ -9,7 +9,8 @@ use super::builtin::{BuiltIn, builtin, builtin_files};
 use super::code::Code;
 use super::error::{Problem, ScenarioError};
 use super::section::{meant, short};
-use super::{Scenario, unreadable};
+use super::definition::Scenario;
+use super::file::unreadable;
 
 /// Entries of a folder and all below: more is not a folder of scenarios, and a whole disk should not be walked.
 const MAX_ENTRIES: usize = 10_000;

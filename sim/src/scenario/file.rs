@@ -1,0 +1,97 @@
+//! Reads a scenario from a file or a text.
+
+use std::fs::File;
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use super::code::Code;
+use super::definition::Scenario;
+use super::error::{Problem, ScenarioError};
+use super::{reader, section};
+
+/// Bytes of a file; a scenario has a few hundred.
+pub const MAX_BYTES: usize = 64 * 1024;
+/// Letters of a scenario's name: it becomes part of file names.
+pub const MAX_NAME: usize = 120;
+
+impl Scenario {
+    /// The scenario in a file.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the file.
+    pub fn read(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
+        let path = path.as_ref();
+        let shown = path.display().to_string();
+        let fail = |problem| ScenarioError::of_file(&shown, problem);
+        if path.is_dir() {
+            let problem = Problem::of_file(Code::IsAFolder, "this is a folder; a scenario is one file");
+            return Err(fail(problem.help("name a file in it")));
+        }
+        // Checked before it is opened: opening a pipe waits for a writer.
+        if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            let problem = Problem::of_file(Code::Unreadable, "can't be read: this is no file but a pipe or a device");
+            return Err(fail(problem.help("write it to a file, and name that")));
+        }
+        let bytes = start_of(path).map_err(|error| fail(unreadable(&error)))?;
+        if bytes.len() > MAX_BYTES {
+            return Err(fail(too_big()));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| fail(not_utf8(&error)))?;
+        let name = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
+        check_name(&name).map_err(fail)?;
+        Self::parse_shown(&name, &shown, &text)
+    }
+
+    /// The scenario in a text, under that name.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the name or the text.
+    pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
+        check_name(name).map_err(|problem| ScenarioError::of_file(name, problem))?;
+        Self::parse_shown(name, name, text)
+    }
+
+    fn parse_shown(name: &str, shown: &str, text: &str) -> Result<Self, ScenarioError> {
+        if text.len() > MAX_BYTES {
+            return Err(ScenarioError::of_file(shown, too_big()));
+        }
+        reader::read(name, text).map_err(|problems| ScenarioError::in_text(shown, text, problems))
+    }
+}
+
+/// The file, or as much of it as shows that it is too big.
+fn start_of(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
+    let is_fine = !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with('-');
+    if is_fine {
+        return Ok(());
+    }
+    let title = format!("`{}` can't be a scenario's name", section::short(name));
+    let problem = Problem::of_file(Code::BadName, title);
+    Err(problem.help(format!("names stand in commands and traces: use a-z, 0-9 and hyphens, at most {MAX_NAME}")))
+}
+
+pub(super) fn unreadable(error: &io::Error) -> Problem {
+    // Without the number of the operating system: "no such file or directory".
+    let reason = error.to_string();
+    let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
+    Problem::of_file(Code::Unreadable, format!("can't be read: {reason}"))
+}
+
+fn too_big() -> Problem {
+    let title = format!("too big for a scenario: more than {} KiB", MAX_BYTES / 1024);
+    Problem::of_file(Code::TooBig, title).help("a scenario is a paragraph; is this another file?")
+}
+
+fn not_utf8(error: &std::string::FromUtf8Error) -> Problem {
+    let offset = error.utf8_error().valid_up_to();
+    let line = error.as_bytes()[..offset].split(|&byte| byte == b'\n').count();
+    let title = format!("not UTF-8: the byte at offset {offset}, in line {line}, begins no character");
+    Problem::of_file(Code::NotUtf8, title).help("save the file as UTF-8")
+}

@@ -1,0 +1,47 @@
+//! Two places of a scenario file that do not go together.
+
+use lockstep_model::LockKind;
+use lockstep_model::locks::Facts;
+
+use super::code::Code;
+use super::error::Problem;
+use super::section::Section;
+
+/// The first kind that has something, as a scenario would ask for it.
+pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
+    let kind = LockKind::ALL.iter().find(|kind| is_there(kind.facts()));
+    kind.map_or_else(|| "another lock kind".to_owned(), |kind| format!("lock = \"{}\"", kind.name()))
+}
+
+/// Two places that contradict each other; nothing if the first is not in the file.
+pub(super) struct Pair<'s, 'a> {
+    section: &'s Section<'a>,
+    problem: Option<Problem>,
+}
+
+impl<'s, 'a> Pair<'s, 'a> {
+    pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+        Self::with_code(Code::Impossible, section, key, reason)
+    }
+
+    /// Two that could go together, but whose rules are not modelled.
+    pub(super) fn not_yet(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+        Self::with_code(Code::NotModelled, section, key, reason)
+    }
+
+    fn with_code(code: Code, section: &'s Section<'a>, key: &str, reason: &str) -> Self {
+        let problem = section.span_of(key).map(|span| Problem::at(code, span, reason));
+        Self { section, problem }
+    }
+
+    pub(super) fn with(self, span: Option<core::ops::Range<usize>>, label: impl Into<String>) -> Self {
+        let Some(span) = span else { return self };
+        Self { problem: self.problem.map(|problem| problem.also(span, label)), ..self }
+    }
+
+    pub(super) fn note(self, help: &str) {
+        if let Some(problem) = self.problem {
+            self.section.note::<()>(problem.help(help));
+        }
+    }
+}
