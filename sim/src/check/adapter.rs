@@ -9,8 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use lockstep_model::{Action, Config, Prefilter, Property, Layout, World, step};
 use stateright::Model;
 
-use super::Coverage;
-use super::coverage::Kinds;
+use super::coverage::{Coverage, Kinds};
 
 /// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
 pub(crate) const GO_ON: &str = "every state is looked at";

@@ -1,13 +1,12 @@
-//! What a run came to see, and what it never did.
+//! What a run reached, and what it did not.
 //!
-//! In the hot path a step costs one count, of its kind and its answer, and a state a word of bits. Everything else is
-//! made of these when the run is over.
+//! In the hot path a step costs one count, of its kind and its answer, and a state one word of bits. Everything else is
+//! computed from these when the run is over.
 
+use lockstep_model::config::{Fault, Faults};
 use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
 use lockstep_model::Happening;
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
-
-use super::Coverage;
 
 /// Kinds of action, a bit each: what can happen in one state.
 #[derive(Clone, Copy, Debug, Default)]
@@ -18,6 +17,68 @@ impl Kinds {
     pub(crate) const fn insert(&mut self, kind: ActionKind) {
         const { assert!(ActionKind::ALL.len() <= u64::BITS as usize, "a bit each") };
         self.0 |= 1 << kind as u8;
+    }
+}
+
+/// What a run reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    /// How often an action of each kind was taken and answered so, in the order of [`ActionKind::ALL`] and
+    /// [`ReplyKind::ALL`].
+    pub answers: [[u64; ReplyKind::ALL.len()]; ActionKind::ALL.len()],
+    /// In how many states an action of each kind can happen.
+    pub enabled: [u64; ActionKind::ALL.len()],
+    /// Everything that happened in any step.
+    pub happenings: Happenings,
+    /// For each fault, the least that was left of its budget in any state.
+    pub least_left: Faults,
+}
+
+impl Coverage {
+    /// Nothing seen yet.
+    pub fn none(config: &Config) -> Self {
+        Self { answers: [[0; _]; _], enabled: [0; _], happenings: Happenings::NONE, least_left: config.faults }
+    }
+
+    /// Notes a step: the one count that is made for each.
+    pub(super) fn note(&mut self, kind: ActionKind, reply: Reply, happenings: Happenings) {
+        self.answers[kind as usize][reply.kind() as usize] += 1;
+        self.happenings = self.happenings.and(happenings);
+    }
+
+    /// What somebody else saw.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.answers.as_flattened_mut().iter_mut().zip(other.answers.as_flattened()) {
+            *mine += theirs;
+        }
+        for (mine, theirs) in self.enabled.iter_mut().zip(other.enabled) {
+            *mine += theirs;
+        }
+        self.happenings = self.happenings.and(other.happenings);
+        self.note_left(other.least_left);
+    }
+
+    /// Notes what a state has left of the budgets.
+    pub(super) fn note_left(&mut self, left: Faults) {
+        self.least_left = self.least_left.least(left);
+    }
+
+    /// What the scenario allows and the run never did, in words.
+    pub(super) fn unreached(&self, config: &Config) -> Vec<String> {
+        let never = ActionKind::ALL
+            .into_iter()
+            .filter(|kind| kind.is_allowed(config) && self.taken(*kind) == 0)
+            .map(|kind| format!("{} is never taken", kind.name()));
+        let unspent = self
+            .unspent()
+            .filter(|(fault, _)| self.taken(ActionKind::of_fault(*fault)) > 0)
+            .map(|(fault, left)| format!("of the budget for {} always {left} are left", fault.name()));
+        never.chain(unspent).collect()
+    }
+
+    /// The budgets that are never spent to the end, and what is always left of them.
+    pub fn unspent(&self) -> impl Iterator<Item = (Fault, u8)> {
+        self.least_left.budgets().into_iter().filter(|(_, left)| *left > 0)
     }
 }
 

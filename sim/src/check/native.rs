@@ -25,10 +25,11 @@ use std::time::Instant;
 
 use lockstep_model::{Action, Config, Prefilter, Happenings, Property, Layout, Reply, Step, World, step, step_into};
 
-use super::coverage::Kinds;
+use super::coverage::{Coverage, Kinds};
 use super::fingerprint::{Fingerprint, Recent, Table};
-use super::team::Team;
-use super::{Coverage, Limits, Search, Stopped};
+use super::limits::{Limits, Stopped};
+use super::search::Search;
+use super::worker_pool::{WorkerPool, lock};
 
 /// Shards of the table; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
@@ -143,7 +144,7 @@ struct Broken {
 
 struct Searching<'a, Y: Layout, F> {
     rules: Rules<'a, Y>,
-    team: Team,
+    pool: WorkerPool,
     shards: Vec<Mutex<Shard<F>>>,
     origins: Origins,
     coverage: Coverage,
@@ -228,7 +229,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         let initial = rules.represent(World::<Y>::initial(rules.config));
         let mut searching = Self {
             rules,
-            team: Team::of(rules.options.threads),
+            pool: WorkerPool::of(rules.options.threads),
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
             origins: Origins::of(rules.actions.len()),
             coverage: Coverage::none(rules.config),
@@ -304,7 +305,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
     /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
     fn expand(&mut self, block: Vec<Vec<World<Y>>>, layer: u32, next: &mut Layer<Y>) -> usize {
         let rules = self.rules;
-        let team = self.team.for_states(block.len() * CHUNK);
+        let pool = self.pool.for_states(block.len() * CHUNK);
         let first = u32::try_from(self.first).unwrap_or(u32::MAX);
 
         // Expand.
@@ -314,7 +315,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         let batches = &self.batches[..block.len()];
         let recent = &self.recent;
         let at = self.first;
-        team.share(block.len(), |thread, number| {
+        pool.share(block.len(), |thread, number| {
             let mut recent = lock(&recent[thread]);
             recent.begin(at + number);
             rules.expand(&block[number], number, &mut lock(&batches[number]), &mut recent);
@@ -323,7 +324,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         // Sift. Each shard hears its candidates in the order of parent and action.
         let shards = &self.shards;
         let expanded: Vec<_> = self.batches[..block.len()].iter_mut().map(|batch| &*exclusive(batch)).collect();
-        team.share(SHARDS, |_, number| lock(&shards[number]).sift(number, &expanded));
+        pool.share(SHARDS, |_, number| lock(&shards[number]).sift(number, &expanded));
         for Batch { coverage, .. } in expanded {
             self.generated += coverage.steps();
             self.coverage.add(coverage);
@@ -331,10 +332,10 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
 
         // Put in order: what each shard found is, all of it together is not.
         let sifted: Vec<_> = self.shards.iter_mut().map(|shard| &exclusive(shard).found).collect();
-        let parts = team.threads() * PARTS_A_THREAD;
+        let parts = pool.threads() * PARTS_A_THREAD;
         self.parts.resize_with(parts.max(self.parts.len()), Mutex::default);
         let sorted = &self.parts;
-        team.share(parts, |_, part| {
+        pool.share(parts, |_, part| {
             let bound = |part: usize| join(block.len() * CHUNK * part / parts, 0);
             let (from, to) = (bound(part), bound(part + 1));
             let of_part = |found: &Vec<u32>| {
@@ -358,7 +359,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
         let starts = starts(&block);
         let spare = &self.spare;
-        let made = team.share(pieces.len(), |_, number| {
+        let made = pool.share(pieces.len(), |_, number| {
             let piece = lock(spare).pop().unwrap_or_else(|| Vec::with_capacity(CHUNK));
             rules.make(&block, pieces[number], (first, &starts), layer, piece)
         });
@@ -632,10 +633,6 @@ impl<F: Fingerprint> Shard<F> {
 
 fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {
     shared.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
-
-pub(super) fn lock<T>(shared: &Mutex<T>) -> std::sync::MutexGuard<'_, T> {
-    shared.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
 /// The high bits: the low ones choose the slot.

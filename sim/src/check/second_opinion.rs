@@ -14,7 +14,9 @@ use lockstep_model::{Action, Config, Property, Layout};
 use stateright::{Checker, Model};
 
 use super::adapter::{Adapter, Asked, Watch};
-use super::{Coverage, Limits, Search, Stopped};
+use super::coverage::Coverage;
+use super::limits::{Limits, Stopped};
+use super::search::Search;
 
 /// How often the limits are looked at while stateright runs.
 const GLANCE: Duration = Duration::from_millis(2);

@@ -15,7 +15,7 @@ use std::time::Instant;
 use lockstep_model::{Property, Verdict};
 
 use crate::check::liveness::{Lasting, lasting, longest_wait};
-use crate::check::team::Team;
+use crate::check::worker_pool::WorkerPool;
 use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
 use crate::scenario::Scenario;
 pub use draft::Draft;
@@ -219,7 +219,7 @@ pub fn frontier(
         states: 0,
         seconds: 0.0,
     };
-    let team = Team::of(options.threads);
+    let pool = WorkerPool::of(options.threads);
     let mut sets = vec![FaultSet::none()];
     for size in 0..=options.most {
         let scenarios: Vec<(FaultSet, Scenario)> = sets
@@ -227,13 +227,13 @@ pub fn frontier(
             // Two that do not go together are no set.
             .filter_map(|set| Some((set.clone(), set.under(draft, repair)?.scenario(A_SET, A_SET).ok()?)))
             .collect();
-        let outcomes = team.share(scenarios.len(), |_, number| {
+        let outcomes = pool.share(scenarios.len(), |_, number| {
             if limits.stop.load(Ordering::Relaxed) {
                 return None;
             }
             Some(check_as(&scenarios[number].1, How::by(Engine::Native), limits))
         });
-        let waits = team.share(scenarios.len(), |_, number| {
+        let waits = pool.share(scenarios.len(), |_, number| {
             let is_asked = size <= 1 && !limits.stop.load(Ordering::Relaxed);
             is_asked.then(|| longest_wait(&scenarios[number].1.config, limits).ok().flatten())
         });
@@ -250,7 +250,7 @@ pub fn frontier(
             }
             found.note(set, &outcome, &mut minimal);
         }
-        let lasts = team.share(minimal.len(), |_, number| {
+        let lasts = pool.share(minimal.len(), |_, number| {
             let (property, Minimal { faults, .. }) = &minimal[number];
             let (_, scenario) = scenarios.iter().find(|(set, _)| set == faults)?;
             lasting(&scenario.config, *property, limits).ok().flatten()

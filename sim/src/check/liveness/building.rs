@@ -16,10 +16,9 @@
 use std::sync::Mutex;
 
 use super::graph::{Graph, Marks, Origin, Space};
-use crate::check::Stopped;
 use crate::check::fingerprint::roomy;
-use crate::check::native::lock;
-use crate::check::team::Team;
+use crate::check::limits::Stopped;
+use crate::check::worker_pool::{WorkerPool, lock};
 
 /// Shards of the numbers; many more than threads, so that they share them evenly. A power of two.
 const SHARDS: usize = 64;
@@ -71,6 +70,16 @@ struct Edges {
     ends: Vec<usize>,
 }
 
+impl Graph {
+    /// Visits every state, on this many threads: what it finds, and in which order, does not depend on them.
+    ///
+    /// # Errors
+    /// Why it could not.
+    pub fn of<S: Space>(space: &S, threads: usize) -> Result<Self, Stopped> {
+        Building::new(space, threads).whole()
+    }
+}
+
 impl<'a, S: Space> Building<'a, S> {
     pub(super) fn new(space: &'a S, threads: usize) -> Self {
         let initial = space.initial();
@@ -91,7 +100,7 @@ impl<'a, S: Space> Building<'a, S> {
 
     /// Looks at every state.
     pub(super) fn whole(mut self) -> Result<Graph, Stopped> {
-        let team = Team::of(self.threads);
+        let pool = WorkerPool::of(self.threads);
         let mut first = 0;
         while !self.layer.is_empty() {
             self.graph.layers.push(first);
@@ -105,7 +114,7 @@ impl<'a, S: Space> Building<'a, S> {
                 if states > u32::MAX as usize - BLOCK * MOST_SUCCESSORS {
                     return Err(Stopped::TableFull);
                 }
-                first = self.expand(team.for_states(block.len() * CHUNK), block, first);
+                first = self.expand(pool.for_states(block.len() * CHUNK), block, first);
             }
         }
         Ok(self.graph)
@@ -120,13 +129,13 @@ impl<'a, S: Space> Building<'a, S> {
 
     /// Adds the edges of a block of states, and what is new to the next layer. `first` is the number of its first state;
     /// the answer, that of the first one behind it.
-    fn expand(&mut self, team: &Team, block: &[Vec<S::State>], first: u32) -> u32 {
+    fn expand(&mut self, pool: &WorkerPool, block: &[Vec<S::State>], first: u32) -> u32 {
         let space = self.space;
 
-        let expanded = team.share(block.len(), |_, piece| Expanded::of(space, &block[piece]));
+        let expanded = pool.share(block.len(), |_, piece| Expanded::of(space, &block[piece]));
 
         let shards = &self.shards;
-        let sifted = team.share(SHARDS, |_, shard| {
+        let sifted = pool.share(SHARDS, |_, shard| {
             let mut table = lock(&shards[shard]);
             expanded.iter().map(|piece| table.places(&piece.identities[shard])).collect::<Vec<_>>()
         });
@@ -145,14 +154,14 @@ impl<'a, S: Space> Building<'a, S> {
             let parent = &block[new.piece as usize][usize::from(new.offset)];
             space.nth_successor(parent, new.action, usize::from(new.nth))
         };
-        let made = team.share(pieces.len(), |_, piece| {
+        let made = pool.share(pieces.len(), |_, piece| {
             let states: Vec<_> = pieces[piece].iter().map(state).collect();
             let marks: Vec<_> = states.iter().map(|state| space.marks(state)).collect();
             (states, marks)
         });
 
         let (graph, numbers) = (&self.graph, &self.numbers);
-        let joined = team.share(expanded.len(), |_, piece| {
+        let joined = pool.share(expanded.len(), |_, piece| {
             let marks = &graph.marks[firsts[piece] as usize..];
             expanded[piece].edges(&places(piece), numbers, marks)
         });

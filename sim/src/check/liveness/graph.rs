@@ -5,7 +5,7 @@
 //! that draw a graph by hand.
 
 use super::actions::{ActionSet, Fairness};
-use super::building::Building;
+use crate::check::limits::Stopped;
 
 /// What a property says of a state: a bit each, by whatever meaning the space gives them.
 pub type Marks = u32;
@@ -34,7 +34,7 @@ pub trait Space: Sync {
     fn fairness(&self) -> Fairness;
 
     /// Why the search must stop now, after so many states in so many bytes. It is asked now and then.
-    fn stops(&self, states: usize, bytes: usize) -> Option<super::Stopped>;
+    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped>;
 }
 
 /// How a state was reached first.
@@ -72,14 +72,6 @@ pub struct Graph {
 }
 
 impl Graph {
-    /// Looks at every state, on so many threads: what it finds, and in which order, does not depend on them.
-    ///
-    /// # Errors
-    /// Why it could not.
-    pub fn of<S: Space>(space: &S, threads: usize) -> Result<Self, super::Stopped> {
-        Building::new(space, threads).whole()
-    }
-
     /// The first state alone.
     pub(super) fn starting(marks: Marks, fairness: Fairness) -> Self {
         Self {

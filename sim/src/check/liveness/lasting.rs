@@ -9,7 +9,8 @@ use lockstep_model::{Action, InLayout, Config, Prefilter, Property, Layout, Worl
 
 use super::components::Components;
 use super::graph::{Graph, Marks};
-use super::{Limits, Stopped, Worlds};
+use super::worlds::Worlds;
+use crate::check::limits::{Limits, Stopped};
 
 /// How long.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,39 +1,37 @@
-//! Threads that share the pieces of a pass, and are there from the beginning of a run to its end.
+//! Threads that share the pieces of a pass, and live from the beginning of a run to its end.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
-
-use super::native::lock;
 
 /// Below so many states a pass is not worth waking other threads for.
 const WORTH_SHARING: usize = 1 << 11;
 
-/// Who works: the caller alone, or threads that wait for work.
+/// The workers: the caller alone, or threads that wait for work.
 ///
 /// A pass takes a millisecond and a run has hundreds of them: to start threads for each would take longer than what
 /// they save.
-pub(crate) struct Team(Option<ThreadPool>);
+pub(crate) struct WorkerPool(Option<ThreadPool>);
 
-impl Team {
+impl WorkerPool {
     /// The caller, alone.
     pub(crate) const ALONE: &Self = &Self(None);
 
-    /// So many threads. Nothing that is found depends on their number, so where the system gives none the caller does it
+    /// This many threads. Nothing that is found depends on their number: where the system gives none, the caller works
     /// alone.
     pub(crate) fn of(threads: usize) -> Self {
         let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build().ok();
         Self((threads > 1).then(build).flatten())
     }
 
-    /// How many work.
+    /// How many threads work.
     pub(crate) fn threads(&self) -> usize {
         1 + self.0.as_ref().map_or(0, ThreadPool::current_num_threads)
     }
 
-    /// Who is worth to be asked for a pass over so many states.
+    /// The worker pool to use for this many states.
     pub(crate) const fn for_states(&self, states: usize) -> &Self {
         if states < WORTH_SHARING { Self::ALONE } else { self }
     }
@@ -69,4 +67,9 @@ impl Team {
         done.sort_unstable_by_key(|(number, _)| *number);
         done.into_iter().map(|(_, result)| result).collect()
     }
+}
+
+/// The value behind a lock. A poisoned one is used as it is: a panic of a worker ends the run anyway.
+pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

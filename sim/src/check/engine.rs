@@ -1,0 +1,56 @@
+//! Which engine searches, and how.
+
+use super::native;
+
+/// The search engine.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// Our own breadth-first search.
+    #[default]
+    Native,
+    /// stateright, the second opinion on safety; liveness is always checked by the native engine.
+    Stateright,
+    /// Both on safety; a difference between them is an internal error.
+    Both,
+}
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct How {
+    /// The search engine.
+    pub engine: Engine,
+    /// Options of the native engine.
+    pub native: native::Options,
+    /// How wide its fingerprints are.
+    pub fingerprint: Width,
+}
+
+/// How wide a fingerprint is, bits.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Width {
+    /// 8 bytes per state.
+    #[default]
+    #[value(name = "64")]
+    Bits64,
+    /// 16 bytes per state, for a lower collision probability.
+    #[value(name = "128")]
+    Bits128,
+}
+
+impl Width {
+    /// As a number.
+    pub const fn bits(self) -> u32 {
+        match self {
+            Self::Bits64 => u64::BITS,
+            Self::Bits128 => u128::BITS,
+        }
+    }
+}
+
+impl How {
+    /// One thread, no reduction.
+    pub fn by(engine: Engine) -> Self {
+        Self { engine, native: native::Options::default(), fingerprint: Width::default() }
+    }
+}
+

@@ -1,0 +1,137 @@
+//! The pass over the complete graph of a scenario: for each property, whether something is owed for ever on a fair path.
+
+use std::time::Instant;
+
+use lockstep_model::{Action, Config, Holder, InLayout, Layout, Prefilter, Property, World, in_layout};
+
+use super::graph::{Graph, Marks};
+use super::lasso::Lasso;
+use super::worlds::Worlds;
+use crate::check::limits::{Limits, Stopped};
+
+/// What the pass found.
+#[derive(Clone, Debug)]
+pub struct Liveness {
+    /// Distinct states of the graph.
+    pub states: u64,
+    /// Its edges, and one that leads to the first state: as many as a search generates states.
+    pub generated: u64,
+    /// One per property asked for.
+    pub found: Vec<Found>,
+}
+
+/// What the pass found of one property.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// It is never owed to anybody.
+    Vacuous,
+    /// On every fair path it comes true.
+    Holds,
+    /// On this one it never does.
+    Violated(Run),
+}
+
+/// A lasso of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The stem, and one turn of the loop.
+    pub actions: Vec<Action>,
+    /// Steps of the stem.
+    pub loop_start: usize,
+}
+
+/// To whom a property may be owed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Whom {
+    /// To the threads of one client. All clients start alike and are treated alike, so what can happen to one can happen
+    /// to each.
+    OneClient,
+    /// To every thread of every client: to see that it makes no difference.
+    Everybody,
+}
+
+/// Looks at every fair path, on so many threads.
+///
+/// # Errors
+/// Why it could not look at every state.
+pub fn look(
+    config: &Config,
+    properties: &[Property],
+    whom: Whom,
+    threads: usize,
+    limits: &Limits<'_>,
+    started: Instant,
+) -> Result<Liveness, Stopped> {
+    in_layout(config, Looking { properties, whom, threads, limits, started })
+}
+
+struct Looking<'a> {
+    properties: &'a [Property],
+    whom: Whom,
+    threads: usize,
+    limits: &'a Limits<'a>,
+    started: Instant,
+}
+
+impl InLayout for Looking<'_> {
+    type Output = Result<Liveness, Stopped>;
+
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let prefilter = Prefilter::<Y>::new(config);
+        let actions = prefilter.actions();
+        let debts = debts(config, self.properties, self.whom);
+        let marks = |world: &World<Y>| -> Marks {
+            let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
+            owed.map(|(number, _): (u32, _)| 1 << number).sum()
+        };
+        let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits: self.limits, started: self.started };
+        let graph = Graph::of(&space, self.threads)?;
+        // The graph is complete: its size is no reason any more to stop.
+        let limits = Limits { max_states: None, ..*self.limits };
+        let mut found = Vec::with_capacity(self.properties.len());
+        for &property in self.properties {
+            let marks: Vec<Marks> =
+                (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
+            let mut shortest: Option<Lasso> = None;
+            for &mark in marks.iter().filter(|mark| graph.has_mark(**mark)) {
+                if let Some(stopped) = limits.exceeded(graph.states() as u64, 0, self.started) {
+                    return Err(stopped);
+                }
+                let lasso = graph.always_eventually(|marks| marks & mark == 0);
+                let all = shortest.into_iter().chain(lasso);
+                shortest = all.min_by_key(|lasso| (lasso.stem.len(), lasso.turn.len()));
+            }
+            found.push(match shortest {
+                Some(lasso) => Found::Violated(lasso.run(actions)),
+                None if marks.iter().any(|mark| graph.has_mark(*mark)) => Found::Holds,
+                None => Found::Vacuous,
+            });
+        }
+        Ok(Liveness { states: graph.states() as u64, generated: graph.generated(), found })
+    }
+}
+
+/// What may be owed to whom, a mark each.
+fn debts(config: &Config, properties: &[Property], whom: Whom) -> Vec<(Property, Holder)> {
+    let all = config.clients.count;
+    let holders = |property| {
+        // Who tells it as a person would: the first client holds, the last one waits.
+        let clients = match (whom, property) {
+            (Whom::Everybody, _) => 0..all,
+            (Whom::OneClient, Property::WaiterServed) => all - 1..all,
+            (Whom::OneClient, _) => 0..1,
+        };
+        let threads = 0..config.clients.threads;
+        clients.flat_map(move |client| threads.clone().map(move |thread| (property, Holder::new(client, thread))))
+    };
+    properties.iter().flat_map(|&property| holders(property)).collect()
+}
+
+impl Lasso {
+    fn run(self, actions: &[Action]) -> Run {
+        let loop_start = self.stem.len();
+        let all = self.stem.into_iter().chain(self.turn);
+        Run { actions: all.map(|edge| actions[usize::from(edge.action)]).collect(), loop_start }
+    }
+}
+

@@ -1,0 +1,63 @@
+//! The model, as a space of states.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use lockstep_model::{Action, Config, Layout, Prefilter, World, step};
+
+use super::actions::{ActionSet, Fairness};
+use super::graph::{Marks, Space};
+use crate::check::fingerprint::Fingerprint as _;
+use crate::check::limits::{Limits, Stopped};
+
+/// The model, as a space of states.
+pub(super) struct Worlds<'a, Y: Layout> {
+    pub(super) config: &'a Config,
+    pub(super) prefilter: &'a Prefilter<Y>,
+    /// What is asked of a state.
+    pub(super) marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
+    pub(super) limits: &'a Limits<'a>,
+    pub(super) started: Instant,
+}
+
+impl<Y: Layout> Space for Worlds<'_, Y> {
+    type State = World<Y>;
+
+    fn initial(&self) -> Self::State {
+        World::initial(self.config)
+    }
+
+    fn identity(&self, world: &Self::State) -> u64 {
+        u64::of(world)
+    }
+
+    fn marks(&self, world: &Self::State) -> Marks {
+        (self.marks)(world)
+    }
+
+    fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u16, Self::State)) {
+        self.prefilter.each_possible(world, |number, action| {
+            if let Some(next) = step(self.config, world, action) {
+                found(number, next.world);
+            }
+        });
+    }
+
+    fn nth_successor(&self, world: &Self::State, action: u16, _: usize) -> Self::State {
+        // An action leads to one world only.
+        step(self.config, world, self.prefilter.actions()[usize::from(action)]).map_or(*world, |next| next.world)
+    }
+
+    fn fairness(&self) -> Fairness {
+        let fair = || (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
+        let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
+        let all: ActionSet = fair().map(|(number, _)| number).collect();
+        let strong = (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
+    }
+
+    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
+        self.limits.progress.store(states as u64, Ordering::Relaxed);
+        self.limits.exceeded(states as u64, bytes as u64, self.started)
+    }
+}

@@ -1,0 +1,245 @@
+//! Checks a scenario: searches, judges what was found, examines fair paths, and says what is so.
+
+use std::time::Instant;
+
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_layout};
+
+use super::engine::{Engine, How, Width};
+use super::judge::{self, LassoWitness, Witness};
+use super::limits::{Limits, Stopped};
+use super::liveness::{self, Found, Liveness, Run, Whom};
+use super::outcome::{Error, Outcome, PropertyOutcome};
+use super::search::Search;
+use super::{native, second_opinion};
+use crate::scenario::Scenario;
+
+/// Looks at every state of the scenario and says what is so, on one thread.
+///
+/// # Errors
+/// As [`check_as`].
+pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<Outcome, Error> {
+    check_as(scenario, How::by(engine), limits)
+}
+
+/// Looks at every state of the scenario and says what is so.
+///
+/// # Errors
+/// [`Error`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
+pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Outcome, Error> {
+    let engine = how.engine;
+    let started = Instant::now();
+    let config = &scenario.config;
+    let applying: Vec<Property> =
+        Property::ALL.into_iter().filter(|property| property.applies(config).is_ok()).collect();
+    let safety: Vec<Property> =
+        applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
+
+    let run = |kind| search(config, &safety, How { engine: kind, ..how }, limits);
+    let search = match engine {
+        Engine::Native | Engine::Stateright => run(engine),
+        Engine::Both => {
+            let native = run(Engine::Native);
+            compare(&scenario.name, &safety, &native, &run(Engine::Stateright))?;
+            native
+        }
+    };
+
+    let witnesses: Vec<Witness<'_>> = safety
+        .iter()
+        .zip(&search.witnesses)
+        .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
+        .collect();
+    let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
+    let must_stop = || limits.exceeded(0, 0, started).is_some();
+    // A passage counts as one step of the search: what it finds need not be shortest.
+    let judgement = if how.native.skip_idle {
+        judge::execute_all(config, &witnesses)
+    } else {
+        judge::judge(config, &witnesses, &must_stop)
+    };
+    let judgement = judgement.map_err(reject)?;
+
+    let promises: Vec<Property> =
+        applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
+    let looked = Instant::now();
+    let liveness = match search.stopped {
+        None if !promises.is_empty() => {
+            let threads = how.native.threads;
+            Some(liveness::look(config, &promises, Whom::OneClient, threads, limits, started))
+        }
+        _ => None,
+    };
+    let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
+
+    let mut properties = Vec::new();
+    for property in applying {
+        let declared = scenario.expect.get(&property).copied();
+        if let Some(index) = promises.iter().position(|promise| *promise == property) {
+            let found = of_liveness(scenario, property, index, liveness.as_ref(), &search).map_err(reject)?;
+            properties.push(PropertyOutcome { declared, ..found });
+            continue;
+        }
+        let witness = witnesses.iter().find(|witness| witness.property == property);
+        let (verdict, why) = verdict(config, property, witness.is_some(), &search);
+        let trace = witness
+            .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
+            .transpose()
+            .map_err(reject)?;
+        properties.push(PropertyOutcome { property, declared, verdict, why, engine, trace });
+    }
+    Ok(Outcome {
+        scenario: scenario.name.clone(),
+        config: *config,
+        engine,
+        states: search.states,
+        generated: search.generated,
+        depth: search.depth,
+        complete: search.stopped.is_none(),
+        seconds: started.elapsed().as_secs_f64(),
+        fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
+        peak_bytes: search.peak_bytes,
+        liveness_seconds,
+        coverage: search.coverage,
+        properties,
+    })
+}
+
+/// Looks at every state for these safety properties and says what was found, judged by nobody.
+///
+/// # Panics
+/// Asked for both engines at once: there is one search.
+pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limits<'_>) -> Search {
+    assert!(how.engine != Engine::Both, "one engine a search");
+    in_layout(config, Searching { how, properties, limits })
+}
+
+struct Searching<'a> {
+    how: How,
+    properties: &'a [Property],
+    limits: &'a Limits<'a>,
+}
+
+impl InLayout for Searching<'_> {
+    type Output = Search;
+
+    fn run<Y: Layout>(self, config: &Config) -> Search {
+        let Self { how, properties, limits } = self;
+        match (how.engine, how.fingerprint) {
+            (Engine::Stateright, _) => second_opinion::search::<Y>(config, properties, limits),
+            (_, Width::Bits64) => native::search::<Y, u64>(config, properties, how.native, limits),
+            (_, Width::Bits128) => native::search::<Y, u128>(config, properties, how.native, limits),
+        }
+    }
+}
+
+fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search) -> (Verdict, Option<String>) {
+    if is_broken {
+        return (Verdict::Violated, None);
+    }
+    if property == Property::ActionsReached {
+        let unreached = search.coverage.unreached(config);
+        return match search.stopped {
+            // What was reached was reached, wherever the search stopped.
+            _ if unreached.is_empty() => (Verdict::Holds, None),
+            Some(stopped) => (Verdict::Inconclusive, Some(stopped.words(search.states))),
+            None => (Verdict::Vacuous, Some(unreached.join("; "))),
+        };
+    }
+    if let Some(stopped) = search.stopped {
+        return (Verdict::Inconclusive, Some(stopped.words(search.states)));
+    }
+    match property.antecedent() {
+        Some(antecedent) if !search.coverage.happenings.has(antecedent) => {
+            (Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()))
+        }
+        _ => (Verdict::Holds, None),
+    }
+}
+
+/// What the liveness pass says of a property; a lasso is judged.
+fn of_liveness(
+    scenario: &Scenario,
+    property: Property,
+    index: usize,
+    liveness: Option<&Result<Liveness, Stopped>>,
+    search: &Search,
+) -> Result<PropertyOutcome, judge::Rejection> {
+    let say =
+        |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };
+    let stopped = match liveness {
+        Some(Ok(liveness)) => {
+            return Ok(match &liveness.found[index] {
+                Found::Holds => say(Verdict::Holds, None, None),
+                Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
+                Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),
+            });
+        }
+        Some(Err(stopped)) => Some(*stopped),
+        None => search.stopped,
+    };
+    let why = stopped.map(|stopped| stopped.words(search.states));
+    Ok(say(Verdict::Inconclusive, why, None))
+}
+
+fn lasso(scenario: &Scenario, property: Property, run: &Run) -> Result<Trace, judge::Rejection> {
+    let Scenario { name, story, config, .. } = scenario;
+    judge::judge_lassos(config, &[LassoWitness { property, actions: &run.actions, loop_start: run.loop_start }])?;
+    let about = About::Counterexample {
+        property,
+        verdict: Verdict::Violated,
+        engine: "native".to_owned(),
+        // Nobody but the engine has looked for a shorter stem, and no one for a shorter loop elsewhere.
+        shortest: false,
+    };
+    let reproduce = format!("lockstep check {name}");
+    Trace::record_lasso(name, story, config, about, (&run.actions, run.loop_start), &reproduce)
+        .map_err(|_| judge::Rejection::NotClosed { property })
+}
+
+fn counterexample(
+    scenario: &Scenario,
+    engine: Engine,
+    witness: &Witness<'_>,
+    shortest: bool,
+) -> Result<Trace, judge::Rejection> {
+    let property = witness.property;
+    let engine = match engine {
+        Engine::Native | Engine::Both => "native",
+        Engine::Stateright => "stateright",
+    };
+    let about = About::Counterexample { property, verdict: Verdict::Violated, engine: engine.to_owned(), shortest };
+    let reproduce = format!("lockstep check {}", scenario.name);
+    Trace::record(&scenario.name, &scenario.story, &scenario.config, about, witness.actions, &reproduce)
+        .map_err(|_| judge::Rejection::NotEnabled { property, step: 0, action: Action::Tick })
+}
+
+/// Two engines, one truth. What stopped early cannot be compared.
+fn compare(scenario: &str, properties: &[Property], native: &Search, stateright: &Search) -> Result<(), Error> {
+    if native.stopped.is_some() || stateright.stopped.is_some() {
+        return Ok(());
+    }
+    let differ = |what: &str, native: String, stateright: String| {
+        if native == stateright {
+            return Ok(());
+        }
+        Err(Error::Disagree { scenario: scenario.to_owned(), what: what.to_owned(), native, stateright })
+    };
+    differ("distinct states", native.states.to_string(), stateright.states.to_string())?;
+    differ("depth", native.depth.to_string(), stateright.depth.to_string())?;
+    for kind in ActionKind::ALL {
+        let seen = |search: &Search| {
+            let coverage = &search.coverage;
+            format!("{:?} in {} states", coverage.answers[kind as usize], coverage.enabled[kind as usize])
+        };
+        differ(&format!("answers to {}", kind.name()), seen(native), seen(stateright))?;
+    }
+    for ((property, mine), theirs) in properties.iter().zip(&native.witnesses).zip(&stateright.witnesses) {
+        let words = |witness: &Option<Vec<Action>>| match witness {
+            Some(actions) => format!("violated after {} steps", actions.len()),
+            None => "not violated".to_owned(),
+        };
+        differ(property.id(), words(mine), words(theirs))?;
+    }
+    Ok(())
+}
