@@ -12,7 +12,7 @@ use lockstep_model::{Action, LockKind};
 use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{Options, fuzz};
-use lockstep_sim::replay::{Difference, Node, Player, Server, suited};
+use lockstep_sim::replay::{Difference, Player, Server, ServerNode, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::servers::for_every_version;
 use redis::RedisResult;
@@ -242,7 +242,7 @@ fn can_replay(version: &Server, scenario: &Scenario) -> bool {
 #[test]
 fn a_server_that_asks_scripts_for_no_replicas_is_refused_where_the_scenario_needs_them() {
     for_every_version(|version| {
-        let node = Node::start(version, 0).expect("a server starts");
+        let node = ServerNode::start(version, 0).expect("a server starts");
         node.require_replicas(1, 10).expect("a setting it has");
         let mut client = node.connect().expect("a connection");
         let plain: RedisResult<()> = redis::cmd("SET").arg("key").arg(1).query(&mut client);
@@ -257,7 +257,7 @@ fn a_server_that_asks_scripts_for_no_replicas_is_refused_where_the_scenario_need
             Ok(_) => assert!(version.counts_replicas_in_scripts(), "{version}"),
             Err(error) => {
                 assert!(!version.counts_replicas_in_scripts(), "{version}: {error}");
-                assert!(error.to_string().contains("min-replicas-to-write and scripts not"), "{error}");
+                assert!(error.to_string().contains("min-replicas-to-write to SET but not to scripts"), "{error}");
             }
         }
     });

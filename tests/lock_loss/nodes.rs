@@ -3,24 +3,24 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, Node, Server, Settings};
+use lockstep_sim::replay::{Gate, NodeSettings, Server, ServerNode};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
-fn start(server: &Server, fsync: Option<&'static str>) -> Node {
-    Node::start_with(server, START_MS, Settings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
+fn start(server: &Server, fsync: Option<&'static str>) -> ServerNode {
+    ServerNode::start_with(server, START_MS, NodeSettings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
-fn lock_of(node: &Node) -> Option<String> {
+fn lock_of(node: &ServerNode) -> Option<String> {
     node.connect().unwrap().get("lock").unwrap()
 }
 
-fn take_lock(node: &Node, holder: &str) {
+fn take_lock(node: &ServerNode, holder: &str) {
     let _: () = node.connect().unwrap().pset_ex("lock", holder, 30_000).unwrap();
 }
 
 /// A pair whose replica has all.
-fn pair(server: &Server) -> (Node, Node, Gate) {
+fn pair(server: &Server) -> (ServerNode, ServerNode, Gate) {
     let (master, replica) = (start(server, None), start(server, None));
     let gate = Gate::open(master.socket()).unwrap();
     replica.follow(&gate).unwrap();
@@ -52,7 +52,7 @@ fn with_fsync_every_second_a_power_cut_loses_what_was_written_since() {
     on_every_server(|server| {
         let node = start(server, Some("everysec"));
         take_lock(&node, "a");
-        node.note_disk().unwrap();
+        node.sync_disk().unwrap();
         take_lock(&node, "b");
         node.kill_without_power().unwrap();
         node.restart().unwrap();
@@ -85,11 +85,11 @@ fn a_copy_that_was_taken_is_on_the_disk() {
 #[test]
 fn a_key_that_is_thrown_away_and_one_that_is_deleted_by_hand_vanish_alike() {
     on_every_server(|server| {
-        let by_hand = |master: &Node| {
+        let by_hand = |master: &ServerNode| {
             let _: i64 = master.connect().unwrap().del("lock").unwrap();
         };
-        let by_want_of_memory = |master: &Node| master.throw_one_away().unwrap();
-        let ways: [&dyn Fn(&Node); 2] = [&by_hand, &by_want_of_memory];
+        let by_want_of_memory = |master: &ServerNode| master.drop_one_key().unwrap();
+        let ways: [&dyn Fn(&ServerNode); 2] = [&by_hand, &by_want_of_memory];
         for vanish in ways {
             let (master, replica, gate) = pair(server);
             let mut listener = master.connect().unwrap();

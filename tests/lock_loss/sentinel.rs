@@ -8,8 +8,8 @@ use std::time::Duration;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
-use lockstep_sim::replay::sentinel::{Addresses, Failover, Sentinels, refuse_trace, refuse_world};
-use lockstep_sim::replay::{Error, Gate, Node, Played, Player, Role, Server, suited};
+use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
+use lockstep_sim::replay::{Addresses, Error, Gate, Played, Player, Server, ServerNode, ServerRole, suited};
 use lockstep_sim::scenario::builtin;
 use lockstep_tests::servers::{START_MS, for_every_version, servers};
 use redis::{Value, cmd};
@@ -43,9 +43,9 @@ fn the_grant_is_lost(server: &Server) -> Trace {
 
 /// Who said this about the nodes, in the order in which they did.
 fn who_said(failover: &Failover, what: &str, about: &str) -> Vec<String> {
-    let mut who: Vec<_> = failover.said.iter().filter(|said| said.what == what && said.about == about).collect();
+    let mut who: Vec<_> = failover.events.iter().filter(|event| event.what == what && event.about == about).collect();
     who.sort_by(|one, other| one.by.cmp(&other.by));
-    who.into_iter().map(|said| said.by.clone()).collect()
+    who.into_iter().map(|event| event.by.clone()).collect()
 }
 
 // Histories.
@@ -149,11 +149,11 @@ struct Group {
     // Dropped after those who use them.
     gates: Vec<Gate>,
     _addresses: Addresses,
-    nodes: Vec<Node>,
+    nodes: Vec<ServerNode>,
 }
 
 fn group(server: &Server, priorities: &[u32]) -> Group {
-    let nodes: Vec<_> = (0..=priorities.len()).map(|_| Node::start(server, START_MS).expect("a node")).collect();
+    let nodes: Vec<_> = (0..=priorities.len()).map(|_| ServerNode::start(server, START_MS).expect("a node")).collect();
     let addresses = Addresses::open(&nodes).expect("addresses");
     let gates = (1..).zip(priorities).map(|(replica, &priority)| {
         let gate = Gate::open(nodes[0].socket()).expect("a gate");
@@ -209,7 +209,7 @@ fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_thinks() {
         {
             assert!(error.to_string().contains(said), "{server}: {said:?} is not in {error}");
         }
-        assert_eq!(group.nodes[1].role().expect("it runs"), Role::Replica);
+        assert_eq!(group.nodes[1].role().expect("it runs"), ServerRole::Replica);
     });
 }
 
@@ -254,7 +254,7 @@ fn a_server_that_is_no_sentinel_is_not_taken_for_one() {
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
     let plain = Server::find(Some(&program)).expect("it is a server");
-    let node = Node::start(&server, START_MS).expect("a node");
+    let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
     let error = Sentinels::start(&plain, &addresses, 0, &STOP).expect_err("no sentinel");
     assert!(error.to_string().contains("it has no sentinel mode"), "{error}");

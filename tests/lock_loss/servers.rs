@@ -10,18 +10,18 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_sim::replay::{Error, Flavour, Gate, Node, Role, Server};
+use lockstep_sim::replay::{Error, Flavour, Gate, Server, ServerNode, ServerRole};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server, servers};
 use redis::{Commands, Connection, Value, cmd};
 
-fn start(server: &Server) -> Node {
-    Node::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
+fn start(server: &Server) -> ServerNode {
+    ServerNode::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// A master, a replica that has nothing yet, and the gate between them.
 struct Pair {
-    master: Node,
-    replica: Node,
+    master: ServerNode,
+    replica: ServerNode,
     gate: Gate,
 }
 
@@ -46,7 +46,7 @@ fn set(key: &str, value: &str) -> redis::Cmd {
     command
 }
 
-fn get(node: &Node, key: &str) -> Option<String> {
+fn get(node: &ServerNode, key: &str) -> Option<String> {
     node.connect().unwrap().get(key).unwrap()
 }
 
@@ -188,7 +188,7 @@ fn what_was_there_before_the_replica_comes_with_its_copy() {
         let gate = Gate::open(master.socket()).unwrap();
         replica.follow(&gate).unwrap();
         assert_eq!(get(&replica, "lock").map(|value| value.len()), Some(100_000));
-        assert_eq!(replica.role().unwrap(), Role::Replica);
+        assert_eq!(replica.role().unwrap(), ServerRole::Replica);
         assert_eq!(gate.held(), 0);
     });
 }
@@ -241,7 +241,7 @@ fn what_was_not_released_dies_with_the_master() {
         assert!(!pair.master.is_running());
         pair.gate.close();
         pair.replica.promote().unwrap();
-        assert_eq!(pair.replica.role().unwrap(), Role::Master);
+        assert_eq!(pair.replica.role().unwrap(), ServerRole::Master);
         assert_eq!(get(&pair.replica, "before").as_deref(), Some("a"));
         assert_eq!(get(&pair.replica, "lock"), None);
         let taken: bool = pair.replica.connect().unwrap().set_nx("lock", "b").unwrap();
@@ -414,7 +414,7 @@ fn a_demoted_master_loses_its_own_suffix() {
         let _: () = replica.connect().unwrap().set("lock", "b").unwrap();
         let back = Gate::open(replica.socket()).unwrap();
         master.follow(&back).unwrap();
-        assert_eq!(master.role().unwrap(), Role::Replica);
+        assert_eq!(master.role().unwrap(), ServerRole::Replica);
         assert_eq!(get(&master, "lock").as_deref(), Some("b"));
     });
 }
@@ -590,7 +590,7 @@ fn a_server_that_will_not_start_shows_its_last_words() {
     let folder = tempfile::tempdir().unwrap();
     let script = "case $1 in --version) echo Redis server v=7.0.0;; *) echo the disk is full; exit 1;; esac";
     let broken = script_file(folder.path(), "broken", script);
-    let error = Node::start(&Server::find(Some(&broken)).unwrap(), START_MS).unwrap_err();
+    let error = ServerNode::start(&Server::find(Some(&broken)).unwrap(), START_MS).unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
 }
 
@@ -601,7 +601,7 @@ fn a_server_that_escapes_the_clock_is_refused() {
     let real = servers().swap_remove(0);
     let escaped =
         script_file(folder.path(), "escaped", &format!("unset LD_PRELOAD\nexec '{}' \"$@\"", real.path().display()));
-    let error = Node::start(&Server::find(Some(&escaped)).unwrap(), START_MS).unwrap_err();
+    let error = ServerNode::start(&Server::find(Some(&escaped)).unwrap(), START_MS).unwrap_err();
     assert!(matches!(error, Error::ClockNotInForce { set_ms: START_MS, .. }), "{error}");
 }
 

@@ -8,7 +8,7 @@ use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lockstep_sim::replay::{self, Node};
+use lockstep_sim::replay::{self, ServerNode};
 use redis::{Connection, ConnectionLike};
 
 /// Some day in 2033: far from the machine's own time, so that the two cannot be taken for each other.
@@ -43,7 +43,7 @@ pub fn for_every_version(proof: impl Fn(&replay::Server)) {
 /// Runs the proof once on every server version, each time on a fresh server.
 pub fn on_every_server(proof: impl Fn(&Server)) {
     for_every_version(|version| {
-        let node = Node::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
+        let node = ServerNode::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
         proof(&Server { node });
     });
 }
@@ -51,7 +51,7 @@ pub fn on_every_server(proof: impl Fn(&Server)) {
 /// A server that nobody else knows, whose clock stands still.
 #[derive(Debug)]
 pub struct Server {
-    node: Node,
+    node: ServerNode,
 }
 
 impl Server {

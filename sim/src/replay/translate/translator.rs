@@ -1,0 +1,208 @@
+//! Speaks for the clients of one scenario, whatever the kind of their lock.
+
+use lockstep_model::trace::{RequestState, State, StoredLock, StoredReceipt, client_name};
+use lockstep_model::wire::Verb;
+use lockstep_model::{Action, Config, Reply};
+use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+
+use super::replies::{
+    ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
+    RENEWED, STILL_HELD, acknowledged,
+};
+use super::request::ScriptRequest;
+use super::translation::{RequestContext, Translation, UnlockChannel};
+use crate::replay::compare::key_words;
+
+/// Speaks for the clients of one scenario.
+pub struct Translator {
+    translation: &'static dyn Translation,
+    context: RequestContext,
+    /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
+    is_split: bool,
+    threads: u8,
+    tick_ms: u32,
+}
+
+impl Translator {
+    /// For the clients of this scenario, which use these scripts. `None` if the lease is longer than Redis can store.
+    pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
+        let tick_ms = config.time.tick_ms;
+        let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
+        let receipt_lease = if config.is_split() { lease_of(config.calls.receipt)? } else { Receipt::LEASE };
+        Some(Self {
+            translation,
+            context: RequestContext {
+                scripts,
+                names: Names::of("lock"),
+                lease: lease_of(config.time.lease)?,
+                receipt_lease,
+                has_receipts: config.protocol.receipts,
+            },
+            is_split: config.is_split(),
+            threads: config.clients.threads,
+            tick_ms,
+        })
+    }
+
+    /// The scripts that every node must know.
+    pub const fn scripts(&self) -> &Scripts {
+        &self.context.scripts
+    }
+
+    /// The keys whose expiry every history is about.
+    pub fn expiring_keys(&self) -> Vec<String> {
+        vec![self.context.names.lock().to_owned()]
+    }
+
+    /// Where a release publishes; `None` for a kind that publishes nothing.
+    pub fn unlock_channel(&self) -> Option<UnlockChannel> {
+        self.translation.unlock_channel(&self.context)
+    }
+
+    /// What the action asks of the master that its client knows; `None` if it asks nothing.
+    pub fn request(&self, step: usize, action: Action, before: &State, reply: Reply) -> Option<ScriptRequest> {
+        match action {
+            Action::Acquire { client, thread }
+            | Action::SecondAsk { client, thread }
+            | Action::WakeByMessage { client, thread }
+            | Action::WakeByTimer { client, thread } => {
+                self.in_one_step().then(|| self.translation.acquire(&self.context, &holder(client, thread)))
+            }
+            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+                self.in_one_step().then(|| self.release(step, client, thread))
+            }
+            Action::Undo { client, thread } => (reply != Reply::Unreachable).then(|| self.release(step, client, thread)),
+            Action::Renew { client } => {
+                // Nothing is sent if there is nothing to renew, or no master that answers.
+                let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
+                let first = before.clients.get(usize::from(client))?.renewal_first.filter(|_| is_sent)?;
+                Some(self.translation.renew(&self.context, &holder(client, first)))
+            }
+            Action::ForceRelease { .. } => self.translation.force_release(&self.context),
+            // Nodes and links change, time passes.
+            Action::Replicate { .. }
+            | Action::Promote { .. }
+            | Action::Resync { .. }
+            | Action::Demote { .. }
+            | Action::Fsync { .. }
+            | Action::Heal { .. }
+            | Action::RestartNode { .. }
+            | Action::CutLink { .. }
+            | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::CrashNode { .. }
+            | Action::HandOver { .. }
+            | Action::Tick
+            // Requests on their way, and their answers.
+            | Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            // What a client does by itself, or asks by other means than a script.
+            | Action::Subscribe { .. }
+            | Action::Resubscribe { .. }
+            | Action::Deliver { .. }
+            | Action::LoseMessage { .. }
+            | Action::Confirm { .. }
+            | Action::Discover { .. }
+            | Action::Work { .. }
+            | Action::GiveUp { .. }
+            | Action::Interrupt { .. }
+            | Action::Resume { .. }
+            | Action::ClientClockJump { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::PauseClient { .. } => None,
+        }
+    }
+
+    /// A request that is sent, as the model describes it.
+    pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
+        let holder = holder(client, thread);
+        match request.verb {
+            Verb::Acquire => self.translation.acquire(&self.context, &holder),
+            Verb::Release | Verb::Undo => {
+                let release_id = release_id(&request.holder, request.receipt.unwrap_or_default());
+                self.translation.release(&self.context, &holder, &release_id)
+            }
+            Verb::Renew => self.translation.renew(&self.context, &holder),
+        }
+    }
+
+    /// The model's reply, in plain words.
+    pub fn reply_words(&self, reply: Reply) -> String {
+        let words = match reply {
+            Reply::Busy { remaining_ticks } => {
+                return self.translation.busy_words(remaining_ticks.map(|ticks| self.ms(ticks)));
+            }
+            Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => {
+                return acknowledged(replicas.into());
+            }
+            Reply::Acquired => ACQUIRED,
+            Reply::Released => RELEASED,
+            Reply::StillHeld => STILL_HELD,
+            Reply::NotHeld => NOT_HELD,
+            Reply::Renewed => RENEWED,
+            Reply::RenewalMissed => NOT_RENEWED,
+            Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
+            Reply::ReadOnly => READ_ONLY,
+            Reply::ForceReleased => FORCE_RELEASED,
+            Reply::NothingToRelease => NOTHING_TO_RELEASE,
+            Reply::Done
+            | Reply::NothingToRenew
+            | Reply::Unreachable
+            | Reply::Accepted
+            | Reply::Rejected
+            | Reply::Unknown
+            | Reply::Interrupted => "nothing",
+        };
+        words.to_owned()
+    }
+
+    /// What a node should store, in the words of `compare`.
+    pub fn stored_words(&self, lock: Option<&StoredLock>, receipts: &[StoredReceipt]) -> String {
+        let names = &self.context.names;
+        let lock = lock.map(|lock| {
+            // Where clients have one thread, the model does not name it.
+            let holder = if self.threads > 1 { lock.holder.clone() } else { format!("{}:1", lock.holder) };
+            let stored = self.translation.stored(holder, lock.hold_count);
+            let remaining_ms = lock.remaining_ticks.map(|ticks| self.ms(ticks));
+            key_words(names.lock(), stored.key_type, remaining_ms, &stored.content)
+        });
+        let receipts = receipts.iter().map(|receipt| {
+            let key = names.receipt(&release_id(&receipt.holder, receipt.receipt));
+            let remaining_ms = receipt.remaining_ticks.map(|ticks| self.ms(ticks));
+            key_words(&key, "string", remaining_ms, &[u8::from(receipt.freed).to_string()])
+        });
+        let mut lines: Vec<_> = receipts.chain(lock).collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    /// Whether a request is sent, executed and answered in the step of its action.
+    const fn in_one_step(&self) -> bool {
+        !self.is_split
+    }
+
+    fn release(&self, step: usize, client: u8, thread: u8) -> ScriptRequest {
+        self.translation.release(&self.context, &holder(client, thread), &format!("release-{step}"))
+    }
+
+    fn ms(&self, ticks: u8) -> i64 {
+        i64::from(ticks) * i64::from(self.tick_ms)
+    }
+}
+
+/// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
+fn holder(client: u8, thread: u8) -> Holder {
+    Holder::new(client_name(client), u64::from(thread) + 1)
+}
+
+/// Redisson's is random; the model's number is unique among all releases that a receipt or a request still belongs to.
+fn release_id(holder: &str, number: u8) -> String {
+    format!("{holder}-{number}")
+}
