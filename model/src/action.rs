@@ -9,7 +9,8 @@ use crate::world::Holder;
 /// Something that happens. `client`, `thread` and `node` count from 0.
 #[expect(missing_docs, reason = "the fields are the parties, named alike everywhere")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "do", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "do", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Action {
     // Clients.
     /// A thread asks for the lock, or to enter it once more.

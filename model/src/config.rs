@@ -38,6 +38,7 @@ pub const MAX_RECEIPTS: u8 = 3;
 
 /// Everything that is fixed for the whole of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Config {
     /// Whose rules.
@@ -67,11 +68,13 @@ pub struct Config {
     /// The one rule that is wrong on purpose.
     #[cfg(feature = "mutants")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
     pub mutant: Option<Mutant>,
 }
 
 /// The kinds of lock that are modelled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum LockKind {
     /// `SET key value NX PX lease`, compare-and-delete: the form in the Redis documentation.
@@ -111,6 +114,7 @@ impl LockKind {
 
 /// Leases, limits and periods, in ticks (but for `tick_ms`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Time {
     /// How long a tick is on a real server, ms.
@@ -130,6 +134,7 @@ pub struct Time {
 
 /// Who asks. A client is a process; its threads are the holders.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Clients {
     /// How many processes.
@@ -147,6 +152,7 @@ pub struct Clients {
 
 /// One master and its replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Cluster {
     /// Replicas of the master.
@@ -186,6 +192,7 @@ fn is_default<T: Default + PartialEq>(value: &T) -> bool {
 
 /// When a node's writes reach its disk (facts/redis.md, "Pub/sub, memory, durability").
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Fsync {
     /// Never: no AOF, as is Redis's default. It comes back empty.
     #[default]
@@ -201,6 +208,7 @@ pub enum Fsync {
 
 /// How late something may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Bound {
     /// At most so many ticks; 0 is at once.
@@ -218,6 +226,7 @@ impl Bound {
 
 /// How a TTL travels to a replica: it depends on the server's version (facts/redis.md, "Replication").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Ttls {
     /// As the time at which the key expires: wherever it arrives, it means the same (since Redis 7.0).
@@ -228,6 +237,7 @@ pub enum Ttls {
 
 /// Which replica a failover chooses (facts/redis.md, "Failover").
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum PromoteRule {
     /// Any that runs: what can happen when Sentinel's last look at the offsets is old.
@@ -243,6 +253,7 @@ pub enum PromoteRule {
 
 /// What lies between clients and nodes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Network {
     /// Whether a request is one step or three.
@@ -260,6 +271,7 @@ impl Network {
 
 /// Whether a request is one step or three.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum NetworkMode {
     /// Sent, executed and answered in one step.
@@ -270,6 +282,7 @@ pub enum NetworkMode {
 
 /// How late a message may be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MessageDelay {
     /// It is there before time moves.
@@ -294,6 +307,7 @@ impl MessageDelay {
 /// What becomes of a request that is not answered, and what is done on an answer. Source: facts/redisson.md, "Keys,
 /// channels, numbers" (command timeout, retryAttempts, receipt TTL, resend).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Calls {
     /// How long a caller waits for an answer, ticks; at least 1.
@@ -341,6 +355,7 @@ impl Default for Calls {
 
 /// Which unanswered requests are sent again.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Resend {
     /// None: the caller is told at once that the outcome is unknown.
@@ -353,6 +368,7 @@ pub enum Resend {
 
 /// Whether a resent release is known to be the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestId {
     /// Every try of one release carries the same id (Redisson since 3.52).
@@ -363,6 +379,7 @@ pub enum RequestId {
 
 /// When a granted hold gets into the renewal table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Registration {
     /// Before the caller has its answer (Redisson 4.7: the caller waits for the stage behind `scheduleExpirationRenewal`).
@@ -373,6 +390,7 @@ pub enum Registration {
 
 /// What the answer to a renewal does to holds that were registered after it was sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum StaleRenewal {
     /// The same as to the holds it was sent for: the table remembers threads, not grants (Redisson, `LockTask`).
@@ -383,6 +401,7 @@ pub enum StaleRenewal {
 
 /// What becomes of an acquire whose caller was interrupted, once it is granted all the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptedAcquire {
     /// It stays in Redis until its lease ends, and nobody renews it (Redisson `lockInterruptibly`: the future is
@@ -394,6 +413,7 @@ pub enum InterruptedAcquire {
 
 /// In which dialect client and server speak: a profile's switches, each read where its rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Protocol {
     /// Which set the switches were taken from; for reading only, no rule looks at it.
@@ -413,6 +433,7 @@ pub struct Protocol {
 
 /// Which answer of `WAIT` is enough.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitRule {
     /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
@@ -425,6 +446,7 @@ pub enum WaitRule {
 
 /// A named set of switches.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Profile {
     /// Redisson as of 2021.
     #[serde(rename = "redisson-3.15")]
@@ -439,6 +461,7 @@ pub enum Profile {
 
 /// Whose timer renews.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RenewalTimer {
     /// One a lock: it starts with the first hold and is cancelled with the last (Redisson 2021).
@@ -450,6 +473,7 @@ pub enum RenewalTimer {
 
 /// What the client does when a renewal is answered "not yours".
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum MissedRenewal {
     /// Lower the first thread's count by one and go on; nobody is told (Redisson 4.7, `LockTask`).
@@ -463,6 +487,7 @@ pub enum MissedRenewal {
 
 /// What the client does when a renewal has no answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum FailedRenewal {
     /// Try again in the next period (Redisson 4.7).
@@ -518,6 +543,7 @@ impl Profile {
 
 /// What the lock guards.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
     /// Whether it refuses an effect that carries an older fencing token than one it has seen.

@@ -38,6 +38,7 @@ pub mod glance;
 mod interrupt;
 pub mod locks;
 pub mod mutants;
+mod names;
 mod partition;
 pub mod properties;
 pub mod receipts;

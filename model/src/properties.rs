@@ -16,6 +16,7 @@ use crate::world::{Breach, Holder, Mode, Node, Phase, Timer, World};
 
 /// A property: a name that is stable across versions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Property {
     /// At most one believer.
@@ -62,6 +63,7 @@ pub enum PropertyKind {
 
 /// What is known of a property after a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
     /// Every reachable state was looked at, and it is so in each.

@@ -6,6 +6,7 @@
 use core::hash::{Hash, Hasher};
 
 use crate::config::{Config, LockKind, MAX_RECEIPTS, Ttls};
+use crate::locks::keys::{Key, KeySlot, KeyValue};
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
 use crate::step::Happenings;
@@ -24,6 +25,17 @@ pub struct Receipt {
     pub freed: bool,
     /// How long the key lives.
     pub remaining: Timer,
+}
+
+impl Receipt {
+    /// The key it is.
+    fn key(self) -> Key {
+        Key {
+            slot: KeySlot::Receipt { holder: self.holder, number: self.id },
+            value: KeyValue::String(u8::from(self.freed).to_string()),
+            ttl: self.remaining,
+        }
+    }
 }
 
 /// A lock with its receipts: what a node stores where the network is split.
@@ -70,6 +82,10 @@ impl<K: Record<Wire = ()>> Record for Receipted<K> {
 
     fn remaining(&self) -> Timer {
         self.lock.remaining()
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        self.lock.keys().into_iter().chain(self.receipts.iter().map(Receipt::key)).collect()
     }
 
     fn with_remaining(self, remaining: Timer) -> Self {

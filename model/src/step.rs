@@ -27,7 +27,8 @@ pub struct Step<R: Record, const C: usize, const N: usize> {
 
 /// What the party that acted observes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(tag = "reply", rename_all = "snake_case")]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "reply", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Reply {
     /// Nothing to observe.
     Done,
@@ -86,6 +87,7 @@ pub struct Happenings(u32);
 
 /// One thing that happened in a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "snake_case")]
 #[repr(u32)]
 pub enum Happening {

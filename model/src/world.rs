@@ -12,8 +12,9 @@ use core::num::NonZeroU8;
 
 use serde::{Deserialize, Serialize};
 
-use crate::config::{Config, Faults, MAX_THREADS};
+use crate::config::{Config, Faults, MAX_CLIENTS, MAX_THREADS};
 use crate::locks::Record;
+use crate::names::client_name;
 pub use packed::{Apart, ReplicaNotes};
 
 /// A time that runs down to 0 and stays there, or is off. At 0 it is due: a key with 0 left is still there, a client's
@@ -86,7 +87,8 @@ impl fmt::Debug for Timer {
 }
 
 /// A client's thread, as the lock stores it. `Option<Holder>` is one byte.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(into = "String", try_from = "String")]
 pub struct Holder(NonZeroU8);
 
 impl Holder {
@@ -114,9 +116,32 @@ impl Holder {
     }
 }
 
+/// As Redis stores it: `A:1` for the first thread of the first client.
+impl fmt::Display for Holder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", client_name(self.client()), self.thread() + 1)
+    }
+}
+
 impl fmt::Debug for Holder {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}:{}", crate::trace::client_name(self.client()), self.thread() + 1)
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl From<Holder> for String {
+    fn from(holder: Holder) -> Self {
+        holder.to_string()
+    }
+}
+
+impl TryFrom<String> for Holder {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        let mut all = (0..MAX_CLIENTS).flat_map(|client| (0..MAX_THREADS).map(move |thread| Self::new(client, thread)));
+        let named = all.find(|holder| holder.to_string() == text);
+        named.ok_or_else(|| format!("{text:?} is not a holder such as \"A:1\""))
     }
 }
 
@@ -233,7 +258,9 @@ pub struct Thread {
 }
 
 /// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Phase {
     /// Not in `lock()`; it may hold.
@@ -402,6 +429,7 @@ pub struct Breaches(u8);
 
 /// One rule about a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[repr(u8)]
 pub enum Breach {

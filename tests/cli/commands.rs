@@ -115,7 +115,7 @@ fn a_folder_that_cannot_be_made_is_the_environments_fault() {
 #[test]
 fn show_draws_in_every_format() {
     for (format, says) in
-        [("text", "what happens"), ("short", "acquired"), ("json", "\"schema\": 1"), ("mermaid", "sequenceDiagram")]
+        [("text", "what happens"), ("short", "acquired"), ("json", "\"schema\": 2"), ("mermaid", "sequenceDiagram")]
     {
         let ran = run(&["show", NAME, "--format", format]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);

@@ -60,7 +60,9 @@ fn half_a_trace_is_said_to_be_half() {
 
 #[test]
 fn another_version_is_refused_before_anything_else() {
-    assert_refused(&show("{\"schema\": 2, \"new\": true}"), &["schema 2", "reads schema 1"]);
+    assert_refused(&show("{\"schema\": 3, \"new\": true}"), &["schema 3", "reads schema 2"]);
+    assert_refused(&show("{\"schema\": 1, \"old\": true}"), &["schema 1 is too old", "reads schema 2", "reproduce"]);
+    assert_refused(&show("{\"schema\": \"x\"}"), &["schema \"x\" is not known"]);
     assert_refused(&show("{}"), &["`schema` is missing"]);
 }
 
@@ -136,7 +138,7 @@ fn what_is_no_file_is_refused() {
 
 #[test]
 fn nesting_without_end_is_refused() {
-    assert_refused(&show(&format!("{{\"schema\": 1, \"x\": {}", "[".repeat(100_000))), &["given.json:1:"]);
+    assert_refused(&show(&format!("{{\"schema\": 2, \"x\": {}", "[".repeat(100_000))), &["given.json:1:"]);
 }
 
 /// Steps and states may all be true and the claim about them false: the judge decides, as for every witness.

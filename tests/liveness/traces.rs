@@ -1,7 +1,7 @@
 //! A lasso written down can be run again, says what it is in every picture, and notices when it was tampered with.
 
 use lockstep_model::Property;
-use lockstep_model::trace::{InLoop, Trace, Untrue};
+use lockstep_model::trace::{InLoop, Trace, TraceError};
 use lockstep_sim::render::text::{Options, picture};
 use lockstep_sim::render::{json, mermaid, short};
 
@@ -40,16 +40,16 @@ fn a_lasso_is_as_the_schema_says() {
 fn a_loop_that_does_not_close_is_untrue() {
     let trace = starvation();
     let elsewhere = Trace { loop_start: Some(1), ..trace.clone() };
-    assert_eq!(elsewhere.retrace(), Err(Untrue::DoesNotClose));
+    assert_eq!(elsewhere.retrace(), Err(TraceError::DoesNotClose));
     let beyond = Trace { loop_start: Some(last(&trace) + 1), ..trace };
-    assert_eq!(beyond.retrace(), Err(Untrue::DoesNotClose));
+    assert_eq!(beyond.retrace(), Err(TraceError::DoesNotClose));
 }
 
 #[test]
 fn a_loop_that_is_not_fair_is_untrue() {
     let trace = starvation();
     let idle = Trace { loop_start: Some(last(&trace)), ..trace };
-    assert!(matches!(idle.retrace(), Err(Untrue::Unfair { .. })), "{:?}", idle.retrace());
+    assert!(matches!(idle.retrace(), Err(TraceError::Unfair { .. })), "{:?}", idle.retrace());
 }
 
 #[test]
@@ -57,9 +57,9 @@ fn what_is_said_of_a_fair_action_must_be_so() {
     let mut trace = starvation();
     let fairness = trace.fairness.as_mut().expect("a lasso");
     fairness[0].in_loop = InLoop::TakenAt(1);
-    assert_eq!(trace.retrace(), Err(Untrue::Differs { step: last(&trace) }));
+    assert_eq!(trace.retrace(), Err(TraceError::Differs { step: last(&trace) }));
     trace.fairness = None;
-    assert_eq!(trace.retrace(), Err(Untrue::Differs { step: last(&trace) }));
+    assert_eq!(trace.retrace(), Err(TraceError::Differs { step: last(&trace) }));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Why a trace is as short as can be: what is left when a step is left out, and a count of all that is as short.
 
-use lockstep_model::trace::Untrue;
+use lockstep_model::trace::TraceError;
 use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, step};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
@@ -69,13 +69,13 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
     let mut rest = actions.to_vec();
     rest.remove(left_out);
     match runs::history(scenario, &rest) {
-        Err(Untrue::NotEnabled { step, .. }) => {
+        Err(TraceError::NotEnabled { step, .. }) => {
             let number = if step > left_out { step + 1 } else { step };
             let action = rest[step - 1];
             let (who, does) = (words::actor(&scenario.config, action), words::does(action));
             Some(format!("step {number} cannot happen: {who} {does}"))
         }
-        Err(Untrue::Differs { .. } | Untrue::DoesNotClose | Untrue::Unfair { .. }) => {
+        Err(TraceError::Differs { .. } | TraceError::DoesNotClose | TraceError::Unfair { .. }) => {
             unreachable!("nothing was claimed that could differ, and no loop")
         }
         Ok(trace) => {

@@ -70,7 +70,7 @@ pub fn same_world(scenario: &Scenario) -> Option<&'static str> {
 }
 
 /// A history of a scenario, or why it is none.
-pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, lockstep_model::trace::Untrue> {
+pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, lockstep_model::trace::TraceError> {
     Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, "make reports")
 }
 

@@ -9,6 +9,7 @@ use crate::action::ActionKind;
 
 /// What may go wrong, and how often. In a [`World`](crate::World): how often it still may.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields, default)]
 // In the order in which it is hashed: eight bytes are then one word to read.
 #[repr(C)]

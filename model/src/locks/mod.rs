@@ -3,6 +3,7 @@
 //! Each kind is one file with its [`Record`] and its rules, told a second time to Redis by the file of the same name
 //! under `impl/src/locks`. Everything else about a lock (waiting, renewing, replicating) is shared and stands elsewhere.
 
+pub mod keys;
 pub mod plain;
 pub mod reentrant;
 
@@ -10,6 +11,7 @@ use core::fmt::Debug;
 use core::hash::Hash;
 
 use crate::config::{Config, LockKind};
+use crate::locks::keys::Key;
 use crate::receipts::Receipt;
 use crate::wire::Wire;
 use crate::world::{Holder, Timer};
@@ -35,6 +37,9 @@ pub trait Record:
 
     /// How long the key lives; off when it is not there or has no TTL.
     fn remaining(&self) -> Timer;
+
+    /// The keys it occupies on a node, in the order in which readers should see them.
+    fn keys(&self) -> Vec<Key>;
 
     /// The same record with that much to live.
     #[must_use]

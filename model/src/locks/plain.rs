@@ -6,6 +6,7 @@
 use core::hash::{Hash, Hasher};
 
 use crate::config::{Config, LockKind};
+use crate::locks::keys::{Key, KeySlot, KeyValue};
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
 use crate::world::{Holder, Timer};
@@ -32,6 +33,15 @@ impl Record for Plain {
 
     fn remaining(&self) -> Timer {
         self.remaining
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let key = |holder: Holder| Key {
+            slot: KeySlot::Lock,
+            value: KeyValue::String(holder.to_string()),
+            ttl: self.remaining,
+        };
+        self.holder.map(key).into_iter().collect()
     }
 
     fn with_remaining(self, remaining: Timer) -> Self {

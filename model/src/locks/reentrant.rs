@@ -7,6 +7,7 @@
 use core::hash::{Hash, Hasher};
 
 use crate::config::{Config, LockKind};
+use crate::locks::keys::{Key, KeySlot, KeyValue};
 use crate::locks::{AcquireReply, Record, ReleaseReply};
 use crate::mutants::Mutant;
 use crate::world::{Holder, Timer};
@@ -36,6 +37,15 @@ impl Record for Reentrant {
 
     fn remaining(&self) -> Timer {
         self.remaining
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        let key = |holder: Holder| Key {
+            slot: KeySlot::Lock,
+            value: KeyValue::Hash([(holder.to_string(), self.hold_count.into())].into()),
+            ttl: self.remaining,
+        };
+        self.holder.map(key).into_iter().collect()
     }
 
     fn with_remaining(self, remaining: Timer) -> Self {

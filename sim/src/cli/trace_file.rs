@@ -5,14 +5,10 @@ use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
 use lockstep_model::action::Party;
-use lockstep_model::config::{
-    Bound, Config, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS,
-    MAX_TICKS, MessageDelay,
-};
-use lockstep_model::trace::{About, SCHEMA, Trace, Untrue};
+use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
+use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
 use lockstep_model::{Action, Property};
-use serde::Deserialize;
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::render::words;
@@ -81,24 +77,23 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
 }
 
 fn parse(text: &str) -> Result<Trace, Fault> {
-    // The version first: what else is wrong with a newer file is no fault of its own.
-    #[derive(Deserialize)]
-    struct Version {
-        schema: Option<Value>,
-    }
-    let version: Version = serde_json::from_str(text).map_err(|error| in_json(&error))?;
-    match version.schema {
+    // The version first: a newer file may differ in everything else.
+    let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    match given.get("schema") {
         None => return Err(Fault::of("no trace: the key `schema` is missing", MAKE_ONE)),
-        Some(found) if found != SCHEMA => {
+        Some(found) if *found == SCHEMA => {}
+        Some(found) if found.as_u64().is_some_and(|found| found < SCHEMA.into()) => {
+            let what = format!("schema {found} is too old: this version of lockstep reads schema {SCHEMA}");
+            return Err(Fault::of(what, "make the trace again, with the command under its key `reproduce`"));
+        }
+        Some(found) => {
             let what = format!("schema {found} is not known: this version of lockstep reads schema {SCHEMA}");
             return Err(Fault::of(what, "use the version of lockstep that wrote it, or make it again with this one"));
         }
-        Some(_) => {}
     }
     let trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
-    let given: Value = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
-    if let Some(key) = unknown_key(&given, &mine, "") {
+    if let Some(key) = unknown_key(&Value::Object(given), &mine, "") {
         return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
     }
     if let Some(key) = unprintable(&mine, "") {
@@ -168,54 +163,29 @@ fn unprintable(value: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// Whether the world is one that the model can hold: it trusts its caller in this.
+/// Whether the model can represent the world: it trusts its caller in this.
 fn check_bounds(trace: &Trace) -> Result<(), String> {
     let config = &trace.config;
-    let Config { time, clients, cluster, calls, faults, .. } = config;
-    let within = |key: &str, value: u32, least: u32, most: u32| {
+    let values = serde_json::to_value(config).map_err(|error| error.to_string())?;
+    let within = |key: &str, value: i64, least: i64, most: i64| {
         if (least..=most).contains(&value) {
             Ok(())
         } else {
-            Err(format!("/config/{key} is {value}: it must be {least} to {most}"))
+            Err(format!("/config{key} is {value}: it must be {least} to {most}"))
         }
     };
-    within("clients/count", clients.count.into(), 1, MAX_CLIENTS.into())?;
-    within("clients/threads", clients.threads.into(), 1, MAX_THREADS.into())?;
-    within("clients/max_holds", clients.max_holds.into(), 1, MAX_HOLDS.into())?;
-    within("clients/acquires", clients.acquires.unwrap_or(0).into(), 0, MAX_ACQUIRES.into())?;
-    within("cluster/replicas", cluster.replicas.into(), 0, MAX_REPLICAS.into())?;
-    for (key, bound) in [("cluster/lag", cluster.lag), ("cluster/failover_within", cluster.failover_within)] {
-        let Bound::Ticks(ticks) = bound else { continue };
-        within(key, ticks.into(), 0, MAX_TICKS.into())?;
-    }
-    within("cluster/restart_after", cluster.restart_after.into(), 0, MAX_TICKS.into())?;
-    within("cluster/wait_for", cluster.wait_for.into(), 0, MAX_REPLICAS.into())?;
-    within("cluster/lock_delay", cluster.lock_delay.into(), 0, MAX_TICKS.into())?;
-    within("cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
-    let max_lag = cluster.min_replicas_max_lag_ticks.into();
-    within("cluster/min_replicas_max_lag_ticks", max_lag, 0, MAX_TICKS.into())?;
-    within("time/jump", time.jump.unsigned_abs().into(), 0, MAX_JUMP.unsigned_abs().into())?;
-    within("time/tick_ms", time.tick_ms, 1, u32::MAX)?;
-    let ticks = [
-        ("time/lease", Some(time.lease)),
-        ("time/renew_every", time.renew_every),
-        ("time/wait_limit", time.wait_limit),
-        ("time/hold_at_most", time.hold_at_most),
-    ];
-    for (key, value) in ticks {
-        within(key, value.unwrap_or(0).into(), 0, MAX_TICKS.into())?;
-    }
-    within("calls/answer_within", calls.answer_within.into(), 1, MAX_TICKS.into())?;
-    within("calls/receipt", calls.receipt.into(), 1, MAX_TICKS.into())?;
-    within("calls/retry_attempts", calls.retry_attempts.into(), 1, MAX_RETRIES.into())?;
-    if let MessageDelay::Ticks(ticks) = config.network.delay {
-        within("network/delay/ticks", ticks.into(), 1, MAX_TICKS.into())?;
-        if !config.is_split() {
-            return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
+    for bound in BOUNDS {
+        if let Some(value) = values.pointer(bound.pointer).and_then(Value::as_i64) {
+            within(bound.pointer, value, bound.least, bound.most)?;
         }
     }
+    let Config { time, clients, cluster, faults, .. } = config;
+    within("/cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
+    if matches!(config.network.delay, MessageDelay::Ticks(_)) && !config.is_split() {
+        return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
+    }
     for (fault, budget) in faults.budgets() {
-        within(&format!("faults/{}", fault.name()), budget.into(), 0, MAX_FAULTS.into())?;
+        within(&format!("/faults/{}", fault.name()), budget.into(), 0, MAX_FAULTS.into())?;
     }
     let stranger = trace.steps.iter().find(|step| !takes_part(config, step.action));
     if let Some(step) = stranger {
@@ -264,19 +234,19 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn untold(trace: &Trace, untrue: &Untrue) -> Fault {
+fn untold(trace: &Trace, untrue: &TraceError) -> Fault {
     let what = match *untrue {
-        Untrue::NotEnabled { step, action } => {
+        TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
             format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
         }
-        Untrue::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
-        Untrue::Unfair { action } => {
+        TraceError::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
+        TraceError::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
             format!("its loop is not fair: \"{actor} {}\" could happen and never does", words::does(action))
         }
-        Untrue::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
-        Untrue::Differs { step } => format!("step {step} says something else than the model does"),
+        TraceError::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
+        TraceError::Differs { step } => format!("step {step} says something else than the model does"),
     };
     Fault::of(what, UNCHANGED)
 }

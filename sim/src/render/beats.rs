@@ -8,9 +8,9 @@ use lockstep_model::action::Action;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal, PromoteRule};
 use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{
-    ClientState, NodeState, State, ThreadState, Trace, TraceStep, client_name, holder_name, node_name,
+    ClientState, Hold, NodeRole, NodeState, State, ThreadState, Trace, TraceStep, client_name, holder_name, node_name,
 };
-use lockstep_model::world::Holder;
+use lockstep_model::world::{Holder, Phase};
 
 use super::paint::Tone;
 use super::words::{count, list, stored, time};
@@ -289,7 +289,7 @@ impl Teller<'_> {
         let (name, master) = (&self.step.lane, node_name(node));
         let after = self.thread_after(client, thread);
         let (says, tone, answer) = match self.step.answer {
-            Reply::Acquired if after.phase == "confirming" => {
+            Reply::Acquired if after.phase == Phase::Confirming => {
                 let answer = format!("{master} grants{}; {name} asks how many have it", self.replicas_know());
                 ("granted".to_owned(), Tone::Plain, answer)
             }
@@ -518,7 +518,7 @@ impl Teller<'_> {
         let what = format!("{} → {}{runs_out}", time(self.config, from), time(self.config, to));
         let mut beat = Beat { first, at_tick: from, ..Beat::of(self.step, what) };
         for node in 0..self.config.nodes() {
-            let was_stored = self.before.nodes[usize::from(node)].lock.is_some();
+            let was_stored = self.before.nodes[usize::from(node)].stored.is_held();
             if let Some(lock) = self.stored_on(node) {
                 beat = beat.showing(Lane::Node(node), lock, Tone::Plain);
             } else if was_stored {
@@ -533,7 +533,7 @@ impl Teller<'_> {
         if !self.has(Happening::Expired) {
             return String::new();
         }
-        let holder = self.before.nodes.iter().find_map(|node| Some(node.lock.as_ref()?.holder.as_str()));
+        let holder = self.before.nodes.iter().find_map(|node| Some(node.stored.holder()?.holder.as_str()));
         format!(": the lease of {} runs out, the lock expires", holder.unwrap_or("the holder"))
     }
 
@@ -568,7 +568,7 @@ impl Teller<'_> {
         if !self.has(Happening::Wrote) {
             return String::new();
         }
-        let replicas: Vec<_> = self.step.state.nodes.iter().filter(|node| node.role == "replica").collect();
+        let replicas: Vec<_> = self.step.state.nodes.iter().filter(|node| node.role == NodeRole::Replica).collect();
         let late: Vec<_> =
             replicas.iter().filter(|node| !node.under_way.is_empty()).map(|node| node.name.as_str()).collect();
         let have = if late.len() == 1 { "has" } else { "have" };
@@ -620,9 +620,8 @@ impl Teller<'_> {
     /// What a crashed client leaves in Redis.
     fn left_behind(&self, client: u8) -> String {
         let name = client_name(client);
-        let is_its = |holder: &str| holder.starts_with(name);
-        let is_stored =
-            self.step.state.nodes.iter().filter_map(|node| node.lock.as_ref()).any(|lock| is_its(&lock.holder));
+        let mut holders = self.step.state.nodes.iter().flat_map(|node| &node.stored.holders);
+        let is_stored = holders.any(|hold| hold.holder.starts_with(name));
         if is_stored { "; what it holds stays until it expires".to_owned() } else { String::new() }
     }
 
@@ -642,15 +641,19 @@ impl Teller<'_> {
     }
 
     fn stored_on(&self, node: u8) -> Option<String> {
-        self.node_after(node).lock.as_ref().map(|lock| stored(self.config, lock))
+        self.hold_on(node).map(|hold| stored(self.config, hold))
     }
 
     fn holder_on(&self, node: u8) -> Option<&str> {
-        self.node_after(node).lock.as_ref().map(|lock| lock.holder.as_str())
+        self.hold_on(node).map(|hold| hold.holder.as_str())
     }
 
     fn hold_count_on(&self, node: u8) -> u8 {
-        self.node_after(node).lock.as_ref().map_or(0, |lock| lock.hold_count)
+        self.hold_on(node).map_or(0, |hold| hold.count)
+    }
+
+    fn hold_on(&self, node: u8) -> Option<&Hold> {
+        self.node_after(node).stored.holder()
     }
 
     fn node_after(&self, node: u8) -> &NodeState {

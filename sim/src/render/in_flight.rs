@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use lockstep_model::config::{Config, MessageDelay, Resend};
-use lockstep_model::trace::{ClientState, RequestState, StoredReceipt};
+use lockstep_model::trace::{ClientState, ReceiptState, RequestStage, RequestState};
 use lockstep_model::wire::{Slot, Verb};
 
-use super::words::{count, list, reply, time};
+use super::words::{count, duration, list, reply, time};
 
 /// Of a split network: how late what is sent may be, and what becomes of a request that is not answered.
 pub fn network(config: &Config) -> Option<String> {
@@ -60,15 +60,17 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
     let given_up = if request.slot == Slot::Late { ", given up" } else { "" };
     let number = request.receipt.map_or_else(String::new, |number| format!(" {number}"));
     let mut says = format!("in flight: {what}{number} of {} to {}{given_up}, ", request.holder, request.node);
-    match (request.stage.as_str(), request.answer) {
-        ("executed", Some(answer)) if request.heard => {
-            let _ = write!(says, "answered \"{}\", which the process has heard", reply(config, answer));
+    let answer = request.answer.map_or_else(String::new, |answer| reply(config, answer));
+    match request.stage {
+        RequestStage::Sent => says += "sent",
+        RequestStage::Confirming => says += "granted, and its replicas are asked",
+        RequestStage::Executed if request.heard => {
+            let _ = write!(says, "answered \"{answer}\", which the process has heard");
         }
-        ("executed", Some(answer)) => {
-            let _ = write!(says, "executed, \"{}\"", reply(config, answer));
+        RequestStage::Executed => {
+            let _ = write!(says, "executed, \"{answer}\"");
         }
-        ("confirming", _) => says += "granted, and its replicas are asked",
-        (stage, _) => says += stage,
+        RequestStage::Lost => says += "lost",
     }
     if let Some(replicas) = request.asks_for {
         let _ = write!(says, "; WAIT for {}", count(replicas.into(), "replica"));
@@ -96,15 +98,14 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
 }
 
 /// The receipts of a node or an effect: `receipts A 1 (still held) ttl 10 s`. Empty where there are none.
-pub fn receipts(config: &Config, receipts: &[StoredReceipt]) -> String {
+pub fn receipts(receipts: &[ReceiptState]) -> String {
     if receipts.is_empty() {
         return String::new();
     }
     let each = receipts.iter().map(|receipt| {
         let says = if receipt.freed { "released" } else { "still held" };
-        let life =
-            receipt.remaining_ticks.map_or_else(String::new, |left| format!(" ttl {}", time(config, left.into())));
-        format!("{} {} ({says}){life}", receipt.holder, receipt.receipt)
+        let life = receipt.ttl_ms.map_or_else(String::new, |left| format!(" ttl {}", duration(left)));
+        format!("{} {} ({says}){life}", receipt.holder, receipt.number)
     });
     format!("; receipts {}", list(&each.collect::<Vec<_>>()))
 }

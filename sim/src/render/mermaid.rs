@@ -15,7 +15,9 @@ pub fn diagram(trace: &Trace) -> String {
     let _ = writeln!(text, "    title {}: {}", escaped(&trace.scenario), escaped(&words::about(&trace.about)));
     for lane in &lanes {
         let title = match lane {
-            Lane::Node(node) => format!("{} ({})", lane.name(config), trace.initial.nodes[usize::from(*node)].role),
+            Lane::Node(node) => {
+                format!("{} ({})", lane.name(config), trace.initial.nodes[usize::from(*node)].role.name())
+            }
             Lane::Thread { .. } | Lane::Resource => lane.name(config),
         };
         let _ = writeln!(text, "    participant {} as {}", id(*lane), escaped(&title));

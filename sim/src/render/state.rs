@@ -5,8 +5,10 @@
 use std::fmt::Write as _;
 
 use lockstep_model::config::{Config, Faults};
-use lockstep_model::trace::{ClientState, NodeState, State, StoredLock, ThreadState, holder_name};
-use lockstep_model::world::{Holder, Role};
+use lockstep_model::trace::{
+    ClientMode, ClientState, Contents, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
+};
+use lockstep_model::world::{Holder, Phase, Role};
 use lockstep_model::{Property, Record, World};
 
 use super::in_flight;
@@ -51,16 +53,15 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        let receipts = in_flight::receipts(config, &node.receipts);
+        let receipts = in_flight::receipts(&node.stored.receipts(config));
         page.say(&node.name, &(stores(config, world, index, node) + &receipts));
-        for (number, (effect, seen)) in node.under_way.iter().zip(&world.node(index).link.effects).enumerate() {
-            let receipts = node.receipts_under_way.get(number).map_or(&[][..], Vec::as_slice);
-            let receipts = in_flight::receipts(config, receipts);
+        for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
+            let receipts = in_flight::receipts(&effect.receipts(config));
             let age = match seen.age() {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),
             };
-            page.go_on(&format!("under way to it{age}: {}{receipts}", lock(config, effect.as_ref())));
+            page.go_on(&format!("under way to it{age}: {}{receipts}", lock(config, effect)));
         }
     }
     if let Some(newest) = state.resource_newest {
@@ -96,8 +97,8 @@ impl Page {
 
 /// What a thread believes, or where it is in `lock()`.
 fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> String {
-    if client.mode == "crashed" || thread.phase == "dead" {
-        return if client.mode == "crashed" { "crashed" } else { "dead" }.to_owned();
+    if client.mode == ClientMode::Crashed || thread.is_dead() {
+        return if client.mode == ClientMode::Crashed { "crashed" } else { "dead" }.to_owned();
     }
     let belief = match thread.holds {
         0 => None,
@@ -106,19 +107,19 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         holds => Some(format!("believes it holds {holds} times")),
     };
     // A believer may be refused as well: its lock has expired, and somebody else has it.
-    let waits = match thread.phase.as_str() {
-        "refused" => Some("refused, not subscribed yet".to_owned()),
-        "subscribed" => Some("subscribed, about to ask again".to_owned()),
-        "waiting" => Some(match thread.wake_in {
+    let waits = match thread.phase {
+        Phase::Refused => Some("refused, not subscribed yet".to_owned()),
+        Phase::Subscribed => Some("subscribed, about to ask again".to_owned()),
+        Phase::Waiting => Some(match thread.wake_in {
             Some(left) => within(config, "sleeps; its timer fires", left),
             None => "sleeps, without a timer".to_owned(),
         }),
-        "asking" => Some("has asked, and has no answer yet".to_owned()),
-        "asking-again" => Some("subscribed, has asked again, and has no answer yet".to_owned()),
-        "confirming" => Some("is granted, and waits to hear how many replicas know".to_owned()),
-        "undoing" => Some("is granted, and gives it back: too few replicas know".to_owned()),
-        "releasing" => Some("has called release, and has no answer yet".to_owned()),
-        _ => None,
+        Phase::Asking => Some("has asked, and has no answer yet".to_owned()),
+        Phase::AskingAgain => Some("subscribed, has asked again, and has no answer yet".to_owned()),
+        Phase::Confirming => Some("is granted, and waits to hear how many replicas know".to_owned()),
+        Phase::Undoing => Some("is granted, and gives it back: too few replicas know".to_owned()),
+        Phase::Releasing => Some("has called release, and has no answer yet".to_owned()),
+        Phase::Idle | Phase::Dead => None,
     };
     let mut says = match (belief, waits) {
         (None, None) => "idle".to_owned(),
@@ -145,10 +146,10 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 
 /// What the threads of a process share.
 fn process(config: &Config, index: u8, client: &ClientState) -> String {
-    if client.mode == "crashed" {
+    if client.mode == ClientMode::Crashed {
         return "for good".to_owned();
     }
-    let mut says = if client.mode == "paused" { "PAUSED; ".to_owned() } else { String::new() };
+    let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
     let _ = write!(says, "takes {} for the master", client.master);
     if let Some(known) = client.replicas_known {
         let _ = write!(says, ", and has counted {} there", count(known.into(), "replica"));
@@ -175,10 +176,10 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     if let Some(left) = client.renewal_due_in {
         let _ = write!(says, "; {}", within(config, "its watchdog fires", left));
     }
-    match client.subscription.as_deref() {
+    match &client.subscription {
         None => {}
-        Some("lost") => says += "; its subscription is lost",
-        Some(node) => {
+        Some(SubscriptionState::Lost) => says += "; its subscription is lost",
+        Some(SubscriptionState::Node(node)) => {
             let _ = write!(says, "; subscribed on {node}");
         }
     }
@@ -198,24 +199,23 @@ fn stores<R: Record, const C: usize, const N: usize>(
     state: &NodeState,
 ) -> String {
     let node = world.node(index);
-    let (role, known) = (state.role.as_str(), state.lock.as_ref());
-    let mut says = match (role, node.record.holder()) {
-        ("down", None) if world.group.master == index => "dead; it was the master".to_owned(),
-        ("down", None) => "dead".to_owned(),
+    let known = &state.stored;
+    let mut says = match (state.role, node.record.holder()) {
+        (NodeRole::Down, None) if world.group.master == index => "dead; it was the master".to_owned(),
+        (NodeRole::Down, None) => "dead".to_owned(),
         // It still matters: what the next master does not know of it is what the failover loses.
-        ("down", Some(holder)) => {
-            let ghost = StoredLock {
-                holder: holder_name(config, holder),
-                hold_count: node.record.hold_count(),
-                remaining_ticks: node.record.remaining().left(),
-            };
+        (NodeRole::Down, Some(holder)) => {
+            let ttl_ms = node.record.remaining().left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
+            let ghost = Hold { holder: holder_name(config, holder), count: node.record.hold_count(), ttl_ms };
             format!("dead; it was the master, and stored {}", stored(config, &ghost))
         }
-        ("unsynced", _) => format!("follows nobody yet, stores {}", lock(config, known)),
-        (role, _) => format!("{role}, stores {}", lock(config, known)),
+        (NodeRole::Unsynced, _) => format!("follows nobody yet, stores {}", lock(config, known)),
+        (role @ (NodeRole::Master | NodeRole::Replica), _) => {
+            format!("{}, stores {}", role.name(), lock(config, known))
+        }
     };
     if let Some(disk) = state.on_disk.as_ref() {
-        let _ = write!(says, "; on its disk: {}", lock(config, disk.lock.as_ref()));
+        let _ = write!(says, "; on its disk: {}", lock(config, disk));
     }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it comes back";
@@ -230,8 +230,8 @@ fn stores<R: Record, const C: usize, const N: usize>(
         let by = time(config, node.ahead.unsigned_abs().into());
         let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });
     }
-    if node.unheard > 0 {
-        let _ = write!(says, "; unheard of for {}", time(config, node.unheard.into()));
+    if state.silent_ticks > 0 {
+        let _ = write!(says, "; unheard of for {}", time(config, state.silent_ticks.into()));
     }
     if node.missed() > 0 {
         let _ = write!(says, "; {} never reached it", count(node.missed().into(), "effect"));
@@ -239,8 +239,8 @@ fn stores<R: Record, const C: usize, const N: usize>(
     says
 }
 
-fn lock(config: &Config, lock: Option<&StoredLock>) -> String {
-    lock.map_or_else(|| "no lock".to_owned(), |lock| stored(config, lock))
+fn lock(config: &Config, contents: &Contents) -> String {
+    contents.holder().map_or_else(|| "no lock".to_owned(), |lock| stored(config, lock))
 }
 
 /// `its timer fires in 10 s`, `its timer fires now`.

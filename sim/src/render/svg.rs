@@ -5,7 +5,7 @@
 //! word says.
 
 use lockstep_model::Action;
-use lockstep_model::trace::{State, ThreadState, Trace, client_name};
+use lockstep_model::trace::{ClientMode, NodeRole, State, ThreadState, Trace, client_name};
 
 use super::beats::{Arrow, Beat, Lane, beats};
 use super::paint::Tone;
@@ -206,7 +206,7 @@ impl<'a> Sheet<'a> {
                 format!("client {}", client_name(client))
             }
             Lane::Thread { .. } => "client".to_owned(),
-            Lane::Node(node) => self.trace.initial.nodes[usize::from(node)].role.clone(),
+            Lane::Node(node) => self.trace.initial.nodes[usize::from(node)].role.name().to_owned(),
             Lane::Resource if self.trace.config.resource.is_some_and(|resource| resource.fenced) => "fenced".to_owned(),
             Lane::Resource => "not fenced".to_owned(),
         }
@@ -247,7 +247,7 @@ impl<'a> Sheet<'a> {
                                 && so(&state.clients[usize::from(client)].threads[usize::from(thread)])
                         }
                     };
-                    for span in self.spans(is(|thread| words::is_in_lock(&thread.phase)), FALL) {
+                    for span in self.spans(is(ThreadState::is_in_lock), FALL) {
                         bar(pen, BELIEF - 1.5, span, &format!("waits s{client}"));
                     }
                     for span in self.spans(is(ThreadState::believes), FALL) {
@@ -262,8 +262,8 @@ impl<'a> Sheet<'a> {
                 Lane::Node(node) => {
                     for client in 0..self.trace.config.clients.count {
                         let stores = |state: &State| {
-                            let lock = state.nodes[usize::from(node)].lock.as_ref();
-                            lock.is_some_and(|lock| lock.holder.starts_with(client_name(client)))
+                            let holders = &state.nodes[usize::from(node)].stored.holders;
+                            holders.iter().any(|hold| hold.holder.starts_with(client_name(client)))
                         };
                         for span in self.spans(stores, 0.0) {
                             bar(pen, STORED, span, &format!("stored f{client}"));
@@ -379,10 +379,10 @@ impl<'a> Sheet<'a> {
         let side = other_end.map_or(inwards, |other| -(self.x(other) - self.x(lane)).signum());
         if let Lane::Node(node) = lane {
             let (was, is) = (&before.nodes[usize::from(node)], &after.nodes[usize::from(node)]);
-            let becomes = match (was.role.as_str(), is.role.as_str()) {
+            let becomes = match (was.role, is.role) {
                 (was, is) if was == is => None,
-                (_, "master") => Some("MASTER"),
-                ("unsynced", "replica") => Some("synced"),
+                (_, NodeRole::Master) => Some("MASTER"),
+                (NodeRole::Unsynced, NodeRole::Replica) => Some("synced"),
                 _ => None,
             };
             let mut lower = 4.0;
@@ -397,13 +397,13 @@ impl<'a> Sheet<'a> {
                 let text = if is.is_cut { "cut off" } else { "healed" };
                 return self.label(pen, lane, y + lower, side, Tone::Odd, text);
             }
-            let text = match &is.lock {
-                Some(lock) if was.lock.as_ref() != Some(lock) || becomes.is_some() => {
+            let text = match is.stored.holder() {
+                Some(lock) if was.stored.holder() != Some(lock) || becomes.is_some() => {
                     words::stored(&self.trace.config, lock)
                 }
-                None if is.role == "down" => return,
-                None if was.lock.is_some() && row.is_time(self.trace) => "expired".to_owned(),
-                None if was.lock.is_some() || becomes.is_some() => "no lock".to_owned(),
+                None if is.is_down() => return,
+                None if was.stored.is_held() && row.is_time(self.trace) => "expired".to_owned(),
+                None if was.stored.is_held() || becomes.is_some() => "no lock".to_owned(),
                 _ => return,
             };
             self.label(pen, lane, y + lower, side, Tone::Plain, &text);
@@ -458,13 +458,16 @@ fn life(state: &State, lane: Lane) -> Life {
     match lane {
         Lane::Thread { client, thread } => {
             let client = &state.clients[usize::from(client)];
-            match (client.mode.as_str(), client.threads[usize::from(thread)].phase.as_str()) {
-                ("crashed", _) | (_, "dead") => Life::IsOver,
-                ("paused", _) => Life::StandsStill,
-                _ => Life::Runs,
+            match client.mode {
+                ClientMode::Crashed => Life::IsOver,
+                ClientMode::Running | ClientMode::Paused if client.threads[usize::from(thread)].is_dead() => {
+                    Life::IsOver
+                }
+                ClientMode::Paused => Life::StandsStill,
+                ClientMode::Running => Life::Runs,
             }
         }
-        Lane::Node(node) if state.nodes[usize::from(node)].role == "down" => Life::IsOver,
+        Lane::Node(node) if state.nodes[usize::from(node)].is_down() => Life::IsOver,
         Lane::Node(_) | Lane::Resource => Life::Runs,
     }
 }
@@ -476,7 +479,7 @@ fn is_effect(arrow: &Arrow) -> bool {
 
 /// Between two lifelines: what stands beside one must not touch the next.
 fn gap(trace: &Trace, beats: &[Beat]) -> f64 {
-    let stored = trace.steps.iter().flat_map(|step| &step.state.nodes).filter_map(|node| node.lock.as_ref());
+    let stored = trace.steps.iter().flat_map(|step| &step.state.nodes).flat_map(|node| &node.stored.holders);
     let stored = stored.map(|lock| columns(&words::stored(&trace.config, lock), MONO));
     let sent = beats.iter().filter_map(|beat| beat.arrow.as_ref()).map(|arrow| columns(&arrow.says, MONO));
     let beside = beats.iter().flat_map(|beat| &beat.cells).filter(|(lane, _, _)| !matches!(lane, Lane::Node(_)));

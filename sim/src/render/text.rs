@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Verdict;
-use lockstep_model::trace::{About, State, Trace};
+use lockstep_model::trace::{About, ClientMode, State, Trace};
 
 use super::beats::{Beat, Lane, beats};
 use super::paint::{Paint, Tone};
@@ -268,7 +268,7 @@ impl Row {
 fn title(trace: &Trace, lane: Lane) -> String {
     let name = lane.name(&trace.config);
     match lane {
-        Lane::Node(node) => format!("{name} {}", trace.initial.nodes[usize::from(node)].role),
+        Lane::Node(node) => format!("{name} {}", trace.initial.nodes[usize::from(node)].role.name()),
         Lane::Thread { .. } | Lane::Resource => name,
     }
 }
@@ -279,16 +279,17 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
         Lane::Thread { client, thread } => {
             let client = &state.clients[usize::from(client)];
             let thread = &client.threads[usize::from(thread)];
-            match (client.mode.as_str(), thread.phase.as_str()) {
-                ("crashed", _) | (_, "dead") => ("", Tone::Faint),
-                ("paused", _) if thread.believes() => ("#=", Tone::Good),
-                _ if thread.believes() => ("#", Tone::Good),
-                ("paused", _) => ("=", Tone::Odd),
-                (_, phase) if words::is_in_lock(phase) => ("?", Tone::Odd),
-                _ => (".", Tone::Faint),
+            match client.mode {
+                ClientMode::Crashed => ("", Tone::Faint),
+                ClientMode::Running | ClientMode::Paused if thread.is_dead() => ("", Tone::Faint),
+                ClientMode::Paused if thread.believes() => ("#=", Tone::Good),
+                ClientMode::Running if thread.believes() => ("#", Tone::Good),
+                ClientMode::Paused => ("=", Tone::Odd),
+                ClientMode::Running if thread.is_in_lock() => ("?", Tone::Odd),
+                ClientMode::Running => (".", Tone::Faint),
             }
         }
-        Lane::Node(node) if state.nodes[usize::from(node)].role == "down" => ("", Tone::Faint),
+        Lane::Node(node) if state.nodes[usize::from(node)].is_down() => ("", Tone::Faint),
         Lane::Node(_) | Lane::Resource => (".", Tone::Faint),
     };
     Cell { text: sign.to_owned(), tone, is_at_rest: true }

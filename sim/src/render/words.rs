@@ -3,13 +3,18 @@
 use lockstep_model::action::{Action, Party};
 use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule, WaitRule};
 use lockstep_model::step::Reply;
-use lockstep_model::trace::{About, InLoop, State, StoredLock, Trace, lane};
+use lockstep_model::trace::{About, ClientMode, Hold, InLoop, State, Trace, lane};
 use lockstep_model::wire::Slot;
+use lockstep_model::world::Phase;
 use lockstep_model::{ActionKind, Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
 pub fn time(config: &Config, ticks: u32) -> String {
-    let ms = u64::from(ticks) * u64::from(config.time.tick_ms);
+    duration(u64::from(ticks) * u64::from(config.time.tick_ms))
+}
+
+/// Milliseconds as a person says them: `250 ms`, `30 s`, `1.5 s`.
+pub fn duration(ms: u64) -> String {
     match ms {
         0 => "0 s".to_owned(),
         1..1000 => format!("{ms} ms"),
@@ -22,11 +27,11 @@ pub fn time(config: &Config, ticks: u32) -> String {
 }
 
 /// A stored lock: `A:1 ttl 30 s`, `A:1 x2 ttl 30 s`. The holder is client and thread, as Redis stores it.
-pub fn stored(config: &Config, lock: &StoredLock) -> String {
+pub fn stored(config: &Config, lock: &Hold) -> String {
     let thread = if config.clients.threads > 1 { "" } else { ":1" };
-    let count = if lock.hold_count == 1 { String::new() } else { format!(" x{}", lock.hold_count) };
-    let life = match lock.remaining_ticks {
-        Some(ticks) => format!("ttl {}", time(config, ticks.into())),
+    let count = if lock.count == 1 { String::new() } else { format!(" x{}", lock.count) };
+    let life = match lock.ttl_ms {
+        Some(ms) => format!("ttl {}", duration(ms)),
         None => "no ttl".to_owned(),
     };
     format!("{}{thread}{count} {life}", lock.holder)
@@ -58,7 +63,7 @@ pub fn count(number: usize, thing: &str) -> String {
 
 /// What a picture's key says of a thread that believes.
 pub const BELIEVES: &str = "believes it holds";
-/// Of one that [is in `lock()`](is_in_lock).
+/// Of one that is in `lock()`.
 pub const WAITS: &str = "waits for the lock, or for an answer";
 /// Of one whose client stands still.
 pub const STANDS_STILL: &str = "paused";
@@ -201,8 +206,8 @@ pub fn why(trace: &Trace) -> Option<String> {
             format!("{} {all} believe they hold; at most 1 may", list(&believers))
         }
         Property::OneServerHolder => {
-            let says = last.nodes.iter().filter(|node| node.role == "master").filter_map(|node| {
-                let lock = node.lock.as_ref()?;
+            let says = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
+                let lock = node.stored.holder()?;
                 Some(format!("{} stores {}", node.name, lock.holder))
             });
             format!(
@@ -225,7 +230,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         }
         Property::CountsAgree => counts_differ(last),
         Property::WaitLimitKept => {
-            let late = threads(last).filter(|thread| is_in_lock(&thread.phase) && thread.wait_left == Some(0));
+            let late = threads(last).filter(|thread| thread.is_in_lock() && thread.wait_left == Some(0));
             let late: Vec<_> = late.map(|thread| thread.name.as_str()).collect();
             let waits = if late.len() == 1 { "waits" } else { "wait" };
             format!("{} still {waits}, and the wait limit is over", list(&late))
@@ -234,9 +239,11 @@ pub fn why(trace: &Trace) -> Option<String> {
             let asleep = last
                 .clients
                 .iter()
-                .filter(|client| client.mode == "running" && client.permits == 0 && client.messages == 0)
+                .filter(|client| client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0)
                 .flat_map(|client| &client.threads)
-                .filter(|thread| thread.phase == "waiting" && thread.wake_in != Some(0) && thread.wait_left != Some(0))
+                .filter(|thread| {
+                    thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0)
+                })
                 .map(|thread| match thread.wake_in {
                     Some(ticks) => {
                         format!(
@@ -255,8 +262,8 @@ pub fn why(trace: &Trace) -> Option<String> {
         }
         Property::WaiterServed => {
             let waiting = always(trace, |state| {
-                let live = state.clients.iter().filter(|client| client.mode != "crashed");
-                let waiting = live.flat_map(|client| &client.threads).filter(|thread| is_in_lock(&thread.phase));
+                let live = state.clients.iter().filter(|client| client.mode != ClientMode::Crashed);
+                let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());
                 waiting.map(|thread| thread.name.clone()).collect()
             });
             let waits = if waiting.len() == 1 { "waits" } else { "wait" };
@@ -508,11 +515,11 @@ fn counts_differ(state: &State) -> String {
         return "there is no master to agree with".to_owned();
     };
     let differing = state.believers().find(|thread| {
-        master.lock.as_ref().is_none_or(|lock| lock.holder != thread.name || lock.hold_count != thread.holds)
+        master.stored.holder().is_none_or(|lock| lock.holder != thread.name || lock.count != thread.holds)
     });
-    let stores = match (&master.lock, differing) {
+    let stores = match (master.stored.holder(), differing) {
         (None, _) => "stores no lock".to_owned(),
-        (Some(lock), Some(thread)) if lock.holder == thread.name => format!("stores {}", lock.hold_count),
+        (Some(lock), Some(thread)) if lock.holder == thread.name => format!("stores {}", lock.count),
         (Some(lock), _) => format!("stores {} as holder", lock.holder),
     };
     let believes = differing.map_or_else(String::new, |thread| {
@@ -525,16 +532,12 @@ fn threads(state: &State) -> impl Iterator<Item = &lockstep_model::trace::Thread
     state.clients.iter().flat_map(|client| &client.threads)
 }
 
-pub(crate) fn is_in_lock(phase: &str) -> bool {
-    matches!(phase, "refused" | "subscribed" | "waiting" | "asking" | "asking-again" | "confirming" | "undoing")
-}
-
 fn acting_master(state: &State) -> Option<&str> {
     state.acting_master().map(|node| node.name.as_str())
 }
 
-fn acting_master_lock(state: &State) -> Option<&StoredLock> {
-    state.acting_master()?.lock.as_ref()
+fn acting_master_lock(state: &State) -> Option<&Hold> {
+    state.acting_master()?.stored.holder()
 }
 
 /// Who held before the last step, or, if no master was there to say, before its crash.

@@ -3,11 +3,12 @@
 //! The player walks the trace. Faults and other changes of nodes, links and clocks it makes itself, on the servers; what the
 //! clients do it leaves to the target. After each step it compares what every running node stores, and its role.
 
+use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
 use lockstep_model::config::Cluster;
 use lockstep_model::step::Happening;
-use lockstep_model::trace::{Trace, TraceStep};
+use lockstep_model::trace::{Contents, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -44,6 +45,8 @@ pub struct Player {
     testbed: Testbed,
     /// Says what nodes should store.
     translator: Translator,
+    /// Every key that the history has stored so far, where clocks jump and masters must find what has expired.
+    seen_keys: BTreeSet<String>,
 }
 
 impl Player {
@@ -83,7 +86,13 @@ impl Player {
         let mut setup = target.setup();
         setup.push(Testbed::setup_command());
         let servers = ServerGroup::start(server, config, setup, watch)?;
-        Ok(Self { config: *config, target, testbed: Testbed::new(servers), translator: translate(scripts)? })
+        Ok(Self {
+            config: *config,
+            target,
+            testbed: Testbed::new(servers),
+            translator: translate(scripts)?,
+            seen_keys: BTreeSet::new(),
+        })
     }
 
     /// Flavour and version of the servers.
@@ -97,6 +106,7 @@ impl Player {
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, Error> {
         self.target.begin();
+        self.seen_keys.clear();
         self.testbed.reset()?;
         self.testbed.servers.start_sentinels(trace)?;
         let played = self.play_all(trace, keeps_answers);
@@ -130,7 +140,7 @@ impl Player {
     fn known(&self, difference: &Difference, trace: &Trace) -> Option<&'static str> {
         let before = trace.state_after(difference.step.checked_sub(1)?);
         let asked = &before.clients.get(client_of(difference.action)?)?.master;
-        let is_replica = before.nodes.iter().any(|node| node.name == *asked && node.role != "master");
+        let is_replica = before.nodes.iter().any(|node| node.name == *asked && !node.is_master());
         let shows_expired = self.testbed.servers.server().shows_scripts_what_has_expired();
         let is_known = is_replica && difference.what == "reply" && shows_expired;
         is_known.then_some(
@@ -164,10 +174,12 @@ impl Player {
         }
         self.target.observe(step, &mut self.testbed)?;
         let state = &step.step.state;
-        self.testbed.queue_comparison(step.place(), state, |node| {
-            let node = &state.nodes[node];
-            self.translator.stored_words(node.lock.as_ref(), &node.receipts)
-        });
+        if self.config.faults.clock_jump > 0 {
+            let stored = state.nodes.iter().flat_map(|node| self.translator.key_names(&node.stored));
+            self.seen_keys.extend(stored);
+        }
+        self.testbed
+            .queue_comparison(step.place(), state, |node| self.translator.stored_words(&state.nodes[node].stored));
         Ok(())
     }
 
@@ -254,7 +266,7 @@ impl Player {
         if let Some(done) = change(&mut self.testbed.servers)? {
             self.testbed.findings.note(|| done);
         }
-        if may_expire { self.testbed.servers.delete_expired(&self.translator.expiring_keys()) } else { Ok(()) }
+        if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
     }
 
     /// A client learns which node is the master; where sentinels decide, by asking one of them.
@@ -275,6 +287,6 @@ pub fn suited(config: &Config, server: &Server) -> Config {
 
 /// Whether a node that is started again is a master, and whether its disk has data.
 fn restarted(HistoryStep { step: TraceStep { state, .. }, before }: HistoryStep<'_>, node: usize) -> (bool, bool) {
-    let disk = before.nodes[node].on_disk.as_ref();
-    (state.nodes[node].role == "master", disk.is_some_and(|disk| disk.lock.is_some()))
+    let finds_lock = before.nodes[node].on_disk.as_ref().is_some_and(Contents::is_held);
+    (state.nodes[node].is_master(), finds_lock)
 }

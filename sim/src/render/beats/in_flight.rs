@@ -232,8 +232,7 @@ impl Teller<'_> {
     /// Whether the thread that asked still lives; a watchdog does with its process.
     fn thread_is_there(&self, client: u8, request: &RequestState) -> bool {
         let threads = &self.before.clients[usize::from(client)].threads;
-        request.verb == Verb::Renew
-            || threads.iter().any(|thread| thread.name == request.holder && thread.phase != "dead")
+        request.verb == Verb::Renew || threads.iter().any(|thread| thread.name == request.holder && !thread.is_dead())
     }
 }
 

@@ -11,7 +11,7 @@ use super::{Beat, Lane, Teller};
 
 impl Teller<'_> {
     pub(super) fn crash_node(&self, node: u8) -> Vec<Beat> {
-        let role = if self.before.nodes[usize::from(node)].role == "master" { "master" } else { "replica" };
+        let role = if self.before.nodes[usize::from(node)].is_master() { "master" } else { "replica" };
         let mut what = format!("the {role} {} dies", self.step.lane);
         if self.has(Happening::EffectsLost) {
             what += ", and with it what no replica has applied";
@@ -36,7 +36,7 @@ impl Teller<'_> {
         let lost = if self.has(Happening::GrantLost) { ": the grant is gone" } else { "" };
         let stored = self.stored_on(node);
         let finds = stored.as_deref().unwrap_or("(empty)");
-        if self.node_after(node).role != "master" {
+        if !self.node_after(node).is_master() {
             return self.alone(
                 Lane::Node(node),
                 finds,
@@ -55,19 +55,19 @@ impl Teller<'_> {
 
     pub(super) fn cut_link(&self, node: u8) -> Vec<Beat> {
         let name = &self.step.lane;
-        let goes_on = if self.node_after(node).role == "master" {
-            "; its clients reach it, and it goes on serving them"
-        } else {
-            ""
-        };
+        let goes_on =
+            if self.node_after(node).is_master() { "; its clients reach it, and it goes on serving them" } else { "" };
         let what = format!("{name} is cut off from the other nodes{goes_on}");
         self.alone(Lane::Node(node), "x cut", Tone::Odd, what)
     }
 
     pub(super) fn demote(&self, node: u8) -> Vec<Beat> {
-        let had = self.before.nodes[usize::from(node)].lock.as_ref();
-        let loses =
-            if had.is_some() && had != self.node_after(node).lock.as_ref() { ": its own are erased" } else { "" };
+        let had = &self.before.nodes[usize::from(node)].stored;
+        let loses = if had.is_held() && had.holders != self.node_after(node).stored.holders {
+            ": its own are erased"
+        } else {
+            ""
+        };
         let what = format!("{} is demoted: it follows the new master, and takes its data{loses}", self.step.lane);
         self.alone(Lane::Node(node), self.synced(node), Tone::Odd, what)
     }

@@ -1,9 +1,9 @@
 //! What the signs of a picture mean; only those that stand in it.
 
-use lockstep_model::trace::{State, Trace};
+use lockstep_model::trace::{State, ThreadState, Trace};
 
 use super::super::beats::Beat;
-use super::super::words::{BELIEVES, STANDS_STILL, WAITS, is_in_lock};
+use super::super::words::{BELIEVES, STANDS_STILL, WAITS};
 use super::flight::{End, Flight, Kind};
 use super::pen::{Pen, Point};
 use super::{Life, is_effect, life};
@@ -94,8 +94,8 @@ pub(super) fn signs(trace: &Trace, beats: &[&Beat], flights: &[Flight]) -> Vec<S
     let mut arrows = beats.iter().filter_map(|beat| beat.arrow.as_ref()).filter(|arrow| !is_effect(arrow));
     let stands = |sign: &Sign| match sign {
         Sign::Believes => states.iter().any(|state| state.believers().next().is_some()),
-        Sign::Waits => threads().any(|thread| is_in_lock(&thread.phase)),
-        Sign::Stores => states.iter().flat_map(|state| &state.nodes).any(|node| node.lock.is_some()),
+        Sign::Waits => threads().any(ThreadState::is_in_lock),
+        Sign::Stores => states.iter().flat_map(|state| &state.nodes).any(|node| node.stored.is_held()),
         Sign::StandsStill => lives(Life::StandsStill),
         Sign::Sent => arrows.clone().any(|arrow| !arrow.is_answer),
         Sign::Answer => arrows.clone().any(|arrow| arrow.is_answer),

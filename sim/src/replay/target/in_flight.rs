@@ -2,7 +2,7 @@
 //! connections of its own ([`HeldRequest`]).
 
 use lockstep_model::step::Reply;
-use lockstep_model::trace::{RequestState, State, client_name};
+use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
 use lockstep_model::wire::Slot;
 use redis::Value;
 
@@ -160,7 +160,7 @@ impl RequestsInFlight {
     ) -> Result<(), Error> {
         let after = &step.step.state;
         match state_of(after, key) {
-            Some(state) if state.stage == "sent" && is_sent_now(step, key) => {
+            Some(state) if state.stage == RequestStage::Sent && is_sent_now(step, key) => {
                 self.take(key);
                 let client = key.0;
                 let call = translator.call_of(state, client, thread_of(after, client, state));
@@ -170,7 +170,7 @@ impl RequestsInFlight {
                 testbed.findings.note(|| format!("{} writes {call}{then}", client_name(client)));
                 self.requests.push((key, request));
             }
-            Some(state) if state.stage != "lost" => {}
+            Some(state) if state.stage != RequestStage::Lost => {}
             Some(_) | None => drop(self.take(key)),
         }
         Ok(())
@@ -203,7 +203,7 @@ fn state_of(state: &State, (client, slot): RequestKey) -> Option<&RequestState> 
 
 /// Whether the lock is granted and the node has not answered the `WAIT` yet.
 fn waits_after(state: &State, key: RequestKey) -> bool {
-    state_of(state, key).is_some_and(|request| request.stage == "confirming")
+    state_of(state, key).is_some_and(|request| request.stage == RequestStage::Confirming)
 }
 
 /// Whether the node has answered the `WAIT`.

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use lockstep_model::trace::client_name;
+use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::subscriber::Subscriber;
 use crate::replay::Error;
@@ -61,11 +61,11 @@ impl ClientMessages {
             // Messages published before now must arrive on the old subscription, later ones on the new one. A release that
             // ends a wait does both in one step, but no client publishes to itself.
             self.settle(testbed)?;
-            match after.as_deref() {
+            match after {
                 None => self.clients[index] = ClientSubscription::default(),
                 // The connection died with its node; what had been read is still to be delivered.
-                Some("lost") => self.clients[index].subscriber = None,
-                Some(node) => {
+                Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
+                Some(SubscriptionState::Node(node)) => {
                     let channel = self.channel.as_ref().ok_or_else(|| Error::link("this kind has no channel"))?;
                     let node = testbed.servers.index_of(node);
                     testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
@@ -81,7 +81,7 @@ impl ClientMessages {
     pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize) {
         let name = name_of_node(node);
         for (subscription, client) in self.clients.iter_mut().zip(&step.before.clients) {
-            if client.subscription.as_deref() == Some(&name) {
+            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
                 subscription.published.push(step.place());
             }
         }

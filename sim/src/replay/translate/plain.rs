@@ -6,7 +6,7 @@ use lockstep_redis::locks::plain::{self, AcquireReply, ExtendReply, ReleaseReply
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, StoredContent, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
 
 /// Speaks for the clients of a plain lock.
 pub struct PlainTranslation;
@@ -58,10 +58,6 @@ impl Translation for PlainTranslation {
 
     fn busy_words(&self, _: Option<i64>) -> String {
         BUSY.to_owned()
-    }
-
-    fn stored(&self, holder: String, _: u8) -> StoredContent {
-        StoredContent { key_type: "string", content: vec![holder] }
     }
 
     fn redisson(&self) -> RedissonCalls {

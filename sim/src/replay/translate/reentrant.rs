@@ -8,7 +8,7 @@ use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
 };
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, StoredContent, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
 
 /// Speaks for the clients of a re-entrant lock.
 pub struct ReentrantTranslation;
@@ -65,10 +65,6 @@ impl Translation for ReentrantTranslation {
 
     fn busy_words(&self, remaining_ms: Option<i64>) -> String {
         busy_for(remaining_ms)
-    }
-
-    fn stored(&self, holder: String, hold_count: u8) -> StoredContent {
-        StoredContent { key_type: "hash", content: vec![holder, hold_count.to_string()] }
     }
 
     fn redisson(&self) -> RedissonCalls {

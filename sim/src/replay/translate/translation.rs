@@ -40,14 +40,6 @@ pub struct RedissonCalls {
     pub force_release: &'static str,
 }
 
-/// What a node stores under the key of a lock that is held.
-pub struct StoredContent {
-    /// The type of the key, as `TYPE` answers it.
-    pub key_type: &'static str,
-    /// The content: of a hash, fields and values in turns.
-    pub content: Vec<String>,
-}
-
 /// How the model's verbs are asked of Redis for one kind of lock.
 pub trait Translation: Sync {
     /// The kind, in the model.
@@ -70,9 +62,6 @@ pub trait Translation: Sync {
 
     /// The model's reply "busy" in the words of [`replies`](super::replies): with the TTL only where the script answers it.
     fn busy_words(&self, remaining_ms: Option<i64>) -> String;
-
-    /// What a node stores for this holder.
-    fn stored(&self, holder: String, hold_count: u8) -> StoredContent;
 
     /// Which Redisson methods do the same.
     fn redisson(&self) -> RedissonCalls;

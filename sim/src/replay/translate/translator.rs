@@ -1,6 +1,6 @@
 //! Speaks for the clients of one scenario, whatever the kind of their lock.
 
-use lockstep_model::trace::{RequestState, State, StoredLock, StoredReceipt, client_name};
+use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
 use lockstep_model::wire::Verb;
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
@@ -19,7 +19,6 @@ pub struct Translator {
     context: RequestContext,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
     is_split: bool,
-    threads: u8,
     tick_ms: u32,
 }
 
@@ -39,7 +38,6 @@ impl Translator {
                 has_receipts: config.protocol.receipts,
             },
             is_split: config.is_split(),
-            threads: config.clients.threads,
             tick_ms,
         })
     }
@@ -47,11 +45,6 @@ impl Translator {
     /// The scripts that every node must know.
     pub const fn scripts(&self) -> &Scripts {
         &self.context.scripts
-    }
-
-    /// The keys whose expiry every history is about.
-    pub fn expiring_keys(&self) -> Vec<String> {
-        vec![self.context.names.lock().to_owned()]
     }
 
     /// Where a release publishes; `None` for a kind that publishes nothing.
@@ -126,7 +119,7 @@ impl Translator {
         match request.verb {
             Verb::Acquire => self.translation.acquire(&self.context, &holder),
             Verb::Release | Verb::Undo => {
-                let release_id = release_id(&request.holder, request.receipt.unwrap_or_default());
+                let release_id = release_id(&holder.to_string(), request.receipt.unwrap_or_default());
                 self.translation.release(&self.context, &holder, &release_id)
             }
             Verb::Renew => self.translation.renew(&self.context, &holder),
@@ -163,24 +156,40 @@ impl Translator {
         words.to_owned()
     }
 
-    /// What a node should store, in the words of `compare`.
-    pub fn stored_words(&self, lock: Option<&StoredLock>, receipts: &[StoredReceipt]) -> String {
-        let names = &self.context.names;
-        let lock = lock.map(|lock| {
-            // Where clients have one thread, the model does not name it.
-            let holder = if self.threads > 1 { lock.holder.clone() } else { format!("{}:1", lock.holder) };
-            let stored = self.translation.stored(holder, lock.hold_count);
-            let remaining_ms = lock.remaining_ticks.map(|ticks| self.ms(ticks));
-            key_words(names.lock(), stored.key_type, remaining_ms, &stored.content)
-        });
-        let receipts = receipts.iter().map(|receipt| {
-            let key = names.receipt(&release_id(&receipt.holder, receipt.receipt));
-            let remaining_ms = receipt.remaining_ticks.map(|ticks| self.ms(ticks));
-            key_words(&key, "string", remaining_ms, &[u8::from(receipt.freed).to_string()])
-        });
-        let mut lines: Vec<_> = receipts.chain(lock).collect();
+    /// What a node should store, in the words of `compare`: one line per key, sorted.
+    pub fn stored_words(&self, contents: &Contents) -> String {
+        let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key)).collect();
         lines.sort_unstable();
         lines.join("\n")
+    }
+
+    /// The names of these keys in Redis.
+    pub fn key_names(&self, contents: &Contents) -> Vec<String> {
+        contents.keys.iter().map(|key| self.key_name(&key.slot)).collect()
+    }
+
+    fn key_words(&self, key: &StoredKey) -> String {
+        let pair = |(name, number): (&String, String)| [name.clone(), number];
+        let (key_type, content) = match &key.value {
+            KeyValue::String(value) => ("string", vec![value.clone()]),
+            KeyValue::Hash(fields) => {
+                ("hash", fields.iter().flat_map(|(field, number)| pair((field, number.to_string()))).collect())
+            }
+            KeyValue::List(items) => ("list", items.clone()),
+            KeyValue::Zset(members) => {
+                ("zset", members.iter().flat_map(|(member, score)| pair((member, score.to_string()))).collect())
+            }
+        };
+        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        key_words(&self.key_name(&key.slot), key_type, remaining_ms, &content)
+    }
+
+    fn key_name(&self, slot: &KeySlot) -> String {
+        let names = &self.context.names;
+        match slot {
+            KeySlot::Lock => names.lock().to_owned(),
+            KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
+        }
     }
 
     /// Whether a request is sent, executed and answered in the step of its action.

@@ -1,5 +1,7 @@
 //! The members of a group: started, asked, marked, and reset between histories.
 
+use std::collections::BTreeSet;
+
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
@@ -259,7 +261,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `Redis`; as `mark_now`.
-    pub fn delete_expired(&mut self, keys: &[String]) -> Result<(), Error> {
+    pub fn delete_expired(&mut self, keys: &BTreeSet<String>) -> Result<(), Error> {
         if self.config.faults.clock_jump == 0 || keys.is_empty() {
             return Ok(());
         }

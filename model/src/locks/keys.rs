@@ -1,0 +1,53 @@
+//! The keys that a lock occupies on a node, as Redis stores them.
+//!
+//! Each kind lists its own ([`Record::keys`](super::Record::keys)); traces, pictures and the comparison with a real
+//! server read the list, so none of them knows a kind.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::world::{Holder, Timer};
+
+/// One key on one node.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Key {
+    /// Which of the lock's keys it is.
+    pub slot: KeySlot,
+    /// Its type and content.
+    pub value: KeyValue,
+    /// How long it lives; off: it has no TTL, or, in an effect, the effect does not write it.
+    pub ttl: Timer,
+}
+
+/// Which of a lock's keys.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+pub enum KeySlot {
+    /// The key that carries the lock's name.
+    Lock,
+    /// The receipt of one release: it makes the same release harmless when it is sent again.
+    Receipt {
+        /// Who released, as Redis stores it: client and thread.
+        #[cfg_attr(feature = "schema", schemars(with = "String", regex(pattern = r"^[A-Z]:[1-9]$")))]
+        holder: Holder,
+        /// Which of that holder's releases. A number is used again once nothing refers to the earlier release.
+        number: u8,
+    },
+}
+
+/// What a key contains, by the type that Redis gives it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(tag = "type", content = "content", rename_all = "lowercase")]
+pub enum KeyValue {
+    /// A string.
+    String(String),
+    /// A hash: each field with its number.
+    Hash(BTreeMap<String, u64>),
+    /// A list, from its head.
+    List(Vec<String>),
+    /// A sorted set: each member with its score.
+    Zset(BTreeMap<String, i64>),
+}

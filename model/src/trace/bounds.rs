@@ -1,0 +1,49 @@
+//! The numbers that a configuration may have: the reader of trace files and the JSON Schema use the same list.
+
+use crate::config::{
+    MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
+};
+
+/// The bounds of one number.
+#[derive(Clone, Copy, Debug)]
+pub struct NumberBound {
+    /// Where it stands in the configuration, as a JSON pointer. It may be null or missing there.
+    pub pointer: &'static str,
+    /// The smallest value.
+    pub least: i64,
+    /// The largest value.
+    pub most: i64,
+}
+
+/// The bounds of every number in [`Config`](crate::Config) but the fault budgets, which are all at most
+/// [`MAX_FAULTS`](crate::config::MAX_FAULTS).
+pub const BOUNDS: [NumberBound; 22] = [
+    NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
+    NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/wait_limit", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/hold_at_most", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/jump", -(MAX_JUMP as i64), MAX_JUMP as i64),
+    NumberBound::new("/clients/count", 1, MAX_CLIENTS as i64),
+    NumberBound::new("/clients/threads", 1, MAX_THREADS as i64),
+    NumberBound::new("/clients/max_holds", 1, MAX_HOLDS as i64),
+    NumberBound::new("/clients/acquires", 0, MAX_ACQUIRES as i64),
+    NumberBound::new("/cluster/replicas", 0, MAX_REPLICAS as i64),
+    NumberBound::new("/cluster/lag/ticks", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/failover_within/ticks", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/restart_after", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/min_replicas", 0, MAX_REPLICAS as i64),
+    NumberBound::new("/cluster/min_replicas_max_lag_ticks", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/wait_for", 0, MAX_REPLICAS as i64),
+    NumberBound::new("/cluster/lock_delay", 0, MAX_TICKS as i64),
+    NumberBound::new("/network/delay/ticks", 1, MAX_TICKS as i64),
+    NumberBound::new("/calls/answer_within", 1, MAX_TICKS as i64),
+    NumberBound::new("/calls/receipt", 1, MAX_TICKS as i64),
+    NumberBound::new("/calls/retry_attempts", 1, MAX_RETRIES as i64),
+];
+
+impl NumberBound {
+    const fn new(pointer: &'static str, least: i64, most: i64) -> Self {
+        Self { pointer, least, most }
+    }
+}

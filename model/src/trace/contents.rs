@@ -1,0 +1,114 @@
+//! What a node stores, has under way, or finds on its disk: the keys as Redis has them, and who holds by them.
+
+use serde::{Deserialize, Serialize};
+
+use super::names::holder_name;
+use crate::config::Config;
+use crate::locks::Record;
+use crate::locks::keys::{Key, KeySlot, KeyValue};
+use crate::names::node_name;
+use crate::world::Timer;
+
+/// The data of a node.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Contents {
+    /// Who holds the lock by these keys: the meaning of the keys, which depends on the kind of lock.
+    pub holders: Vec<Hold>,
+    /// Every key.
+    pub keys: Vec<StoredKey>,
+}
+
+/// Somebody who holds the lock.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Hold {
+    /// The client thread, by the name that it has in this trace.
+    pub holder: String,
+    /// How often it entered.
+    pub count: u8,
+    /// How long the hold lives if nobody renews it, ms; null: without end.
+    pub ttl_ms: Option<u64>,
+}
+
+/// A key as a node stores it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+// Unknown keys cannot be denied beside a flattened value by serde itself: whoever reads a file compares what was read.
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema), schemars(deny_unknown_fields))]
+pub struct StoredKey {
+    /// The node that stores it, or will once the effect is applied.
+    pub node: String,
+    /// Which of the lock's keys it is.
+    pub slot: KeySlot,
+    /// Its type and content, as the keys `type` and `content`.
+    #[serde(flatten)]
+    pub value: KeyValue,
+    /// How long it lives, ms; null: it has no TTL, or, in an effect, its TTL is not written by the effect.
+    pub ttl_ms: Option<u64>,
+}
+
+/// A release receipt, read from its key.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReceiptState {
+    /// Who released, by the name that it has in this trace.
+    pub holder: String,
+    /// Which of its releases.
+    pub number: u8,
+    /// Whether that release freed the lock.
+    pub freed: bool,
+    /// How long the key lives, ms; `None`: its TTL is not written by the effect.
+    pub ttl_ms: Option<u64>,
+}
+
+impl Contents {
+    /// What a node with this record stores.
+    pub(super) fn of<R: Record>(config: &Config, node: u8, record: &R) -> Self {
+        let hold = |holder| Hold {
+            holder: holder_name(config, holder),
+            count: record.hold_count(),
+            ttl_ms: ttl_ms(config, record.remaining()),
+        };
+        let stored =
+            |Key { slot, value, ttl }| StoredKey { node: node_name(node), slot, value, ttl_ms: ttl_ms(config, ttl) };
+        Self {
+            holders: record.holder().map(hold).into_iter().collect(),
+            keys: record.keys().into_iter().map(stored).collect(),
+        }
+    }
+
+    /// Whether anybody holds the lock.
+    pub fn is_held(&self) -> bool {
+        !self.holders.is_empty()
+    }
+
+    /// Whether this client thread holds the lock.
+    pub fn is_held_by(&self, holder: &str) -> bool {
+        self.holders.iter().any(|hold| hold.holder == holder)
+    }
+
+    /// The holder; of several the first.
+    pub fn holder(&self) -> Option<&Hold> {
+        self.holders.first()
+    }
+
+    /// The release receipts.
+    pub fn receipts(&self, config: &Config) -> Vec<ReceiptState> {
+        let receipt = |key: &StoredKey| match key.slot {
+            KeySlot::Receipt { holder, number } => Some(ReceiptState {
+                holder: holder_name(config, holder),
+                number,
+                freed: key.value == KeyValue::String("1".to_owned()),
+                ttl_ms: key.ttl_ms,
+            }),
+            KeySlot::Lock => None,
+        };
+        self.keys.iter().filter_map(receipt).collect()
+    }
+}
+
+/// The time left, in the milliseconds of a real server.
+fn ttl_ms(config: &Config, timer: Timer) -> Option<u64> {
+    timer.left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms))
+}

@@ -1,0 +1,22 @@
+//! What parties are called in a trace.
+
+use crate::action::Party;
+use crate::config::Config;
+use crate::names::{client_name, node_name};
+use crate::world::Holder;
+
+/// `A`, or `A:1` where clients have two threads.
+pub fn holder_name(config: &Config, holder: Holder) -> String {
+    let client = client_name(holder.client());
+    if config.clients.threads > 1 { format!("{client}:{}", holder.thread() + 1) } else { client.to_string() }
+}
+
+/// The lane of the party that acts: a client thread, a client, a node or `time`.
+pub fn lane(config: &Config, party: Party) -> String {
+    match party {
+        Party::Thread(holder) => holder_name(config, holder),
+        Party::Client(client) => client_name(client).to_string(),
+        Party::Node(node) => node_name(node),
+        Party::World => "time".to_owned(),
+    }
+}

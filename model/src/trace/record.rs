@@ -1,0 +1,195 @@
+//! A trace is made by running its actions, and believed only after its actions have been run again.
+
+use super::claims;
+use super::format::{About, FairAction, InLoop, SCHEMA, Trace, TraceStep};
+use super::names::lane;
+use super::state::State;
+use crate::action::Action;
+use crate::config::Config;
+use crate::locks::Record;
+use crate::step::{Happenings, step};
+use crate::world::World;
+use crate::{Classified, in_class};
+
+/// Why actions, or a file, are not a trace of the model.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TraceError {
+    /// That step cannot happen where it stands.
+    NotEnabled {
+        /// 1 for the first.
+        step: usize,
+        /// What should have happened.
+        action: Action,
+    },
+    /// The file and the model differ in that step. 0: in the first state.
+    Differs {
+        /// 1 for the first.
+        step: usize,
+    },
+    /// The loop does not end in the state in which it starts.
+    DoesNotClose,
+    /// The loop is not fair: it never takes this action, which is possible in each of its states (or in one of them, if
+    /// the action is strongly fair).
+    Unfair {
+        /// What should have happened.
+        action: Action,
+    },
+}
+
+impl Trace {
+    /// Runs the actions from the first state and records what happens.
+    ///
+    /// # Errors
+    /// [`TraceError::NotEnabled`] at the first action that cannot happen where it stands.
+    pub fn record(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        actions: &[Action],
+        reproduce: &str,
+    ) -> Result<Self, TraceError> {
+        Self::recorded(scenario, story, config, about, actions, None, reproduce)
+    }
+
+    /// Records a lasso: the actions of the stem and of one turn of the loop, which starts after so many of them.
+    ///
+    /// # Errors
+    /// As [`record`](Self::record), and if the loop does not close or is not fair.
+    pub fn record_lasso(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        (actions, loop_start): (&[Action], usize),
+        reproduce: &str,
+    ) -> Result<Self, TraceError> {
+        Self::recorded(scenario, story, config, about, actions, Some(loop_start), reproduce)
+    }
+
+    fn recorded(
+        scenario: &str,
+        story: &str,
+        config: &Config,
+        about: About,
+        actions: &[Action],
+        loop_start: Option<usize>,
+        reproduce: &str,
+    ) -> Result<Self, TraceError> {
+        let Recorded { initial, steps, fairness } = in_class(config, Recorder { actions, loop_start })?;
+        let claims = claims::of(&steps);
+        Ok(Self {
+            schema: SCHEMA,
+            scenario: scenario.to_owned(),
+            story: story.to_owned(),
+            config: *config,
+            about,
+            initial,
+            steps,
+            claims,
+            loop_start,
+            fairness,
+            reproduce: reproduce.to_owned(),
+        })
+    }
+
+    /// The actions, in order.
+    pub fn actions(&self) -> Vec<Action> {
+        self.steps.iter().map(|step| step.action).collect()
+    }
+
+    /// Runs the actions again and compares every reply and state with those of the trace.
+    ///
+    /// # Errors
+    /// The first step that differs, or cannot happen.
+    pub fn retrace(&self) -> Result<(), TraceError> {
+        let actions = self.actions();
+        let recorder = Recorder { actions: &actions, loop_start: self.loop_start };
+        let Recorded { initial, steps, fairness } = in_class(&self.config, recorder)?;
+        if initial != self.initial {
+            return Err(TraceError::Differs { step: 0 });
+        }
+        match steps.iter().zip(&self.steps).position(|(mine, theirs)| mine != theirs) {
+            Some(index) => Err(TraceError::Differs { step: index + 1 }),
+            None if claims::of(&steps) != self.claims || fairness != self.fairness => {
+                Err(TraceError::Differs { step: steps.len() })
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The state after so many steps.
+    pub fn state_after(&self, steps: usize) -> &State {
+        steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(&self.initial, |step| &step.state)
+    }
+}
+
+struct Recorder<'a> {
+    actions: &'a [Action],
+    loop_start: Option<usize>,
+}
+
+struct Recorded {
+    initial: State,
+    steps: Vec<TraceStep>,
+    fairness: Option<Vec<FairAction>>,
+}
+
+impl Classified for Recorder<'_> {
+    type Output = Result<Recorded, TraceError>;
+
+    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+        let mut world = World::<R, C, N>::initial(config);
+        let initial = State::of(config, &world);
+        let mut worlds = vec![world];
+        let mut at_tick = 0;
+        let mut steps = Vec::with_capacity(self.actions.len());
+        for (index, &action) in self.actions.iter().enumerate() {
+            let number = index + 1;
+            let next = step(config, &world, action).ok_or(TraceError::NotEnabled { step: number, action })?;
+            world = next.world;
+            worlds.push(world);
+            steps.push(TraceStep {
+                number,
+                at_tick,
+                lane: lane(config, action.party()),
+                action,
+                answer: next.reply,
+                happenings: Happenings::iter(next.happenings).collect(),
+                state: State::of(config, &world),
+            });
+            at_tick += u32::from(action == Action::Tick);
+        }
+        let fairness = self.loop_start.map(|start| fairness(config, &worlds, self.actions, start)).transpose()?;
+        Ok(Recorded { initial, steps, fairness })
+    }
+}
+
+/// What becomes of every fair action in the loop, which starts after so many steps and ends with the last one.
+fn fairness<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    worlds: &[World<R, C, N>],
+    actions: &[Action],
+    start: usize,
+) -> Result<Vec<FairAction>, TraceError> {
+    if worlds.get(start) != worlds.last() {
+        return Err(TraceError::DoesNotClose);
+    }
+    let fair = Action::all(config).into_iter().filter(|action| action.kind().is_fair(config));
+    fair.map(|action| {
+        let taken = (start..actions.len()).find(|&at| actions[at] == action).map(|at| InLoop::TakenAt(at + 1));
+        // That time cannot pass in some state is no excuse for a loop in which it never passes, unless nothing happens
+        // at all.
+        let may_be_disabled = action != Action::Tick || start == actions.len();
+        let is_disabled = |&after: &usize| may_be_disabled && step(config, &worlds[after], action).is_none();
+        let disabled = || -> Option<InLoop> {
+            if action.kind().is_strongly_fair(config) {
+                return (start..worlds.len()).all(|after| is_disabled(&after)).then_some(InLoop::NeverPossible);
+            }
+            (start..worlds.len()).find(is_disabled).map(InLoop::DisabledAfter)
+        };
+        let in_loop = taken.or_else(disabled).ok_or(TraceError::Unfair { action })?;
+        Ok(FairAction { lane: lane(config, action.party()), action, in_loop })
+    })
+    .collect()
+}

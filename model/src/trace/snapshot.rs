@@ -1,0 +1,135 @@
+//! A world of the model, put into the words of a trace.
+
+use super::contents::Contents;
+use super::names::holder_name;
+use super::request::{RequestStage, RequestState};
+use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
+use crate::config::Config;
+use crate::disk;
+use crate::locks::Record;
+use crate::names::{client_name, node_name};
+use crate::step::Reply;
+use crate::wire::{Request, Slot, Stage};
+use crate::world::{Breach, Client, Holder, Mode, Node, Role, Subscription, World};
+
+impl State {
+    /// The world as readers see it.
+    pub fn of<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> Self {
+        let masters = world.group.nodes.iter().filter(|node| node.is_master()).count();
+        Self {
+            clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
+            nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.node(node), node)).collect(),
+            acting_master: (masters > 1).then(|| node_name(world.group.master)),
+            failover_left: world.group.failover_left.left(),
+            resource_newest: config.resource.map(|_| world.resource.newest),
+            faults_left: world.faults,
+            breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
+        }
+    }
+}
+
+/// `None` if the scenario has no such client.
+fn client_state<R: Record, const C: usize, const N: usize>(
+    config: &Config,
+    world: &World<R, C, N>,
+    index: u8,
+) -> Option<ClientState> {
+    let client = world.client(index);
+    let requests = world.requests(index);
+    let mode = match client.mode {
+        Mode::Absent => return None,
+        Mode::Running => ClientMode::Running,
+        Mode::Paused => ClientMode::Paused,
+        Mode::Crashed => ClientMode::Crashed,
+    };
+    let subscription = match client.wakeup.subscription {
+        Subscription::None => None,
+        Subscription::Lost => Some(SubscriptionState::Lost),
+        on @ (Subscription::OnFirst | Subscription::OnSecond | Subscription::OnThird) => {
+            on.node().map(|node| SubscriptionState::Node(node_name(node)))
+        }
+    };
+    Some(ClientState {
+        name: client_name(index).to_string(),
+        mode,
+        master: node_name(client.master),
+        acquires_left: client.acquires_left.left(),
+        threads: (0..config.clients.threads).map(|thread| thread_state(config, client, index, thread)).collect(),
+        renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
+        renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
+        renewal_due_in: client.renewal.due_in.left(),
+        subscription,
+        permits: client.wakeup.permits,
+        messages: client.wakeup.messages,
+        asks_in: client.asks_in.left(),
+        replicas_known: client.replicas.known(),
+        requests: requests.iter().map(|(slot, request)| request_state(config, index, slot, request)).collect(),
+        unregistered: (0..config.clients.threads).filter(|thread| requests.owed[usize::from(*thread)]).collect(),
+        message_age: Some(requests.message_age()).filter(|age| *age > 0),
+    })
+}
+
+fn thread_state(config: &Config, client: &Client, index: u8, thread: u8) -> ThreadState {
+    let state = &client.threads[usize::from(thread)];
+    ThreadState {
+        name: holder_name(config, Holder::new(index, thread)),
+        phase: state.phase,
+        holds: state.holds,
+        token: state.token,
+        wait_left: state.wait_left.left(),
+        limit_left: state.limit_left.left(),
+        wake_in: state.wake_in.left(),
+        hold_left: state.hold_left.left(),
+        acknowledged_by: (0..config.nodes()).filter(|&node| client.replicas.has(thread, node)).map(node_name).collect(),
+    }
+}
+
+fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> RequestState {
+    let (stage, answer) = match request.stage {
+        Stage::Sent => (RequestStage::Sent, None),
+        Stage::Confirming => (RequestStage::Confirming, Some(Reply::Acquired)),
+        Stage::Executed(reply) => (RequestStage::Executed, Some(reply)),
+        Stage::Lost => (RequestStage::Lost, None),
+    };
+    RequestState {
+        slot,
+        verb: request.verb,
+        holder: holder_name(config, Holder::new(client, request.thread)),
+        node: node_name(request.node),
+        stage,
+        answer,
+        receipt: Some(request.id).filter(|id| *id > 0),
+        token: request.token,
+        age: request.age,
+        retries_left: request.retries_left,
+        answer_left: request.answer_left.left(),
+        heard: request.is_heard,
+        must_undo: request.must_undo,
+        stale: request.is_stale,
+        asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
+    }
+}
+
+/// `None` if the scenario has no such node.
+fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> Option<NodeState> {
+    let role = match node.role {
+        Role::Absent => return None,
+        Role::Master => NodeRole::Master,
+        Role::Replica => NodeRole::Replica,
+        Role::Unsynced => NodeRole::Unsynced,
+        Role::Down | Role::DownReplica => NodeRole::Down,
+    };
+    let contents = |record: &R| Contents::of(config, index, record);
+    let effects = &node.link.effects[..usize::from(node.link.len)];
+    Some(NodeState {
+        name: node_name(index),
+        role,
+        stored: if node.is_up() { contents(&node.record) } else { Contents::default() },
+        under_way: effects.iter().map(|effect| contents(&effect.record)).collect(),
+        on_disk: disk::on_disk(config, node).map(|record| contents(&record)),
+        is_cut: node.is_cut(),
+        half_open_to: (0..config.nodes()).filter(|&other| node.is_half_open_to(other)).map(node_name).collect(),
+        silent_ticks: node.unheard,
+        ahead: node.ahead,
+    })
+}
