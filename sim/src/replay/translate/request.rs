@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use lockstep_redis::{Call, Error as ReplyError, Reply};
+use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
 use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY};
@@ -24,7 +24,7 @@ pub struct ScriptRequest {
 
 impl ScriptRequest {
     /// A call whose reply means what `words` says.
-    pub fn new<R: Reply>(call: Call, words: impl Fn(R) -> String + Send + Sync + 'static) -> Self {
+    pub fn new<R: ScriptReply>(call: Call, words: impl Fn(R) -> String + Send + Sync + 'static) -> Self {
         let read = move |call: &Call, value: &Value| call.read(value).map(&words);
         Self { call, follow_up: None, answers: R::EXPECTED, read: Arc::new(read) }
     }
