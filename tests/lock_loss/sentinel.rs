@@ -245,7 +245,7 @@ fn by_its_address_too_a_replica_hears_only_what_its_gate_lets_through() {
 fn a_server_that_is_no_sentinel_is_not_taken_for_one() {
     let server = servers().swap_remove(0);
     let folder = tempfile::tempdir().expect("a folder");
-    let program = folder.path().join("plain-server");
+    let program = folder.path().join("ordinary-server");
     let real = server.path().display();
     let text = format!(
         "#!/bin/sh\ncase \"$*\" in\n*--sentinel*) exec '{real}' --port 0 --unixsocket \"$PWD/s\" --save '' ;;\n\
