@@ -1,4 +1,4 @@
-//! What Redis is told: the locks of Redisson, in our own scripts.
+//! What is sent to Redis: the locks of Redisson, in our own scripts.
 //!
 //! The other half of the project is the model, which says what may happen. The two share no type and do not depend on each
 //! other: each states the rules in its own words, so that their agreement on a real server is evidence. Reading order:

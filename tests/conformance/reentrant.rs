@@ -267,7 +267,7 @@ fn a_lock_whose_lease_has_run_out_can_be_taken_and_publishes_nothing() {
         server.wait_ms(1);
         assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("B:1", 1));
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
@@ -282,7 +282,7 @@ fn a_release_of_one_hold_of_two_keeps_the_lock_and_makes_the_lease_whole_again()
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("0"));
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
@@ -293,7 +293,7 @@ fn the_last_release_frees_the_lock_and_wakes_a_waiter() {
         lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("1"));
         assert_eq!(server.ask::<i64>("PTTL redisson_unlock_latch:{lock}:r1"), 20_000);
     });
@@ -325,7 +325,7 @@ fn a_last_release_sent_again_does_not_affect_the_next_grant() {
             lock.acquire(&holder(next), lease(60_000)).unwrap();
             assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReleaseReply::Released);
             assert_eq!(server.fields("lock"), holds(&format!("{next}:1"), 1));
-            assert_eq!(listener.heard(), ["0"]);
+            assert_eq!(listener.messages(), ["0"]);
             lock.force_release().unwrap();
         }
     });
@@ -346,7 +346,7 @@ fn without_a_receipt_a_release_sent_again_releases_another_hold() {
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(send(), ReleaseReply::Released);
         assert_eq!(send(), ReleaseReply::NotHeld);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
         assert_eq!(server.ask::<i64>("DBSIZE"), 0);
     });
 }
@@ -360,7 +360,7 @@ fn a_foreign_release_changes_nothing_and_leaves_no_receipt() {
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
         assert_eq!(receipt_of(server, "r1"), None);
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
@@ -424,7 +424,7 @@ fn a_forced_release_frees_the_lock_of_any_holder_and_wakes_a_waiter() {
         assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
         assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::WasFree);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
     });
 }
 

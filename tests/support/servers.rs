@@ -103,7 +103,7 @@ pub struct Listener {
 
 impl Listener {
     /// The messages on the channel since the last call.
-    pub fn heard(&mut self) -> Vec<String> {
+    pub fn messages(&mut self) -> Vec<String> {
         // Messages keep their order: what does not arrive before this one was not published.
         let receivers: i64 =
             redis::cmd("PUBLISH").arg(&self.channel).arg("that is all").query(&mut self.sender).expect("a message");
