@@ -64,6 +64,7 @@ impl Translation for PlainTranslation {
         RedissonCalls {
             acquire: "(none; SET NX PX of the Redis documentation)",
             release: "(none; compare and delete)",
+            release_without_receipt: "(none; compare and delete)",
             renew: "(none; compare and PEXPIRE)",
             force_release: "(none)",
         }

@@ -54,8 +54,10 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
     let releases =
         [&with_receipts, &without_receipts].map(|context| words(&translation.release(context, &holder, "ID")));
     let are_alike = releases[0] == releases[1];
-    for release in releases.into_iter().take(if are_alike { 1 } else { 2 }) {
-        rows.push(row(ProtocolPart::Release, release, redisson.release));
+    let [with, without] = releases;
+    rows.push(row(ProtocolPart::Release, with, redisson.release));
+    if !are_alike {
+        rows.push(row(ProtocolPart::Release, format!("without receipts: {without}"), redisson.release_without_receipt));
     }
     rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &holder)), redisson.renew));
     if let Some(request) = translation.force_release(&with_receipts) {

@@ -71,6 +71,7 @@ impl Translation for ReentrantTranslation {
         RedissonCalls {
             acquire: "RedissonLock.tryLockInnerAsync → null | ttl",
             release: "RedissonLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
+            release_without_receipt: "RedissonLock.unlockInnerAsync until 3.15",
             renew: "LockTask.renew",
             force_release: "RedissonLock.forceUnlockAsync → true | false",
         }

@@ -34,6 +34,8 @@ pub struct RedissonCalls {
     pub acquire: &'static str,
     /// Gives back one hold.
     pub release: &'static str,
+    /// Gives back one hold, where releases leave no receipts.
+    pub release_without_receipt: &'static str,
     /// Extends the lease.
     pub renew: &'static str,
     /// Frees the lock, no matter who holds it.
