@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstep_model::trace::{About, State, Trace, TraceStep, lane};
-use lockstep_model::{Action, Classified, Config, Happenings, Property, Record, Verdict, World, in_class, step};
+use lockstep_model::{Action, Config, Happenings, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
 use stateright::{Checker as _, Model, Path};
 
 use crate::check::adapter::{Adapter, Asked, GO_ON, Looks, Watch, as_stateright};
@@ -26,12 +26,12 @@ const MOST_DRAWN: usize = 100;
 /// # Panics
 /// When the address cannot be had: that is how stateright says so.
 pub fn serve(scenario: &Scenario, address: SocketAddr) {
-    in_class(&scenario.config, Serving { scenario, address });
+    in_largest_layout(&scenario.config, Serving { scenario, address });
 }
 
 /// Where in the Explorer a history from the first state ends: what comes after the address. `None`: it cannot happen.
 pub fn place(config: &Config, actions: &[Action]) -> Option<String> {
-    let indices = in_class(config, Placing { actions })?;
+    let indices = in_largest_layout(config, Placing { actions })?;
     // The first index chooses the first state.
     Some(indices.iter().fold("/#/steps/0".to_owned(), |place, index| format!("{place}/{index}")))
 }
@@ -41,11 +41,11 @@ struct Serving<'a> {
     address: SocketAddr,
 }
 
-impl Classified for Serving<'_> {
+impl InLayout for Serving<'_> {
     type Output = ();
 
-    fn run<R: Record, const C: usize, const N: usize>(self, _: &Config) {
-        let checker = Explored::<R, C, N>::new(self.scenario).checker().serve(self.address);
+    fn run<Y: Layout>(self, _: &Config) {
+        let checker = Explored::<Y>::new(self.scenario).checker().serve(self.address);
         // It never comes back; if it did, the search would go on for nobody.
         let _ = checker.is_done();
     }
@@ -55,11 +55,11 @@ struct Placing<'a> {
     actions: &'a [Action],
 }
 
-impl Classified for Placing<'_> {
+impl InLayout for Placing<'_> {
     type Output = Option<Vec<usize>>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let model = adapter::<R, C, N>(config);
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let model = adapter::<Y>(config);
         let mut world = World::initial(config);
         let mut indices = Vec::with_capacity(self.actions.len());
         for &action in self.actions {
@@ -72,13 +72,13 @@ impl Classified for Placing<'_> {
     }
 }
 
-fn adapter<R: Record, const C: usize, const N: usize>(config: &Config) -> Adapter<R, C, N> {
+fn adapter<Y: Layout>(config: &Config) -> Adapter<Y> {
     Adapter::new(config, Asked::All, Arc::new(Watch::new(config)))
 }
 
 /// The model, readable.
-struct Explored<R, const C: usize, const N: usize> {
-    adapter: Adapter<R, C, N>,
+struct Explored<Y: Layout> {
+    adapter: Adapter<Y>,
     scenario: Arc<Scenario>,
     /// Those that apply, with their titles.
     properties: Vec<(Property, &'static str)>,
@@ -88,8 +88,8 @@ struct Explored<R, const C: usize, const N: usize> {
 
 /// A world that can be read.
 #[derive(Clone)]
-struct Moment<R: Record, const C: usize, const N: usize> {
-    world: World<R, C, N>,
+struct Moment<Y: Layout> {
+    world: World<Y>,
     scenario: Arc<Scenario>,
 }
 
@@ -100,20 +100,20 @@ struct Choice {
     says: String,
 }
 
-impl<R: Record, const C: usize, const N: usize> fmt::Debug for Moment<R, C, N> {
+impl<Y: Layout> fmt::Debug for Moment<Y> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&state::page(&self.scenario.config, &self.world))
     }
 }
 
 // A moment is its world; the scenario is the same for all.
-impl<R: Record, const C: usize, const N: usize> PartialEq for Moment<R, C, N> {
+impl<Y: Layout> PartialEq for Moment<Y> {
     fn eq(&self, other: &Self) -> bool {
         self.world == other.world
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Hash for Moment<R, C, N> {
+impl<Y: Layout> Hash for Moment<Y> {
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         self.world.hash(hasher);
     }
@@ -125,7 +125,7 @@ impl fmt::Debug for Choice {
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Explored<R, C, N> {
+impl<Y: Layout> Explored<Y> {
     fn new(scenario: &Scenario) -> Self {
         let titled = |property: Property| {
             let declared = match scenario.expect.get(&property) {
@@ -145,16 +145,16 @@ impl<R: Record, const C: usize, const N: usize> Explored<R, C, N> {
         }
     }
 
-    fn moment(&self, world: World<R, C, N>) -> Moment<R, C, N> {
+    fn moment(&self, world: World<Y>) -> Moment<Y> {
         Moment { world, scenario: Arc::clone(&self.scenario) }
     }
 
-    fn broken<'a>(&'a self, world: &'a World<R, C, N>) -> impl Iterator<Item = Property> + 'a {
+    fn broken<'a>(&'a self, world: &'a World<Y>) -> impl Iterator<Item = Property> + 'a {
         self.properties.iter().map(|(property, _)| *property).filter(|property| !property.holds(world))
     }
 
     /// Why each property that is broken in the last state of this trace is broken.
-    fn why(&self, trace: &mut Trace, last: &World<R, C, N>) -> Vec<String> {
+    fn why(&self, trace: &mut Trace, last: &World<Y>) -> Vec<String> {
         let why = |property| {
             trace.about = broken(property);
             Some(format!("{property}: {}", words::why(trace)?))
@@ -163,8 +163,8 @@ impl<R: Record, const C: usize, const N: usize> Explored<R, C, N> {
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Model for Explored<R, C, N> {
-    type State = Moment<R, C, N>;
+impl<Y: Layout> Model for Explored<Y> {
+    type State = Moment<Y>;
     type Action = Choice;
 
     fn init_states(&self) -> Vec<Self::State> {
@@ -225,7 +225,7 @@ impl<R: Record, const C: usize, const N: usize> Model for Explored<R, C, N> {
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Looks for Explored<R, C, N> {
+impl<Y: Layout> Looks for Explored<Y> {
     /// True again once it was seen broken: with several properties pending each later hit would overwrite the path to
     /// the first (fact 3 of facts/stateright.md), and the first is the shorter.
     fn holds(&self, property: Property, moment: &Self::State) -> bool {

@@ -4,13 +4,14 @@
 
 mod in_flight;
 
+use lockstep_model::Holder;
 use lockstep_model::action::Action;
+use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal, PromoteRule};
-use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{
     ClientState, Hold, NodeRole, NodeState, State, ThreadState, Trace, TraceStep, client_name, holder_name, node_name,
 };
-use lockstep_model::world::{Holder, Phase};
+use lockstep_model::{Happening, Reply};
 
 use super::paint::Tone;
 use super::words::{count, list, stored, time};
@@ -594,7 +595,7 @@ impl Teller<'_> {
         if !self.has(Happening::FellAsleep) {
             return if self.config.waits() { String::new() } else { format!("; {name} goes away") };
         }
-        let message = if self.config.lock.publishes() { "until a message comes" } else { "" };
+        let message = if self.config.lock.facts().publishes() { "until a message comes" } else { "" };
         match after.wake_in.map(|ticks| time(self.config, ticks.into())) {
             Some(left) if message.is_empty() => format!("; {name} sleeps for {left}"),
             Some(left) => format!("; {name} sleeps {message}, or for {left}"),

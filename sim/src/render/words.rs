@@ -1,12 +1,12 @@
 //! The phrases of the pictures, in the words of the dictionary.
 
+use lockstep_model::Reply;
 use lockstep_model::action::{Action, Party};
-use lockstep_model::config::{Bound, Config, Faults, Fsync, PromoteRule, WaitRule};
-use lockstep_model::step::Reply;
+use lockstep_model::client::Phase;
+use lockstep_model::client::Slot;
+use lockstep_model::config::{Bound, Config, Fault, Faults, Fsync, PromoteRule, WaitRule};
 use lockstep_model::trace::{About, ClientMode, Hold, InLoop, State, Trace, lane};
-use lockstep_model::wire::Slot;
-use lockstep_model::world::Phase;
-use lockstep_model::{ActionKind, Property, Verdict};
+use lockstep_model::{Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.
 pub fn time(config: &Config, ticks: u32) -> String {
@@ -466,24 +466,23 @@ fn faults(config: &Config) -> String {
 
 /// What a budget allows: `a node crashes (at most 1 time)`.
 pub(crate) fn faults_allowed(faults: Faults) -> Vec<String> {
-    let allowed = |fault: ActionKind| match fault {
-        ActionKind::CrashClient => "a client crashes",
-        ActionKind::CrashThread => "a thread dies",
-        ActionKind::PauseClient => "a client is paused",
-        ActionKind::CrashNode => "a node crashes",
-        ActionKind::LoseMessage => "an unlock message is lost",
-        ActionKind::ForeignRelease => "somebody releases without holding",
-        ActionKind::ForceRelease => "somebody deletes the lock",
-        ActionKind::RestartNode => "a dead node comes back",
-        ActionKind::CutLink => "a node is cut off",
-        ActionKind::VanishKey => "the key vanishes",
-        ActionKind::LoseRequest => "a request is lost",
-        ActionKind::LoseReply => "a reply is lost",
-        ActionKind::Interrupt => "a thread is interrupted",
-        ActionKind::ClockJump => "a node's clock jumps",
-        ActionKind::ClientClockJump => "a client's clock jumps",
-        ActionKind::HandOver => "somebody makes a replica the master",
-        other => other.name(),
+    let allowed = |fault: Fault| match fault {
+        Fault::CrashClient => "a client crashes",
+        Fault::CrashThread => "a thread dies",
+        Fault::PauseClient => "a client is paused",
+        Fault::CrashNode => "a node crashes",
+        Fault::LoseMessage => "an unlock message is lost",
+        Fault::ForeignRelease => "somebody releases without holding",
+        Fault::ForceRelease => "somebody deletes the lock",
+        Fault::RestartNode => "a dead node comes back",
+        Fault::CutLink => "a node is cut off",
+        Fault::VanishKey => "the key vanishes",
+        Fault::LoseRequest => "a request is lost",
+        Fault::LoseReply => "a reply is lost",
+        Fault::Interrupt => "a thread is interrupted",
+        Fault::ClockJump => "a node's clock jumps",
+        Fault::ClientClockJump => "a client's clock jumps",
+        Fault::HandOver => "somebody makes a replica the master",
     };
     let budgets = faults.budgets().into_iter().filter(|(_, budget)| *budget > 0);
     budgets.map(|(fault, budget)| format!("{} (at most {})", allowed(fault), count(budget.into(), "time"))).collect()

@@ -1,8 +1,8 @@
 //! One step of a history: what the model says of it, and the state before it.
 
 use lockstep_model::Action;
+use lockstep_model::Happening;
 use lockstep_model::action::Party;
-use lockstep_model::step::Happening;
 use lockstep_model::trace::{State, TraceStep};
 
 /// One step of a history, with the state before it.

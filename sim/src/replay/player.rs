@@ -6,8 +6,8 @@
 use std::collections::BTreeSet;
 use std::sync::atomic::AtomicBool;
 
+use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::step::Happening;
 use lockstep_model::trace::{Contents, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;

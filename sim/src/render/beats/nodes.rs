@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lockstep_model::step::Happening;
+use lockstep_model::Happening;
 use lockstep_model::trace::ClientState;
 
 use super::super::paint::Tone;

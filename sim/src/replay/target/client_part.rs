@@ -1,7 +1,7 @@
 //! What an action means to the clients: which part of a request's way it is, if it is part of one.
 
 use lockstep_model::Action;
-use lockstep_model::wire::Slot;
+use lockstep_model::client::Slot;
 
 /// A client and the slot of its request.
 pub type RequestKey = (u8, Slot);

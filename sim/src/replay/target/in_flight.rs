@@ -1,9 +1,9 @@
 //! The requests of clients on a split network: sending, execution and answer are steps of their own, and each request has
 //! connections of its own ([`HeldRequest`]).
 
-use lockstep_model::step::Reply;
+use lockstep_model::Reply;
+use lockstep_model::client::Slot;
 use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
-use lockstep_model::wire::Slot;
 use redis::Value;
 
 use super::client_part::{ClientPart, RequestKey};

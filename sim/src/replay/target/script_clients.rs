@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use lockstep_model::Happening;
 use lockstep_model::config::WaitRule;
-use lockstep_model::step::Happening;
 use lockstep_model::{Action, Config};
 use redis::Cmd;
 

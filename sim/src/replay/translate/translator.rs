@@ -1,7 +1,7 @@
 //! Speaks for the clients of one scenario, whatever the kind of their lock.
 
+use lockstep_model::client::Verb;
 use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
-use lockstep_model::wire::Verb;
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
 
