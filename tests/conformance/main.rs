@@ -9,13 +9,20 @@ mod kinds;
 mod plain;
 mod reentrant;
 mod scripts;
+#[cfg(feature = "toy")]
+mod toy;
 mod worlds;
 mod wrong_scripts;
 
 use lockstep_redis::{Holder, Lease};
 
 /// Every kind.
-const KINDS: &[kinds::KindProofs] = &[plain::PROOFS, reentrant::PROOFS];
+const KINDS: &[kinds::KindProofs] = &[
+    plain::PROOFS,
+    reentrant::PROOFS,
+    #[cfg(feature = "toy")]
+    toy::PROOFS,
+];
 
 /// A holder: thread 1 of the client with this id.
 fn holder(client: &str) -> Holder {

@@ -3,9 +3,16 @@
 
 pub mod plain;
 pub mod reentrant;
+#[cfg(feature = "toy")]
+pub mod toy;
 
 /// A script's name and its text.
 type NamedScript = (&'static str, &'static str);
 
 /// The scripts of every kind.
-pub(crate) const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[&plain::SCRIPTS, &reentrant::SCRIPTS];
+pub(crate) const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
+    &plain::SCRIPTS,
+    &reentrant::SCRIPTS,
+    #[cfg(feature = "toy")]
+    &toy::SCRIPTS,
+];

@@ -8,6 +8,8 @@ pub mod protocol;
 mod reentrant;
 mod replies;
 mod request;
+#[cfg(feature = "toy")]
+mod toy;
 mod translation;
 mod translator;
 
@@ -19,7 +21,12 @@ pub use translation::{RequestContext, Translation, UnlockChannel};
 pub use translator::Translator;
 
 /// Every kind that can be replayed.
-pub const KINDS: &[&dyn Translation] = &[&plain::PlainTranslation, &reentrant::ReentrantTranslation];
+pub const KINDS: &[&dyn Translation] = &[
+    &plain::PlainTranslation,
+    &reentrant::ReentrantTranslation,
+    #[cfg(feature = "toy")]
+    &toy::ToyTranslation,
+];
 
 /// How this kind is translated.
 ///
