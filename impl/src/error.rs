@@ -1,10 +1,10 @@
-//! Why Redis gave no answer.
+//! Why there is no reply.
 
 use std::time::Duration;
 
 use redis::{ErrorKind, RedisError, ServerErrorKind, Value};
 
-/// Why Redis gave no answer. "The lock is busy" is an answer, so it is not here.
+/// Why there is no reply. "The lock is busy" is a reply, so it is not here.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -13,31 +13,31 @@ pub enum Error {
     Unknown {
         /// Kind and verb, as in the table of scripts.
         script: &'static str,
-        /// From sending until we gave up.
+        /// From sending until the client gave up.
         waited: Duration,
     },
-    /// The node refused: it is a replica now.
-    #[error("{script}: this node is a replica and takes no writes")]
+    /// The node refused the write: it is a replica now.
+    #[error("{script}: this node is a replica and accepts no writes")]
     NotMaster {
         /// Kind and verb, as in the table of scripts.
         script: &'static str,
     },
-    /// Redis refused or could not be reached: the script has not run to its end.
+    /// Redis refused the call or could not be reached: the script has not run to its end.
     #[error("{script}: {source}")]
     Redis {
         /// Kind and verb, as in the table of scripts.
         script: &'static str,
-        /// What the server or the connection said.
+        /// The error of the server or of the connection.
         source: RedisError,
     },
-    /// The server answered what no script of that verb can say.
+    /// The server gave an answer that the script cannot give.
     #[error("{script}: expected {expected}, got {value:?}")]
     UnexpectedReply {
         /// Kind and verb, as in the table of scripts.
         script: &'static str,
-        /// What the verb can reply.
+        /// What the script can answer.
         expected: &'static str,
-        /// What came instead.
+        /// What it answered.
         value: Value,
     },
 }
@@ -56,7 +56,7 @@ impl Error {
         Self::Redis { script, source }
     }
 
-    /// What a value means that the verb can't reply: an error that came as a value, or nonsense.
+    /// What a value means that is no reply: an error that came as a value, or an answer that the script cannot give.
     pub(crate) fn unexpected(script: &'static str, expected: &'static str, value: &Value) -> Self {
         match value.clone().extract_error() {
             Ok(value) => Self::UnexpectedReply { script, expected, value },
@@ -64,13 +64,13 @@ impl Error {
         }
     }
 
-    /// Whether the server does not know the script (yet, or any more).
+    /// Whether the server does not know the script.
     pub(crate) fn is_no_script(&self) -> bool {
         matches!(self, Self::Redis { source, .. } if source.kind() == ErrorKind::Server(ServerErrorKind::NoScript))
     }
 }
 
-/// Before 7.0 the refusal of a write inside a script comes wrapped into the text of a general error.
+/// Before 7.0 the refusal of a write inside a script is part of the text of a general error.
 fn says_read_only(error: &RedisError) -> bool {
     error.kind() == ErrorKind::Server(ServerErrorKind::ReadOnly)
         || error.detail().is_some_and(|detail| detail.contains("-READONLY "))
@@ -83,10 +83,10 @@ mod tests {
     use super::*;
 
     fn after_sending(source: impl Into<RedisError>) -> Error {
-        Error::after_sending("reentrant/acquire", Duration::from_secs(3), source.into())
+        Error::after_sending("kind/acquire", Duration::from_secs(3), source.into())
     }
 
-    /// The one mistake a lock must not make: taking silence for a refusal.
+    /// A lock must never treat a missing answer as a refusal.
     #[test]
     fn silence_and_a_broken_connection_leave_the_outcome_unknown() {
         for kind in [
@@ -96,7 +96,7 @@ mod tests {
             io::ErrorKind::BrokenPipe,
         ] {
             let error = after_sending(io::Error::from(kind));
-            assert!(matches!(error, Error::Unknown { script: "reentrant/acquire", .. }), "{kind}: {error}");
+            assert!(matches!(error, Error::Unknown { script: "kind/acquire", .. }), "{kind}: {error}");
         }
     }
 
@@ -122,16 +122,16 @@ mod tests {
     fn every_message_names_its_script() {
         let texts = [
             after_sending(io::Error::from(io::ErrorKind::TimedOut)),
-            Error::NotMaster { script: "reentrant/acquire" },
-            Error::unexpected("reentrant/acquire", "nil or a number", &Value::Okay),
+            Error::NotMaster { script: "kind/acquire" },
+            Error::unexpected("kind/acquire", "nil or a number", &Value::Okay),
         ]
         .map(|error| error.to_string());
         assert_eq!(
             texts,
             [
-                "reentrant/acquire: no reply after 3s, so it may have run or not",
-                "reentrant/acquire: this node is a replica and takes no writes",
-                "reentrant/acquire: expected nil or a number, got ok",
+                "kind/acquire: no reply after 3s, so it may have run or not",
+                "kind/acquire: this node is a replica and accepts no writes",
+                "kind/acquire: expected nil or a number, got ok",
             ]
         );
     }

@@ -1,24 +1,24 @@
-//! What things are called in Redis, and how long they may live.
+//! The names of keys and channels in Redis, and how long keys live.
 //!
-//! These names are the part of the protocol that Java services see: a lock called `invoices` here
-//! is Redisson's `getLock("invoices")`.
+//! These names are the part of the protocol that Java services share: a lock named `invoices` here is Redisson's
+//! `getLock("invoices")`.
 
 use std::fmt;
 use std::num::NonZeroU64;
 
-/// What Redisson calls the things that belong to one lock.
+/// The names that Redisson gives to what belongs to one lock.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Names {
     lock: String,
 }
 
 impl Names {
-    /// The names around the lock that is called `lock`.
+    /// The names for the lock named `lock`.
     pub fn of(lock: impl Into<String>) -> Self {
         Self { lock: lock.into() }
     }
 
-    /// The key of the lock: its name as it is.
+    /// The key of the lock: its name, unchanged.
     pub fn lock(&self) -> &str {
         &self.lock
     }
@@ -28,19 +28,19 @@ impl Names {
         prefixed("redisson_lock__channel", &self.lock)
     }
 
-    /// The key under which the release with this id remembers what it replied.
+    /// The key of the receipt of the release with this id, which stores what the release replied.
     pub fn receipt(&self, release_id: &str) -> String {
         format!("{}:{release_id}", prefixed("redisson_unlock_latch", &self.lock))
     }
 }
 
-/// Keeps a helper's key on the lock's slot of a cluster: the lock's name becomes the hash tag,
-/// unless it brings braces of its own.
+/// Keeps a key in the same slot of a Redis Cluster as the lock: the lock's name becomes the hash tag, unless it contains
+/// braces already.
 fn prefixed(prefix: &str, lock: &str) -> String {
     if lock.contains('{') { format!("{prefix}:{lock}") } else { format!("{prefix}:{{{lock}}}") }
 }
 
-/// Who holds: one thread of one client. This, as text, is what the lock stores.
+/// One thread of one client. As text, this is what the lock stores for its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Holder {
     client: String,
@@ -48,7 +48,7 @@ pub struct Holder {
 }
 
 impl Holder {
-    /// One thread of the client with this id: unique for ever, a UUID with Redisson.
+    /// One thread of the client with this id, which no other client ever has: a UUID in Redisson.
     pub fn new(client: impl Into<String>, thread: u64) -> Self {
         Self { client: client.into(), thread }
     }
@@ -72,8 +72,8 @@ impl fmt::Display for Holder {
 
 /// How long a key lives unrenewed.
 ///
-/// Redis does not undo the first half of a script whose second half fails, so a lease that it
-/// would refuse (none, or one beyond its calendar) must never get there.
+/// Redis does not undo the first half of a script whose second half fails, so a lease that it would refuse (zero, or beyond
+/// the range of its clock) must never be sent.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Lease(NonZeroU64);
 
@@ -95,7 +95,7 @@ impl Lease {
     }
 }
 
-/// What makes a release harmless when it is sent again: an id of its own, kept in Redis for a while.
+/// What makes a release harmless when it is sent again: an id that Redis stores for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Receipt {
     release_id: String,
@@ -103,10 +103,10 @@ pub struct Receipt {
 }
 
 impl Receipt {
-    /// Redisson's with its defaults: four tries of 3 s, each with up to 2 s of delay.
+    /// Redisson's lease with its default settings: four tries of 3 s, each with up to 2 s of delay.
     pub const LEASE: Lease = Lease(NonZeroU64::new(20_000).unwrap());
 
-    /// `release_id` is new for each release, and the same for each time that release is sent.
+    /// `release_id` is different for each release, and the same whenever one release is sent again.
     pub fn new(release_id: impl Into<String>, lease: Lease) -> Self {
         Self { release_id: release_id.into(), lease }
     }
@@ -116,7 +116,7 @@ impl Receipt {
         &self.release_id
     }
 
-    /// How long Redis remembers: as long as the release may be sent again.
+    /// How long Redis stores it: as long as the release may be sent again.
     pub const fn lease(&self) -> Lease {
         self.lease
     }
@@ -127,14 +127,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_plain_name_becomes_the_hash_tag_of_its_helpers() {
+    fn a_name_without_braces_becomes_the_hash_tag_of_the_other_keys() {
         let names = Names::of("invoices");
         assert_eq!(names.lock(), "invoices");
         assert_eq!(names.channel(), "redisson_lock__channel:{invoices}");
         assert_eq!(names.receipt("r1"), "redisson_unlock_latch:{invoices}:r1");
     }
 
-    /// In a cluster, a second pair of braces would move the helpers to another slot.
+    /// In a cluster, a second pair of braces would move the other keys to another slot.
     #[test]
     fn a_name_with_a_hash_tag_keeps_its_own() {
         let names = Names::of("{eu}invoices");

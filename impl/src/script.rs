@@ -1,7 +1,7 @@
 //! The scripts, and a call of one of them.
 //!
-//! A script is a value, not a global: a test may hand a lock a [`Scripts`] in which one rule is
-//! wrong, and so prove that somebody would notice.
+//! A script is a value and not a global: a test can give a lock a set of [`Scripts`] in which one rule is wrong, and so
+//! prove that the mistake would be noticed.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -10,26 +10,9 @@ use std::time::Instant;
 use redis::{Cmd, ConnectionLike, Value};
 
 use crate::Error;
+use crate::locks::SCRIPTS_OF_KINDS;
 
-macro_rules! built_in {
-    ($($name:literal),* $(,)?) => {
-        [$(($name, include_str!(concat!("../scripts/", $name, ".lua")))),*]
-    };
-}
-
-/// Kind and verb, and the text: every file under `scripts/`.
-const BUILT_IN: [(&str, &str); 8] = built_in![
-    "plain/acquire",
-    "plain/release",
-    "plain/extend",
-    "reentrant/acquire",
-    "reentrant/renew",
-    "reentrant/release",
-    "reentrant/release_without_receipt",
-    "reentrant/force_release",
-];
-
-/// One script: what it is called here, its text, and what Redis calls it.
+/// One script: its name here, its text, and its name in Redis.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Script {
     name: &'static str,
@@ -42,7 +25,7 @@ impl Script {
         Self { name, text: text.into(), sha1: redis::Script::new(text).get_hash().into() }
     }
 
-    /// Kind and verb: `reentrant/acquire`.
+    /// The kind of lock and the verb, which is also its path under `scripts/` without the extension.
     pub const fn name(&self) -> &'static str {
         self.name
     }
@@ -57,7 +40,7 @@ impl Script {
         &self.sha1
     }
 
-    /// `SCRIPT LOAD`: teaches one server the text. It may be taught as often as one likes.
+    /// `SCRIPT LOAD`: makes the script known to one server. It may be sent any number of times.
     pub fn load(&self) -> Cmd {
         let mut command = redis::cmd("SCRIPT");
         command.arg("LOAD").arg(self.text.as_bytes());
@@ -65,20 +48,21 @@ impl Script {
     }
 }
 
-/// The scripts that a lock uses.
+/// A set of scripts, by name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Scripts {
     by_name: BTreeMap<&'static str, Script>,
 }
 
 impl Scripts {
-    /// Those of this crate: Redisson's protocol.
+    /// The scripts of this crate, of all kinds of locks.
     pub fn built_in() -> Self {
-        let by_name = BUILT_IN.into_iter().map(|(name, text)| (name, Script::new(name, text))).collect();
+        let of_all_kinds = SCRIPTS_OF_KINDS.iter().copied().flatten();
+        let by_name = of_all_kinds.map(|&(name, text)| (name, Script::new(name, text))).collect();
         Self { by_name }
     }
 
-    /// The same, but for one script that says something else.
+    /// The same set with another text for one script.
     ///
     /// # Panics
     ///
@@ -121,10 +105,10 @@ fn unknown(name: &str) -> ! {
     panic!("no script is called {name:?}")
 }
 
-/// A script with all it needs, ready to be sent, and to be sent again.
+/// A script with its keys and arguments, ready to be sent any number of times.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// What runs.
+    /// The script.
     pub script: Script,
     /// Its `KEYS`.
     pub keys: Vec<String>,
@@ -140,36 +124,36 @@ impl Call {
         command
     }
 
-    /// Runs the script, teaching it to the server first where that is needed, and reads the answer.
+    /// Runs the script, loads it first where the server does not know it, and reads the answer.
     ///
     /// # Errors
     ///
     /// See [`Error`].
-    pub fn ask<R: Reply>(&self, connection: &mut dyn ConnectionLike) -> Result<R, Error> {
+    pub fn ask<R: ScriptReply>(&self, connection: &mut dyn ConnectionLike) -> Result<R, Error> {
         self.read(&self.run(connection)?)
     }
 
-    /// Reads an answer to this call, from wherever it came.
+    /// Reads an answer to this call.
     ///
     /// # Errors
     ///
-    /// [`Error::UnexpectedReply`] if the verb can't say that; if `value` is an error, what it means.
-    pub fn read<R: Reply>(&self, value: &Value) -> Result<R, Error> {
+    /// [`Error::UnexpectedReply`] if the script cannot give this answer; if `value` is an error, what it means.
+    pub fn read<R: ScriptReply>(&self, value: &Value) -> Result<R, Error> {
         R::read(self, value).ok_or_else(|| Error::unexpected(self.script.name(), R::EXPECTED, value))
     }
 
-    /// Runs the script like [`ask`](Self::ask) and leaves the answer as it is.
+    /// Runs the script as [`ask`](Self::ask) does, and returns the answer as it is.
     ///
     /// # Errors
     ///
-    /// All but [`Error::UnexpectedReply`].
+    /// Every [`Error`] except [`Error::UnexpectedReply`].
     pub fn run(&self, connection: &mut dyn ConnectionLike) -> Result<Value, Error> {
         let answer = self.send(connection);
         if !answer.as_ref().is_err_and(Error::is_no_script) {
             return answer;
         }
-        // Caches are not replicated: after every failover the new master has to be taught.
-        // Whatever goes wrong here, the script has not run, so nothing is unknown.
+        // Script caches are not replicated: after every failover the new master must be sent the text.
+        // If this fails, the script has not run, so the outcome is known.
         let script = self.script.name();
         let loaded: redis::RedisResult<()> = self.script.load().query(connection);
         loaded.map_err(|source| Error::Redis { script, source })?;
@@ -184,12 +168,12 @@ impl Call {
     }
 }
 
-/// What a verb replies, read strictly: what no script of that verb can say is no reply.
-pub trait Reply: Sized {
-    /// All that the verb can say, in words.
+/// What a script replies. Reading is strict: an answer that the script cannot give is not a reply.
+pub trait ScriptReply: Sized {
+    /// Every answer that the script can give, in words.
     const EXPECTED: &'static str;
 
-    /// The reply that `value` is to `call`; none if the verb can't say that.
+    /// The reply that `value` is to `call`; `None` if the script cannot give this answer.
     fn read(call: &Call, value: &Value) -> Option<Self>;
 }
 
@@ -200,15 +184,18 @@ mod tests {
     #[test]
     fn a_replaced_script_has_another_sha1_and_leaves_the_rest_alone() {
         let ours = Scripts::built_in();
-        let wrong = ours.clone().replace("reentrant/release", "return 1");
-        assert_eq!(wrong.get("reentrant/release").text(), "return 1");
-        assert_ne!(wrong.get("reentrant/release").sha1(), ours.get("reentrant/release").sha1());
-        assert_eq!(wrong.get("reentrant/acquire"), ours.get("reentrant/acquire"));
+        let names: Vec<_> = ours.iter().map(Script::name).collect();
+        let wrong = ours.clone().replace(names[0], "return 1");
+        assert_eq!(wrong.get(names[0]).text(), "return 1");
+        assert_ne!(wrong.get(names[0]).sha1(), ours.get(names[0]).sha1());
+        assert_eq!(wrong.get(names[1]), ours.get(names[1]));
     }
 
     #[test]
     fn a_call_is_one_evalsha() {
-        let call = Scripts::built_in().call("plain/release", vec!["lock".into()], vec!["A:1".into()]);
+        let scripts = Scripts::built_in();
+        let name = scripts.iter().next().expect("a script").name();
+        let call = scripts.call(name, vec!["lock".into()], vec!["A:1".into()]);
         let sha1 = call.script.sha1();
         let expected = format!("*5\r\n$7\r\nEVALSHA\r\n$40\r\n{sha1}\r\n$1\r\n1\r\n$4\r\nlock\r\n$3\r\nA:1\r\n");
         assert_eq!(String::from_utf8_lossy(&call.evalsha().get_packed_command()), expected);

@@ -23,10 +23,18 @@ pub enum Party {
 
 /// The type of a field of an action.
 macro_rules! field_type {
-    (client) => { u8 };
-    (thread) => { u8 };
-    (node) => { u8 };
-    (slot) => { Slot };
+    (client) => {
+        u8
+    };
+    (thread) => {
+        u8
+    };
+    (node) => {
+        u8
+    };
+    (slot) => {
+        Slot
+    };
 }
 
 /// The party of an action, from its fields.
@@ -329,9 +337,8 @@ fn slots(config: &Config, which: Which) -> impl Iterator<Item = (u8, Slot)> {
         Slot::Renewal => has_watchdog,
         Slot::Late => which == Which::Any,
     };
-    (0..config.clients.count).flat_map(move |client| {
-        Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot))
-    })
+    (0..config.clients.count)
+        .flat_map(move |client| Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot)))
 }
 
 impl Action {

@@ -127,13 +127,7 @@ pub fn enabled<Y: Layout>(config: &Config, world: &World<Y>, actions: &[Action])
 }
 
 /// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
-fn note_tests<Y: Layout>(
-    config: &Config,
-    before: &World<Y>,
-    after: &World<Y>,
-    action: Action,
-    notes: &mut Notes,
-) {
+fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     if !config.can_fail_over() && !config.can_restart() && config.faults.vanish_key == 0 {
         return;
     }
@@ -165,9 +159,10 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Undo { client, thread }
             | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.holder,
             Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
-            Action::Execute { client, slot } => before.requests(client).get(slot).is_some_and(|request| {
-                request.verb.releases() && Holder::new(client, request.thread) == hold.holder
-            }),
+            Action::Execute { client, slot } => before
+                .requests(client)
+                .get(slot)
+                .is_some_and(|request| request.verb.releases() && Holder::new(client, request.thread) == hold.holder),
             _ => false,
         };
         if !is_rightful {

@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
 use lockstep_model::properties::Property;
-use lockstep_model::{InLayout, Config, Layout, World, in_layout};
+use lockstep_model::{Config, InLayout, Layout, World, in_layout};
 use lockstep_sim::check::second_opinion::{self, Counted, Order};
 use lockstep_sim::check::{Engine, How, Limits, check_as, native, search};
 use lockstep_sim::render::words::thousands;

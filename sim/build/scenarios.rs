@@ -10,7 +10,7 @@ pub fn embed() {
     println!("cargo:rerun-if-changed=build/scenarios.rs");
     let root = PathBuf::from(variable("CARGO_MANIFEST_DIR")).join("scenarios");
     let mut list = String::from("[\n");
-    for kind in sorted(&root) {
+    for kind in sorted(&root).into_iter().filter(|kind| is_enabled(kind)) {
         for file in sorted(&kind) {
             if file.extension().is_some_and(|ending| ending == "toml") {
                 let (kind, name) = (last_word(&kind), last_word(&file));
@@ -23,6 +23,12 @@ pub fn embed() {
     list.push_str("]\n");
     let generated = Path::new(&variable("OUT_DIR")).join("scenarios.rs");
     fs::write(&generated, list).expect("the build's own folder can be written");
+}
+
+/// A kind that exists only under a feature of this crate names it in a file beside its scenarios.
+fn is_enabled(kind: &Path) -> bool {
+    let Ok(feature) = fs::read_to_string(kind.join("feature")) else { return true };
+    env::var_os(format!("CARGO_FEATURE_{}", feature.trim().to_uppercase())).is_some()
 }
 
 fn sorted(folder: &Path) -> Vec<PathBuf> {

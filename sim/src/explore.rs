@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstep_model::trace::{About, State, Trace, TraceStep, lane};
-use lockstep_model::{Action, InLayout, Config, Happenings, Property, Layout, Verdict, World, in_largest_layout, step};
+use lockstep_model::{Action, Config, Happenings, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
 use stateright::{Checker as _, Model, Path};
 
 use crate::check::adapter::{Adapter, Asked, GO_ON, Looks, Watch, as_stateright};

@@ -1,13 +1,13 @@
 //! Random histories on real servers.
 //!
-//! A history is drawn among the actions that can happen, so that a shrunk one is still a story. It is kept as a trace,
-//! not as a seed: it stays a story when the model changes.
+//! Each action of a history is drawn from those that can happen, so a history that was made shorter is still one that can
+//! happen. What is found is kept as a trace and not as a seed: a seed draws other histories once the model changes.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, InLayout, Config, Layout, World, in_largest_layout};
+use lockstep_model::{Action, Config, InLayout, Layout, World, in_largest_layout};
 use lockstep_redis::Scripts;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -17,12 +17,12 @@ use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestR
 use crate::replay::{Difference, Error, Player, Server};
 use crate::scenario::Scenario;
 
-/// How long a history may be.
+/// The most steps of a history.
 pub const MOST_STEPS: usize = 40;
-/// How often a history that differs is tried in a shorter form.
+/// How many shorter histories are tried once one differs.
 const MOST_TRIES: usize = 300;
 
-/// What to draw.
+/// How many histories to draw, and which.
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// How many histories.
@@ -31,22 +31,22 @@ pub struct Options {
     pub seed: u64,
 }
 
-/// What came of it.
+/// What a run of random histories found.
 #[derive(Clone, Debug)]
 pub struct Fuzzed {
     /// Flavour and version of the servers.
     pub server: String,
-    /// Where the drawing started.
+    /// The seed.
     pub seed: u64,
-    /// Histories played to their end.
+    /// Histories that were played.
     pub cases: u32,
-    /// Steps compared.
+    /// Steps that were compared.
     pub steps: usize,
-    /// A history on which model and Redis differ, shrunk, and where.
+    /// A history on which model and Redis differ, made as short as possible, and the difference.
     pub counterexample: Option<(Trace, Difference)>,
 }
 
-/// Plays random histories of the scenario until one differs.
+/// Plays random histories of the scenario until one differs, `stop` is set, or all are played. `progress` counts them.
 ///
 /// # Errors
 /// What keeps the servers from being asked.
@@ -83,7 +83,7 @@ pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
     record(scenario, &actions)
 }
 
-/// Makes the history shorter for as long as it still differs.
+/// Makes the history shorter as long as it still differs.
 fn shrink(
     scenario: &Scenario,
     player: &mut Player,
@@ -112,7 +112,7 @@ fn shrink(
     Ok(best)
 }
 
-/// What comes after the difference is not part of the story.
+/// The history without the steps after the difference.
 fn cut(scenario: &Scenario, (trace, difference): (Trace, Difference)) -> (Trace, Difference) {
     let actions: Vec<Action> = trace.actions().into_iter().take(difference.step).collect();
     (record(scenario, &actions), difference)

@@ -5,7 +5,7 @@ use lockstep_model::config::{
     Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, InLayout, LockKind, Property, Layout, Verdict, World, in_layout, step};
+use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 
 /// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
 pub const SMALL: Config = Config {

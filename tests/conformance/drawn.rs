@@ -1,4 +1,4 @@
-//! Model and real servers agree in worlds that nobody thought of: the scenarios are drawn as well as their histories.
+//! Model and real servers agree in random worlds: the scenarios are drawn at random, and then their histories.
 
 use std::collections::BTreeSet;
 use std::env;
@@ -13,16 +13,16 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::histories::{assert_fuzz_agrees, on};
 
-/// Scenarios, with those that are refused.
+/// Scenarios, including those that are refused.
 const SCENARIOS: u32 = 100;
 /// Random histories of each.
 const HISTORIES: u32 = 5;
 
-/// The same scenarios each time. To look farther, say which others and how many:
+/// The same scenarios in every run. To draw others, or more:
 ///
-/// - `LOCKSTEP_DRAW_SEED` is where the drawing starts: any number; 0 unless it is said,
-/// - `LOCKSTEP_DRAW_SCENARIOS` is how many are drawn, with those that are refused,
-/// - `LOCKSTEP_DRAW_HISTORIES` is how many histories are drawn of each.
+/// - `LOCKSTEP_DRAW_SEED`: the seed, any number; 0 by default,
+/// - `LOCKSTEP_DRAW_SCENARIOS`: how many scenarios are drawn, including those that are refused,
+/// - `LOCKSTEP_DRAW_HISTORIES`: how many histories are drawn of each.
 #[test]
 fn random_scenarios_agree_on_every_server() {
     let histories = from_environment("LOCKSTEP_DRAW_HISTORIES", HISTORIES);
@@ -30,20 +30,20 @@ fn random_scenarios_agree_on_every_server() {
     let texts = texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS));
     let accepted = texts.iter().filter_map(|text| scenario_of(text)).count();
     println!("{accepted} of {} scenarios are accepted", texts.len());
-    assert!(accepted >= texts.len() / 2, "most texts are drawn in vain");
+    assert!(accepted >= texts.len() / 2, "most texts are refused");
     for_every_version(|version| {
         for (index, text) in (0..).zip(&texts) {
             let text = suited_text(version, text);
             let Some(scenario) = scenario_of(&text) else { continue };
             let _shown = ShownIfItFails(&text);
-            // What is kept of it says which seed it is of.
+            // The name of a kept history contains the seed.
             let scenario = Scenario { name: format!("drawn-{seed}"), ..on(version, scenario) };
             assert_fuzz_agrees(version, &scenario, Options { cases: histories, seed: index });
         }
     });
 }
 
-/// What is never drawn is never tried.
+/// A key or value that is never drawn is never tested.
 #[test]
 fn every_key_and_every_word_of_the_table_is_drawn_in_a_scenario_that_is_accepted_or_not_modelled_yet() {
     let mut said = BTreeSet::new();
@@ -65,7 +65,7 @@ fn every_key_and_every_word_of_the_table_is_drawn_in_a_scenario_that_is_accepted
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// Half of what is drawn and more is a world, and what is wrong with the rest is only what does not go together.
+/// The others are refused only for combinations that are impossible or not modelled.
 #[test]
 fn most_random_scenarios_are_accepted_and_the_others_are_refused_with_a_code() {
     let texts = texts(0, 2_000);
@@ -73,7 +73,7 @@ fn most_random_scenarios_are_accepted_and_the_others_are_refused_with_a_code() {
     assert!(accepted * 10 > texts.len() * 6, "{accepted} of {} are accepted", texts.len());
 }
 
-/// The scenario; `None` if it is refused for a good reason.
+/// The scenario; `None` if it is refused with an expected code.
 fn scenario_of(text: &str) -> Option<Scenario> {
     let _shown = ShownIfItFails(text);
     let refused = match read(text) {
@@ -87,8 +87,8 @@ fn scenario_of(text: &str) -> Option<Scenario> {
     None
 }
 
-/// The text without what the version lacks, and without what makes a master a replica while a client may still ask it,
-/// where the scripts of a replica see what has expired.
+/// The text without what the version lacks; and, where the scripts of a replica see expired keys, without what makes a master
+/// a replica while a client may still ask it.
 fn suited_text(version: &Server, text: &str) -> String {
     let counting = ["min_replicas = ", "min_replicas_max_lag_ticks = "];
     let demoting =
@@ -110,10 +110,10 @@ fn texts(seed: u64, count: u32) -> Vec<String> {
 }
 
 fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
-    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is no number: {text}")))
+    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
 }
 
-/// A text that is shown whole if what is done with it fails, however it fails: put into a file, it can be run.
+/// Prints the whole text if the test fails while it is in use, so that it can be put into a file and run.
 struct ShownIfItFails<'a>(&'a str);
 
 impl Drop for ShownIfItFails<'_> {

@@ -1,16 +1,28 @@
 //! Real servers keep the rules.
 //!
-//! One file a lock kind, named as in `model/src/locks` and `impl/src/locks`; before them what is
-//! true of all scripts. Every proof runs on every server version at hand.
+//! One file per kind of lock, named as in `model/src/locks` and `impl/src/locks`, and files for what is true of every kind.
+//! Every proof runs on every server version at hand.
 
 mod drawn;
 mod histories;
+mod kinds;
 mod plain;
 mod reentrant;
 mod scripts;
+#[cfg(feature = "toy")]
+mod toy;
+mod worlds;
 mod wrong_scripts;
 
 use lockstep_redis::{Holder, Lease};
+
+/// Every kind.
+const KINDS: &[kinds::KindProofs] = &[
+    plain::PROOFS,
+    reentrant::PROOFS,
+    #[cfg(feature = "toy")]
+    toy::PROOFS,
+];
 
 /// A holder: thread 1 of the client with this id.
 fn holder(client: &str) -> Holder {
@@ -18,5 +30,5 @@ fn holder(client: &str) -> Holder {
 }
 
 fn lease(ms: u64) -> Lease {
-    Lease::from_ms(ms).expect("a lease that Redis takes")
+    Lease::from_ms(ms).expect("a lease that Redis accepts")
 }

@@ -1,13 +1,107 @@
 //! The plain lock on real servers. Same rule: `model/src/locks/plain.rs`.
 
-use lockstep_redis::locks::plain::{AcquireReply, ExtendReply, Plain, ReleaseReply};
-use lockstep_redis::{Names, Scripts};
-use lockstep_tests::servers::{Server, on_every_server};
+use lockstep_model::LockKind;
+use lockstep_redis::locks::plain::{self, AcquireReply, ExtendReply, Plain, ReleaseReply};
+use lockstep_redis::{Call, Names, Scripts};
+use lockstep_sim::scenario::Scenario;
+use lockstep_tests::servers::{TestServer, on_every_server};
 use redis::Connection;
 
+use crate::histories::{builtin_scenario, random_histories_of};
+use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
 
-fn lock_on(server: &Server) -> Plain<Connection> {
+/// What the proofs for every kind need.
+pub const PROOFS: KindProofs = KindProofs {
+    kind: LockKind::Plain,
+    calls: one_call_of_each,
+    wrong_scripts: &WRONG,
+    scenario: paused_holder,
+    has_every_fault: false,
+};
+
+const WRONG: [WrongScript; 7] = [
+    WrongScript {
+        script: "plain/acquire",
+        rule: "taken although it is held",
+        right: "'nx', ",
+        instead: "",
+        scenario: "plain-two-clients-one-node",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/acquire",
+        rule: "no TTL",
+        right: ", 'px', lease_ms",
+        instead: "",
+        scenario: "plain-two-clients-one-node",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/extend",
+        rule: "extended for any caller",
+        right: "if not is_mine then",
+        instead: "if redis.call('exists', lock) == 0 then",
+        scenario: "missed-renewal",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/extend",
+        rule: "a lost lock is created again",
+        right: "if not is_mine then\n  return 0\nend",
+        instead: "if not is_mine then\n  redis.call('set', lock, holder)\nend",
+        scenario: "missed-renewal",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/extend",
+        rule: "the lease is not extended",
+        right: "redis.call('pexpire', lock, lease_ms)",
+        instead: "",
+        scenario: "plain-two-clients-one-node",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "plain/release",
+        rule: "an unconditional DEL",
+        right: "if not is_mine then",
+        instead: "if false then",
+        scenario: "plain-foreign-release",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "plain/release",
+        rule: "nothing is deleted",
+        right: "redis.call('del', lock)",
+        instead: "",
+        scenario: "plain-foreign-release",
+        caught_by: "keys on n1",
+    },
+];
+
+fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
+    let (a, ten_seconds, names) = (holder("A"), lease(10_000), Names::of("plain"));
+    vec![
+        plain::acquire(scripts, &names, &a, ten_seconds),
+        plain::extend(scripts, &names, &a, ten_seconds),
+        plain::release(scripts, &names, &a),
+    ]
+}
+
+/// `missed-renewal`: a built-in scenario of another kind, with this lock.
+fn paused_holder(name: &str) -> Option<Scenario> {
+    let mut scenario = (name == "missed-renewal").then(|| builtin_scenario("missed-renewal-of-2026"))?;
+    scenario.config.lock = LockKind::Plain;
+    scenario.config.clients.count = 2;
+    Some(scenario)
+}
+
+#[test]
+fn random_histories_of_the_plain_lock_agree_on_every_server() {
+    random_histories_of(LockKind::Plain);
+}
+
+fn lock_on(server: &TestServer) -> Plain<Connection> {
     Plain::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 
@@ -22,9 +116,9 @@ fn the_first_takes_it_and_the_second_is_refused() {
     });
 }
 
-/// Re-entry is another kind of lock: here the holder waits for itself.
+/// Re-entry belongs to another kind of lock: here a holder that asks again waits for itself.
 #[test]
-fn the_holder_itself_is_refused_too_and_its_lease_stays() {
+fn the_holder_is_refused_too_and_its_lease_does_not_change() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -46,9 +140,9 @@ fn only_the_holder_releases() {
     });
 }
 
-/// The variant that many services run, and what it costs: B's lock is gone.
+/// Many services release like this, and it deletes the lock of another holder.
 #[test]
-fn a_release_by_bare_del_frees_a_lock_that_is_not_his() {
+fn a_release_by_del_alone_frees_the_lock_of_another_holder() {
     on_every_server(|server| {
         let scripts = Scripts::built_in().replace("plain/release", "return redis.call('del', KEYS[1])");
         let mut lock = Plain::new(server.connect(), Names::of("lock"), scripts);
@@ -59,7 +153,7 @@ fn a_release_by_bare_del_frees_a_lock_that_is_not_his() {
 }
 
 #[test]
-fn only_the_holder_extends_and_the_lease_begins_anew() {
+fn only_the_holder_extends_and_the_lease_is_whole_again() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -71,7 +165,7 @@ fn only_the_holder_extends_and_the_lease_begins_anew() {
 }
 
 #[test]
-fn extending_a_lost_lock_does_not_bring_it_back() {
+fn extending_a_lost_lock_does_not_create_it() {
     on_every_server(|server| {
         assert_eq!(lock_on(server).extend(&holder("A"), lease(60_000)).unwrap(), ExtendReply::NotHeld);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);

@@ -2,27 +2,207 @@
 
 use std::collections::BTreeMap;
 
+use lockstep_model::LockKind;
 use lockstep_redis::locks::reentrant::{self, AcquireReply, ForceReleaseReply, Reentrant, ReleaseReply, RenewReply};
-use lockstep_redis::{Holder, Names, Receipt, Scripts};
-use lockstep_tests::servers::{Server, on_every_server};
+use lockstep_redis::{Call, Error, Holder, Names, Receipt, Scripts};
+use lockstep_tests::servers::{TestServer, on_every_server};
 use redis::Connection;
 
+use crate::histories::random_histories_of;
+use crate::kinds::{KindProofs, WrongScript};
 use crate::{holder, lease};
+
+/// What the proofs for every kind need.
+pub const PROOFS: KindProofs = KindProofs {
+    kind: LockKind::Reentrant,
+    calls: one_call_of_each,
+    wrong_scripts: &WRONG,
+    scenario: |_| None,
+    has_every_fault: true,
+};
+
+const WRONG: [WrongScript; 19] = [
+    WrongScript {
+        script: "reentrant/acquire",
+        rule: "taken although another holder has it",
+        right: "if not (is_free or is_mine) then",
+        instead: "if false then",
+        scenario: "two-clients-one-node",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/acquire",
+        rule: "no re-entry",
+        right: "if not (is_free or is_mine) then",
+        instead: "if not is_free then",
+        scenario: "reentry-and-partial-release",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/acquire",
+        rule: "a re-entry does not count",
+        right: "redis.call('hincrby', lock, holder, 1)",
+        instead: "redis.call('hset', lock, holder, 1)",
+        scenario: "reentry-and-partial-release",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/acquire",
+        rule: "a re-entry does not reset the TTL",
+        right: "redis.call('pexpire', lock, lease_ms)",
+        instead: "if is_free then redis.call('pexpire', lock, lease_ms) end",
+        scenario: "reentry-and-partial-release",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/acquire",
+        rule: "the TTL is answered in seconds",
+        right: "redis.call('pttl', lock)",
+        instead: "redis.call('ttl', lock)",
+        scenario: "two-clients-one-node",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/renew",
+        rule: "a lost lock is created again",
+        right: "local is_held = redis.call('hexists', lock, holder) == 1",
+        instead: "local is_held = redis.call('hsetnx', lock, holder, 1) >= 0",
+        scenario: "pause-longer-than-lease",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/renew",
+        rule: "renewed for any caller",
+        right: "redis.call('hexists', lock, holder) == 1",
+        instead: "redis.call('exists', lock) == 1",
+        scenario: "pause-longer-than-lease",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/renew",
+        rule: "the lease is not renewed",
+        right: "redis.call('pexpire', lock, lease_ms)",
+        instead: "",
+        scenario: "two-clients-one-node",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "released by any caller",
+        right: "if not is_mine then",
+        instead: "if redis.call('exists', lock) == 0 then",
+        scenario: "foreign-release",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "deleted before the count reaches 0",
+        right: "if holds > 0 then",
+        instead: "if false then",
+        scenario: "reentry-and-partial-release",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "a partial release leaves the lease as it was",
+        right: "  redis.call('pexpire', lock, lease_ms)\n",
+        instead: "",
+        scenario: "reentry-and-partial-release",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "nothing is published",
+        right: "redis.call('publish', channel, message)",
+        instead: "",
+        scenario: "two-clients-one-node",
+        caught_by: "messages to B",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "published on another channel",
+        right: "redis.call('publish', channel, message)",
+        instead: "redis.call('publish', lock, message)",
+        scenario: "two-clients-one-node",
+        caught_by: "messages to B",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "another message",
+        right: "redis.call('publish', channel, message)",
+        instead: "redis.call('publish', channel, '1')",
+        scenario: "two-clients-one-node",
+        caught_by: "messages to B",
+    },
+    WrongScript {
+        script: "reentrant/release",
+        rule: "the key stays",
+        right: "redis.call('del', lock)",
+        instead: "",
+        scenario: "two-clients-one-node",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/release_without_receipt",
+        rule: "released by any caller",
+        right: "if not is_mine then",
+        instead: "if redis.call('exists', lock) == 0 then",
+        scenario: "missed-renewal-of-2021",
+        caught_by: "reply",
+    },
+    WrongScript {
+        script: "reentrant/release_without_receipt",
+        rule: "a receipt is stored",
+        right: "redis.call('del', lock)",
+        instead: "redis.call('del', lock) redis.call('set', 'receipt', 1)",
+        scenario: "missed-renewal-of-2021",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/force_release",
+        rule: "nothing is published",
+        right: "redis.call('publish', channel, message)",
+        instead: "",
+        scenario: "force-release",
+        caught_by: "messages to B",
+    },
+    WrongScript {
+        script: "reentrant/force_release",
+        rule: "it always answers that there was a lock",
+        right: "  return 0\n",
+        instead: "  return 1\n",
+        scenario: "force-release",
+        caught_by: "reply",
+    },
+];
+
+fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
+    let (a, ten_seconds, names) = (holder("A"), lease(10_000), Names::of("reentrant"));
+    vec![
+        reentrant::acquire(scripts, &names, &a, ten_seconds),
+        reentrant::renew(scripts, [(&names, &a)], ten_seconds),
+        reentrant::release(scripts, &names, &a, ten_seconds, &Receipt::new("r1", ten_seconds)),
+        reentrant::acquire(scripts, &names, &a, ten_seconds),
+        reentrant::release_without_receipt(scripts, &names, &a, ten_seconds),
+        reentrant::acquire(scripts, &names, &a, ten_seconds),
+        reentrant::force_release(scripts, &names),
+    ]
+}
 
 const CHANNEL: &str = "redisson_lock__channel:{lock}";
 
-fn lock_on(server: &Server) -> Reentrant<Connection> {
+fn lock_on(server: &TestServer) -> Reentrant<Connection> {
     Reentrant::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 
-/// One release as it goes over the wire, so that it can be sent twice and its receipt be seen.
-fn send_release(server: &Server, holder: &Holder, lease_ms: u64, release_id: &str) -> ReleaseReply {
+/// Sends one release, without deleting its receipt: so it can be sent twice and the receipt can be read.
+fn send_release(server: &TestServer, holder: &Holder, lease_ms: u64, release_id: &str) -> ReleaseReply {
     let receipt = Receipt::new(release_id, lease(20_000));
     let call = reentrant::release(&Scripts::built_in(), &Names::of("lock"), holder, lease(lease_ms), &receipt);
     call.ask(&mut server.connect()).unwrap()
 }
 
-fn receipt_of(server: &Server, release_id: &str) -> Option<String> {
+fn receipt_of(server: &TestServer, release_id: &str) -> Option<String> {
     server.ask(&format!("GET redisson_unlock_latch:{{lock}}:{release_id}"))
 }
 
@@ -39,9 +219,9 @@ fn a_free_lock_is_taken_with_one_hold_and_its_lease() {
     });
 }
 
-/// Shorter or longer: the last lease counts, not the longest.
+/// The last lease counts, not the longest.
 #[test]
-fn entering_again_counts_and_begins_the_lease_anew() {
+fn entering_again_counts_and_makes_the_lease_whole_again() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         for (count, lease_ms) in [(1, 60_000), (2, 90_000), (3, 30_000)] {
@@ -53,7 +233,7 @@ fn entering_again_counts_and_begins_the_lease_anew() {
 }
 
 #[test]
-fn somebody_else_is_told_how_long_the_lease_in_the_way_lives() {
+fn another_client_is_answered_the_remaining_lease() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -67,9 +247,9 @@ fn somebody_else_is_told_how_long_the_lease_in_the_way_lives() {
     });
 }
 
-/// What a waiter would wait for: nothing but the unlock message.
+/// A waiter could then wait for nothing but the unlock message.
 #[test]
-fn a_lock_without_a_lease_is_busy_with_no_end() {
+fn a_lock_without_a_lease_is_busy_without_end() {
     on_every_server(|server| {
         server.ask::<()>("HSET lock A:1 1");
         assert_eq!(lock_on(server).acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Busy { ttl_ms: -1 });
@@ -77,7 +257,7 @@ fn a_lock_without_a_lease_is_busy_with_no_end() {
 }
 
 #[test]
-fn a_lease_that_ran_out_leaves_the_lock_to_the_next_and_says_nothing() {
+fn a_lock_whose_lease_has_run_out_can_be_taken_and_publishes_nothing() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         let mut listener = server.listen(CHANNEL);
@@ -87,12 +267,12 @@ fn a_lease_that_ran_out_leaves_the_lock_to_the_next_and_says_nothing() {
         server.wait_ms(1);
         assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("B:1", 1));
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
 #[test]
-fn a_release_of_one_hold_of_two_keeps_the_lock_and_begins_the_lease_anew() {
+fn a_release_of_one_hold_of_two_keeps_the_lock_and_makes_the_lease_whole_again() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         let mut listener = server.listen(CHANNEL);
@@ -102,7 +282,7 @@ fn a_release_of_one_hold_of_two_keeps_the_lock_and_begins_the_lease_anew() {
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("0"));
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
@@ -113,15 +293,15 @@ fn the_last_release_frees_the_lock_and_wakes_a_waiter() {
         lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
         assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("1"));
         assert_eq!(server.ask::<i64>("PTTL redisson_unlock_latch:{lock}:r1"), 20_000);
     });
 }
 
-/// A lost reply, a second try: the second hold must survive it.
+/// After a lost reply the release is sent again: the second hold must not be released.
 #[test]
-fn a_release_sent_again_takes_back_one_hold_only() {
+fn a_release_sent_again_releases_one_hold_only() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -132,9 +312,9 @@ fn a_release_sent_again_takes_back_one_hold_only() {
     });
 }
 
-/// The lock has moved on meanwhile, even to the same holder: the old release is over.
+/// The lock was taken again in between, even by the same holder: the old release must not affect it.
 #[test]
-fn a_last_release_sent_again_leaves_the_next_grant_alone() {
+fn a_last_release_sent_again_does_not_affect_the_next_grant() {
     on_every_server(|server| {
         for next in ["B", "A"] {
             let mut lock = lock_on(server);
@@ -145,15 +325,15 @@ fn a_last_release_sent_again_leaves_the_next_grant_alone() {
             lock.acquire(&holder(next), lease(60_000)).unwrap();
             assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReleaseReply::Released);
             assert_eq!(server.fields("lock"), holds(&format!("{next}:1"), 1));
-            assert_eq!(listener.heard(), ["0"]);
+            assert_eq!(listener.messages(), ["0"]);
             lock.force_release().unwrap();
         }
     });
 }
 
-/// Redisson 3.15, and why receipts came: one release, sent twice, gives both holds away.
+/// Redisson 3.15, and the reason for receipts: one release that is sent twice releases two holds.
 #[test]
-fn without_a_receipt_a_release_sent_again_takes_back_another_hold() {
+fn without_a_receipt_a_release_sent_again_releases_another_hold() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         let mut listener = server.listen(CHANNEL);
@@ -166,7 +346,7 @@ fn without_a_receipt_a_release_sent_again_takes_back_another_hold() {
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(send(), ReleaseReply::Released);
         assert_eq!(send(), ReleaseReply::NotHeld);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
         assert_eq!(server.ask::<i64>("DBSIZE"), 0);
     });
 }
@@ -180,12 +360,12 @@ fn a_foreign_release_changes_nothing_and_leaves_no_receipt() {
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
         assert_eq!(receipt_of(server, "r1"), None);
-        assert_eq!(listener.heard(), [""; 0]);
+        assert_eq!(listener.messages(), [""; 0]);
     });
 }
 
 #[test]
-fn the_client_drops_the_receipt_once_it_has_the_reply() {
+fn the_client_deletes_the_receipt_once_it_has_the_reply() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -196,7 +376,7 @@ fn the_client_drops_the_receipt_once_it_has_the_reply() {
 }
 
 #[test]
-fn renewing_begins_the_lease_anew_and_counts_nothing() {
+fn renewing_makes_the_lease_whole_again_and_counts_nothing() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
@@ -207,14 +387,14 @@ fn renewing_begins_the_lease_anew_and_counts_nothing() {
 }
 
 #[test]
-fn renewing_a_lost_lock_does_not_bring_it_back() {
+fn renewing_a_lost_lock_does_not_create_it() {
     on_every_server(|server| {
         assert_eq!(lock_on(server).renew(&holder("A"), lease(60_000)).unwrap(), RenewReply::NotHeld);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
     });
 }
 
-/// One lost lock must not cost the others their lease.
+/// If one lock is lost, the others are still renewed.
 #[test]
 fn a_batch_is_answered_lock_by_lock_in_its_order() {
     on_every_server(|server| {
@@ -235,7 +415,7 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
 }
 
 #[test]
-fn a_forced_release_frees_the_lock_of_anybody_and_wakes_a_waiter() {
+fn a_forced_release_frees_the_lock_of_any_holder_and_wakes_a_waiter() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         let mut listener = server.listen(CHANNEL);
@@ -244,6 +424,41 @@ fn a_forced_release_frees_the_lock_of_anybody_and_wakes_a_waiter() {
         assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
         assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::WasFree);
-        assert_eq!(listener.heard(), ["0"]);
+        assert_eq!(listener.messages(), ["0"]);
+    });
+}
+
+#[test]
+fn random_histories_of_the_reentrant_lock_agree_on_every_server() {
+    random_histories_of(LockKind::Reentrant);
+}
+
+/// Only writes are refused. A client that still asks an old master that is a replica now is answered "busy" or "not yours"
+/// from the replica's data, however old they are.
+#[test]
+fn a_replica_still_answers_what_needs_no_write() {
+    on_every_server(|server| {
+        let (scripts, names) = (Scripts::built_in(), Names::of("lock"));
+        let mut connection = server.connect();
+        let acquire = |client: &str| reentrant::acquire(&scripts, &names, &holder(client), lease(60_000));
+        acquire("A").run(&mut connection).expect("acquire");
+        server.make_replica();
+        let busy = acquire("B").ask(&mut connection).expect("a reply");
+        assert!(matches!(busy, AcquireReply::Busy { .. }), "{busy:?}");
+        let receipt = Receipt::new("r1", Receipt::LEASE);
+        let release = reentrant::release(&scripts, &names, &holder("B"), lease(60_000), &receipt);
+        let foreign: ReleaseReply = release.ask(&mut connection).expect("a reply");
+        assert_eq!(foreign, ReleaseReply::NotHeld);
+    });
+}
+
+/// The outcome of a script that runs into an error is known; only a missing answer leaves it unknown.
+#[test]
+fn a_key_of_another_type_is_an_error_of_redis_and_no_unknown_outcome() {
+    on_every_server(|server| {
+        server.ask::<()>("SET lock text");
+        let acquire = reentrant::acquire(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(10_000));
+        let error = acquire.run(&mut server.connect()).unwrap_err();
+        assert!(matches!(error, Error::Redis { script: "reentrant/acquire", .. }), "{error}");
     });
 }

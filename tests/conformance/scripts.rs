@@ -1,27 +1,15 @@
-//! What is true of all scripts: they load, they are taught again, and a replica refuses them.
+//! What is true of all scripts: servers load them, load them again when they have forgotten them, and replicas refuse them.
 
-use lockstep_redis::locks::{plain, reentrant};
-use lockstep_redis::{Call, Error, Names, Receipt, Scripts};
-use lockstep_tests::servers::{Server, on_every_server};
+use std::time::Duration;
 
-use crate::{holder, lease};
+use lockstep_redis::{Call, Error, Scripts};
+use lockstep_tests::servers::on_every_server;
 
-/// One call of every script, on a lock that `A:1` holds where the verb needs a holder.
+use crate::KINDS;
+
+/// One call of every script, in an order in which each succeeds on an empty server.
 fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
-    let (a, ten_seconds) = (holder("A"), lease(10_000));
-    let (plain, reentrant) = (Names::of("plain"), Names::of("reentrant"));
-    vec![
-        plain::acquire(scripts, &plain, &a, ten_seconds),
-        plain::extend(scripts, &plain, &a, ten_seconds),
-        plain::release(scripts, &plain, &a),
-        reentrant::acquire(scripts, &reentrant, &a, ten_seconds),
-        reentrant::renew(scripts, [(&reentrant, &a)], ten_seconds),
-        reentrant::release(scripts, &reentrant, &a, ten_seconds, &Receipt::new("r1", ten_seconds)),
-        reentrant::acquire(scripts, &reentrant, &a, ten_seconds),
-        reentrant::release_without_receipt(scripts, &reentrant, &a, ten_seconds),
-        reentrant::acquire(scripts, &reentrant, &a, ten_seconds),
-        reentrant::force_release(scripts, &reentrant),
-    ]
+    KINDS.iter().flat_map(|kind| (kind.calls)(scripts)).collect()
 }
 
 #[test]
@@ -33,9 +21,9 @@ fn every_script_has_a_call() {
     assert_eq!(called, known);
 }
 
-/// Redis finds a script by what it computes itself; if we computed otherwise, no call would arrive.
+/// Redis finds a script by the hash that it computes itself: if ours were different, no call would find its script.
 #[test]
-fn every_server_takes_every_script_and_gives_it_our_sha1() {
+fn every_server_loads_every_script_under_our_sha1() {
     on_every_server(|server| {
         for script in Scripts::built_in().iter() {
             let sha1: String =
@@ -47,7 +35,7 @@ fn every_server_takes_every_script_and_gives_it_our_sha1() {
 
 /// After a failover the new master knows no script.
 #[test]
-fn a_server_that_has_forgotten_a_script_is_taught_again() {
+fn a_call_loads_a_script_that_the_server_has_forgotten() {
     on_every_server(|server| {
         let mut connection = server.connect();
         for call in one_call_of_each(&Scripts::built_in()) {
@@ -58,36 +46,30 @@ fn a_server_that_has_forgotten_a_script_is_taught_again() {
     });
 }
 
-/// Inside a pipeline nobody can teach: the error is an answer like any other.
+/// A script cannot be loaded in the middle of a pipeline: the error is an answer like any other.
 #[test]
 fn in_a_pipeline_a_forgotten_script_is_an_error_of_that_call_alone() {
     on_every_server(|server| {
-        let scripts = Scripts::built_in();
-        let calls = one_call_of_each(&scripts);
+        let calls = one_call_of_each(&Scripts::built_in());
+        let known = &calls[0];
+        let forgotten = calls.iter().find(|call| call.script != known.script).expect("another script");
         let mut connection = server.connect();
-        calls[3].run(&mut connection).expect("acquire");
+        known.run(&mut connection).expect("it is loaded");
         let mut pipeline = redis::pipe();
-        pipeline.add_command(calls[4].evalsha()).add_command(calls[3].evalsha()).ignore_errors();
+        pipeline.add_command(forgotten.evalsha()).add_command(known.evalsha()).ignore_errors();
         let answers: Vec<redis::Value> = pipeline.query(&mut connection).expect("answers");
-        let forgotten = calls[4].read::<Vec<reentrant::RenewReply>>(&answers[0]).unwrap_err();
-        let Error::Redis { script: "reentrant/renew", source } = forgotten else { panic!("{forgotten}") };
-        assert_eq!(source.code(), Some("NOSCRIPT"));
-        let entered_again: reentrant::AcquireReply = calls[3].read(&answers[1]).expect("a reply");
-        assert_eq!(entered_again, reentrant::AcquireReply::Acquired);
+        let redis::Value::ServerError(error) = &answers[0] else { panic!("{answers:?}") };
+        assert_eq!(error.code(), "NOSCRIPT");
+        assert!(!matches!(answers[1], redis::Value::ServerError(_)), "{answers:?}");
     });
 }
 
-fn make_replica(server: &Server) {
-    // Of a master that is not there: the role is all that matters.
-    server.ask::<()>("REPLICAOF 127.0.0.1 1");
-}
-
 #[test]
-fn a_replica_is_no_master_whatever_the_script() {
+fn a_replica_refuses_every_script_that_writes() {
     on_every_server(|server| {
         let mut connection = server.connect();
         for (index, call) in one_call_of_each(&Scripts::built_in()).into_iter().enumerate() {
-            make_replica(server);
+            server.make_replica();
             let refused = call.run(&mut connection).expect_err(call.script.name());
             assert!(
                 matches!(refused, Error::NotMaster { script } if script == call.script.name()),
@@ -99,58 +81,27 @@ fn a_replica_is_no_master_whatever_the_script() {
     });
 }
 
-/// Only writes are refused. So whoever still asks an old master that is a replica now is told
-/// "busy" or "not yours" from that replica's data, as true or as stale as they are.
-#[test]
-fn a_replica_still_answers_what_needs_no_write() {
-    on_every_server(|server| {
-        let (scripts, names) = (Scripts::built_in(), Names::of("lock"));
-        let mut connection = server.connect();
-        let acquire = |client: &str| reentrant::acquire(&scripts, &names, &holder(client), lease(60_000));
-        acquire("A").run(&mut connection).expect("acquire");
-        make_replica(server);
-        let busy = acquire("B").ask(&mut connection).expect("a reply");
-        assert!(matches!(busy, reentrant::AcquireReply::Busy { .. }), "{busy:?}");
-        let receipt = Receipt::new("r1", Receipt::LEASE);
-        let release = reentrant::release(&scripts, &names, &holder("B"), lease(60_000), &receipt);
-        let foreign: reentrant::ReleaseReply = release.ask(&mut connection).expect("a reply");
-        assert_eq!(foreign, reentrant::ReleaseReply::NotHeld);
-    });
-}
-
-/// Why a proof can hand a lock a wrong script: it is that text which then runs.
+/// So a proof can give a lock a wrong script, and the server runs that text.
 #[test]
 fn a_replaced_script_is_the_one_that_runs() {
     on_every_server(|server| {
-        let always_yes = Scripts::built_in().replace("plain/release", "return 1");
-        let release = plain::release(&always_yes, &Names::of("lock"), &holder("A"));
-        let reply: plain::ReleaseReply = release.ask(&mut server.connect()).expect("a reply");
-        assert_eq!(reply, plain::ReleaseReply::Released);
+        let name = one_call_of_each(&Scripts::built_in())[0].script.name();
+        let replaced = Scripts::built_in().replace(name, "return 'replaced'");
+        let answer = one_call_of_each(&replaced)[0].run(&mut server.connect()).expect("an answer");
+        assert_eq!(answer, redis::Value::BulkString(b"replaced".to_vec()));
     });
 }
 
-/// The outcome of a script that runs into an error is known; no reply at all is another matter.
-#[test]
-fn a_key_of_another_type_is_redis_talking_and_no_unknown_outcome() {
-    on_every_server(|server| {
-        server.ask::<()>("SET lock text");
-        let acquire = reentrant::acquire(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(10_000));
-        let error = acquire.run(&mut server.connect()).unwrap_err();
-        assert!(matches!(error, Error::Redis { script: "reentrant/acquire", .. }), "{error}");
-    });
-}
-
-/// Between sending and the reply lies everything that can go wrong with a lock.
+/// A client must not conclude anything from an answer that does not come.
 #[test]
 fn a_server_that_does_not_answer_in_time_leaves_the_outcome_unknown() {
     on_every_server(|server| {
-        let (scripts, names) = (Scripts::built_in(), Names::of("lock"));
+        let call = one_call_of_each(&Scripts::built_in()).swap_remove(0);
         let mut connection = server.connect();
-        connection.set_read_timeout(Some(std::time::Duration::from_millis(50))).expect("a read limit");
-        let acquire = reentrant::acquire(&scripts, &names, &holder("A"), lease(60_000));
-        acquire.script.load().query::<()>(&mut connection).expect("SCRIPT LOAD");
+        connection.set_read_timeout(Some(Duration::from_millis(50))).expect("a read limit");
+        call.script.load().query::<()>(&mut connection).expect("SCRIPT LOAD");
         server.ask::<()>("CLIENT PAUSE 300");
-        let error = acquire.run(&mut connection).unwrap_err();
-        assert!(matches!(error, Error::Unknown { script: "reentrant/acquire", .. }), "{error}");
+        let error = call.run(&mut connection).unwrap_err();
+        assert!(matches!(error, Error::Unknown { script, .. } if script == call.script.name()), "{error}");
     });
 }

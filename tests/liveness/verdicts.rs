@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lockstep_model::trace::{About, InLoop};
-use lockstep_model::{Action, InLayout, Config, Property, Layout, Verdict, World, in_layout, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
 use lockstep_sim::check::liveness::{Found, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};

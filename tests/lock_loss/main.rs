@@ -1,4 +1,4 @@
-//! How a lock is lost: first of all, proof that the ground under a replay is solid.
+//! What a replay relies on: real servers under our clock, our gates and our faults behave as it assumes.
 
 mod nodes;
 mod sentinel;

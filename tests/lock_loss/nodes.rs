@@ -1,33 +1,33 @@
-//! What befalls real nodes is what the model takes for granted: power cuts, partitions, evictions.
+//! Real nodes behave under faults as the model assumes: power cuts, partitions, evictions.
 
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, Node, Server, Settings};
+use lockstep_sim::replay::{Gate, NodeSettings, Server, ServerNode};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
-fn start(server: &Server, fsync: Option<&'static str>) -> Node {
-    Node::start_with(server, START_MS, Settings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
+fn start(server: &Server, fsync: Option<&'static str>) -> ServerNode {
+    ServerNode::start_with(server, START_MS, NodeSettings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
-fn lock_of(node: &Node) -> Option<String> {
+fn lock_of(node: &ServerNode) -> Option<String> {
     node.connect().unwrap().get("lock").unwrap()
 }
 
-fn take_lock(node: &Node, holder: &str) {
+fn take_lock(node: &ServerNode, holder: &str) {
     let _: () = node.connect().unwrap().pset_ex("lock", holder, 30_000).unwrap();
 }
 
-/// A pair whose replica has all.
-fn pair(server: &Server) -> (Node, Node, Gate) {
+/// A master and a replica that has all of its data.
+fn pair(server: &Server) -> (ServerNode, ServerNode, Gate) {
     let (master, replica) = (start(server, None), start(server, None));
     let gate = Gate::open(master.socket()).unwrap();
     replica.follow(&gate).unwrap();
     (master, replica, gate)
 }
 
-/// Nothing that was answered is lost, and the time that the node was away counts.
+/// No answered write is lost, and keys expire while the node is down.
 #[test]
 fn with_fsync_always_a_killed_node_finds_every_write_and_its_deadline() {
     on_every_server(|server| {
@@ -41,18 +41,18 @@ fn with_fsync_always_a_killed_node_finds_every_write_and_its_deadline() {
         node.kill().unwrap();
         node.advance_clock(20_001).unwrap();
         node.restart().unwrap();
-        assert_eq!(lock_of(&node), None, "{server}: it expired while nobody was there");
+        assert_eq!(lock_of(&node), None, "{server}: it expired while the node was down");
     });
 }
 
-/// The process is killed and the machine lives: the operating system has what was written. Without power only what was
-/// forced to the disk is there, and that may be any prefix.
+/// If only the process is killed, the operating system still has what was written. After a power cut only what was synced
+/// to the disk is left.
 #[test]
 fn with_fsync_every_second_a_power_cut_loses_what_was_written_since() {
     on_every_server(|server| {
         let node = start(server, Some("everysec"));
         take_lock(&node, "a");
-        node.note_disk().unwrap();
+        node.sync_disk().unwrap();
         take_lock(&node, "b");
         node.kill_without_power().unwrap();
         node.restart().unwrap();
@@ -64,9 +64,9 @@ fn with_fsync_every_second_a_power_cut_loses_what_was_written_since() {
     });
 }
 
-/// A node that takes a whole copy writes its AOF anew from that.
+/// A node that loads a full copy rewrites its AOF from it.
 #[test]
-fn a_copy_that_was_taken_is_on_the_disk() {
+fn a_full_copy_reaches_the_disk() {
     on_every_server(|server| {
         let (master, replica) = (start(server, None), start(server, Some("always")));
         take_lock(&replica, "old");
@@ -80,16 +80,16 @@ fn a_copy_that_was_taken_is_on_the_disk() {
     });
 }
 
-/// Evicted or deleted by hand, it is the same to everybody: the key is gone, its replica is told as of any write, and no
-/// message is published.
+/// Evicting a key has the same effects as deleting it by hand: the deletion is replicated as any write is, and no message is
+/// published.
 #[test]
-fn a_key_that_is_thrown_away_and_one_that_is_deleted_by_hand_vanish_alike() {
+fn a_key_that_runs_out_of_memory_and_one_that_is_deleted_by_hand_vanish_alike() {
     on_every_server(|server| {
-        let by_hand = |master: &Node| {
+        let by_hand = |master: &ServerNode| {
             let _: i64 = master.connect().unwrap().del("lock").unwrap();
         };
-        let by_want_of_memory = |master: &Node| master.throw_one_away().unwrap();
-        let ways: [&dyn Fn(&Node); 2] = [&by_hand, &by_want_of_memory];
+        let without_memory = |master: &ServerNode| master.drop_one_key().unwrap();
+        let ways: [&dyn Fn(&ServerNode); 2] = [&by_hand, &without_memory];
         for vanish in ways {
             let (master, replica, gate) = pair(server);
             let mut listener = master.connect().unwrap();
@@ -111,9 +111,9 @@ fn a_key_that_is_thrown_away_and_one_that_is_deleted_by_hand_vanish_alike() {
     });
 }
 
-/// A master is not told that it is alone: it counts a replica that has even been promoted, until its last word is old.
+/// A master behind a partition counts its replica, even one that was promoted, until the last acknowledgement is too old.
 #[test]
-fn a_silent_gate_keeps_both_ends_in_the_belief_that_the_other_is_there() {
+fn a_silent_gate_leaves_the_link_open_for_the_master() {
     on_every_server(|server| {
         let (master, replica, gate) = pair(server);
         master.require_replicas(1, 10).unwrap();
@@ -133,7 +133,7 @@ fn a_silent_gate_keeps_both_ends_in_the_belief_that_the_other_is_there() {
     });
 }
 
-/// What is true by one clock is over by another: why a failover without lag can lose a grant.
+/// A key can have expired by one clock and not by another: so a failover without lag can lose a grant.
 #[test]
 fn a_replica_judges_a_deadline_by_its_own_clock_since_7_0() {
     on_every_server(|server| {

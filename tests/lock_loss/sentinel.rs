@@ -1,4 +1,4 @@
-//! Real sentinels do to the nodes of a history what the history says, in their own time.
+//! Real sentinels fail over as a history says, in their own time.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
-use lockstep_sim::replay::sentinel::{Addresses, Failover, Sentinels, refuse_trace, refuse_world};
-use lockstep_sim::replay::{Error, Gate, Node, Played, Player, Role, Server, suited};
+use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
+use lockstep_sim::replay::{Addresses, Error, Gate, Played, Player, Server, ServerNode, ServerRole, suited};
 use lockstep_sim::scenario::builtin;
 use lockstep_tests::servers::{START_MS, for_every_version, servers};
 use redis::{Value, cmd};
 
-/// Nobody asks these tests to stop.
+/// Never set: these tests are not stopped.
 static STOP: AtomicBool = AtomicBool::new(false);
 
 const ACQUIRE: [Action; 2] = [Action::Acquire { client: 0, thread: 0 }, Action::Acquire { client: 1, thread: 0 }];
@@ -25,7 +25,7 @@ fn world(scenario: &str) -> Config {
 }
 
 fn trace(config: &Config, actions: &[Action]) -> Trace {
-    Trace::record("told by hand", "", config, About::Drawn, actions, "").expect("each action can happen")
+    Trace::record("hand-written", "", config, About::Drawn, actions, "").expect("each action can happen")
 }
 
 fn replay(server: &Server, trace: &Trace) -> Played {
@@ -34,23 +34,23 @@ fn replay(server: &Server, trace: &Trace) -> Played {
         .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
-/// The shortest story of a lost lock.
+/// The shortest history in which a lock is lost.
 fn the_grant_is_lost(server: &Server) -> Trace {
     let config = suited(&world("failover-loses-the-grant"), server);
     let [a_asks, b_asks] = ACQUIRE;
     trace(&config, &[a_asks, MASTER_DIES, Action::Promote { node: 1 }, Action::Discover { client: 1 }, b_asks])
 }
 
-/// Who said this about the nodes, in the order in which they did.
-fn who_said(failover: &Failover, what: &str, about: &str) -> Vec<String> {
-    let mut who: Vec<_> = failover.said.iter().filter(|said| said.what == what && said.about == about).collect();
+/// The sentinels that published this event about the nodes, by name.
+fn who_published(failover: &Failover, what: &str, about: &str) -> Vec<String> {
+    let mut who: Vec<_> = failover.events.iter().filter(|event| event.what == what && event.about == about).collect();
     who.sort_by(|one, other| one.by.cmp(&other.by));
-    who.into_iter().map(|said| said.by.clone()).collect()
+    who.into_iter().map(|event| event.by.clone()).collect()
 }
 
 // Histories.
 
-/// Not only because we promote by hand: the failover that people run loses the lock in the same steps.
+/// Sentinel's own failover loses the lock in the same steps as a promotion by the harness.
 #[test]
 fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
     for_every_version(|server| {
@@ -63,14 +63,17 @@ fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
 
         let [failover] = &played.failovers[..] else { panic!("one failover: {:?}", played.failovers) };
         assert_eq!((failover.step, failover.died.as_str(), failover.promoted.as_str()), (3, "n1", "n2"));
-        assert!(who_said(failover, "+sdown", "n1").len() >= 2, "a quorum took the master for down: {failover:?}");
-        assert_eq!(who_said(failover, "+promoted-slave", "n2").len(), 1, "one sentinel promoted: {failover:?}");
-        assert_eq!(who_said(failover, "+switch-master", "n1 n2"), ["s1", "s2", "s3"]);
+        assert!(
+            who_published(failover, "+sdown", "n1").len() >= 2,
+            "a quorum considered the master down: {failover:?}"
+        );
+        assert_eq!(who_published(failover, "+promoted-slave", "n2").len(), 1, "one sentinel promoted: {failover:?}");
+        assert_eq!(who_published(failover, "+switch-master", "n1 n2"), ["s1", "s2", "s3"]);
     });
 }
 
-/// A history decides who is promoted, by a setting that people have: Sentinel takes the lowest priority. What the other
-/// replica stores is its own until the history lets it follow.
+/// A history decides which replica is promoted, by a real setting: Sentinel takes the lowest priority. The other replica
+/// keeps its data until the history lets it follow.
 #[test]
 fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
     for_every_version(|server| {
@@ -89,12 +92,11 @@ fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
         assert_eq!(played.difference, None);
         let promoted: Vec<_> = played.failovers.iter().map(|failover| failover.promoted.as_str()).collect();
         assert_eq!(promoted, ["n3"]);
-        assert_eq!(who_said(&played.failovers[0], "+slave-reconf-sent", "n2").len(), 1);
+        assert_eq!(who_published(&played.failovers[0], "+slave-reconf-sent", "n2").len(), 1);
     });
 }
 
-/// The second failover finds sentinels that have just been through the first, whether or not the last replica had followed
-/// the second master by then.
+/// The second failover works right after the first, whether or not the last replica has followed the second master by then.
 #[test]
 fn sentinel_fails_over_twice_in_one_history() {
     for_every_version(|server| {
@@ -112,7 +114,7 @@ fn sentinel_fails_over_twice_in_one_history() {
     });
 }
 
-/// A comparison that cannot fail would prove nothing.
+/// The comparison can fail.
 #[test]
 fn a_history_in_which_a_client_finds_another_master_than_sentinel_names_differs() {
     let server = servers().swap_remove(0);
@@ -125,7 +127,7 @@ fn a_history_in_which_a_client_finds_another_master_than_sentinel_names_differs(
 }
 
 #[test]
-fn what_gives_sentinel_nothing_to_do_is_refused_with_what_to_change() {
+fn a_history_without_work_for_sentinel_is_refused_with_what_to_change() {
     let reason = |refused: Result<(), Error>| refused.expect_err("refused").to_string();
     assert!(reason(refuse_world(&world("two-clients-one-node"))).contains("say replicas = 1"));
     let mut nobody_dies = world("failover-loses-the-grant");
@@ -143,17 +145,17 @@ fn what_gives_sentinel_nothing_to_do_is_refused_with_what_to_change() {
 
 // Sentinels.
 
-/// Nodes that follow the first, each through its gate and by its address, and who watches them.
+/// Nodes that follow the first one, each through its gate and by its address, and the sentinels that watch them.
 struct Group {
     sentinels: Sentinels,
-    // Dropped after those who use them.
+    // Dropped after the sentinels, which use them.
     gates: Vec<Gate>,
     _addresses: Addresses,
-    nodes: Vec<Node>,
+    nodes: Vec<ServerNode>,
 }
 
 fn group(server: &Server, priorities: &[u32]) -> Group {
-    let nodes: Vec<_> = (0..=priorities.len()).map(|_| Node::start(server, START_MS).expect("a node")).collect();
+    let nodes: Vec<_> = (0..=priorities.len()).map(|_| ServerNode::start(server, START_MS).expect("a node")).collect();
     let addresses = Addresses::open(&nodes).expect("addresses");
     let gates = (1..).zip(priorities).map(|(replica, &priority)| {
         let gate = Gate::open(nodes[0].socket()).expect("a gate");
@@ -178,7 +180,7 @@ impl Group {
     }
 }
 
-/// What a third sentinel is for.
+/// One sentinel may fail.
 #[test]
 fn two_of_three_sentinels_are_enough_for_a_failover() {
     for_every_version(|server| {
@@ -187,15 +189,15 @@ fn two_of_three_sentinels_are_enough_for_a_failover() {
         group.sentinels.kill(1).expect("our own child");
         let failover = group.failover_to(1).unwrap_or_else(|error| panic!("{server}: {error}"));
         assert_eq!(group.nodes[1].master_port().expect("it runs"), None);
-        assert_eq!(who_said(&failover, "+switch-master", "n1 n2"), ["s1", "s3"]);
+        assert_eq!(who_published(&failover, "+switch-master", "n1 n2"), ["s1", "s3"]);
         let (asked, named) = group.sentinels.ask_for_master(1).expect("one is asked that runs");
         assert_eq!((asked.as_str(), named.as_str()), ("s3", "n2"));
     });
 }
 
-/// One that is alone can neither agree with anybody nor be elected.
+/// A single sentinel has no quorum and no majority.
 #[test]
-fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_thinks() {
+fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
     for_every_version(|server| {
         let mut group = group(server, &[100]);
         group.sentinels = group.sentinels.with_patience(Duration::from_secs(5));
@@ -209,7 +211,7 @@ fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_thinks() {
         {
             assert!(error.to_string().contains(said), "{server}: {said:?} is not in {error}");
         }
-        assert_eq!(group.nodes[1].role().expect("it runs"), Role::Replica);
+        assert_eq!(group.nodes[1].role().expect("it runs"), ServerRole::Replica);
     });
 }
 
@@ -224,9 +226,9 @@ fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
     });
 }
 
-/// The second address of a node is no way around its gate.
+/// A node's address does not lead around its gate.
 #[test]
-fn by_its_address_too_a_replica_hears_only_what_its_gate_lets_through() {
+fn by_its_address_too_a_replica_receives_only_what_its_gate_releases() {
     for_every_version(|server| {
         let group = group(server, &[100]);
         let read = || cmd("GET").arg("lock").query::<Option<String>>(&mut group.nodes[1].connect().unwrap()).unwrap();
@@ -240,12 +242,12 @@ fn by_its_address_too_a_replica_hears_only_what_its_gate_lets_through() {
     });
 }
 
-/// Some builds of servers come without it.
+/// Some builds of servers have no sentinel mode.
 #[test]
-fn a_server_that_is_no_sentinel_is_not_taken_for_one() {
+fn a_server_without_sentinel_mode_is_refused() {
     let server = servers().swap_remove(0);
     let folder = tempfile::tempdir().expect("a folder");
-    let program = folder.path().join("plain-server");
+    let program = folder.path().join("ordinary-server");
     let real = server.path().display();
     let text = format!(
         "#!/bin/sh\ncase \"$*\" in\n*--sentinel*) exec '{real}' --port 0 --unixsocket \"$PWD/s\" --save '' ;;\n\
@@ -254,7 +256,7 @@ fn a_server_that_is_no_sentinel_is_not_taken_for_one() {
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
     let plain = Server::find(Some(&program)).expect("it is a server");
-    let node = Node::start(&server, START_MS).expect("a node");
+    let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
     let error = Sentinels::start(&plain, &addresses, 0, &STOP).expect_err("no sentinel");
     assert!(error.to_string().contains("it has no sentinel mode"), "{error}");

@@ -1,7 +1,7 @@
-//! Real servers do what they are told, and only then.
+//! Real servers run deterministically: by our clock, through our gates, and only as long as we do.
 //!
-//! Every fact is asked of every server in `LOCKSTEP_TEST_SERVERS` (paths with a colon between), or of
-//! the one on `PATH`. No server is a failure: a fact that was not asked is not known.
+//! Every test runs on every server in `LOCKSTEP_TEST_SERVERS` (paths separated by colons), or on the one on `PATH`. Without a
+//! server the tests fail.
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,18 +10,18 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_sim::replay::{Error, Flavour, Gate, Node, Role, Server};
+use lockstep_sim::replay::{Error, Flavour, Gate, Server, ServerNode, ServerRole};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server, servers};
 use redis::{Commands, Connection, Value, cmd};
 
-fn start(server: &Server) -> Node {
-    Node::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
+fn start(server: &Server) -> ServerNode {
+    ServerNode::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// A master, a replica that has nothing yet, and the gate between them.
+/// A master, a replica without data, and the gate between them.
 struct Pair {
-    master: Node,
-    replica: Node,
+    master: ServerNode,
+    replica: ServerNode,
     gate: Gate,
 }
 
@@ -46,7 +46,7 @@ fn set(key: &str, value: &str) -> redis::Cmd {
     command
 }
 
-fn get(node: &Node, key: &str) -> Option<String> {
+fn get(node: &ServerNode, key: &str) -> Option<String> {
     node.connect().unwrap().get(key).unwrap()
 }
 
@@ -60,7 +60,7 @@ fn words(commands: &[Vec<Vec<u8>>]) -> Vec<String> {
 
 // Time.
 
-/// Everything a replay compares to the millisecond rests on this.
+/// All comparisons to the millisecond depend on this.
 #[test]
 fn a_frozen_clock_makes_a_ttl_exact_and_stands_still() {
     on_every_server(|server| {
@@ -77,7 +77,7 @@ fn a_frozen_clock_makes_a_ttl_exact_and_stands_still() {
     });
 }
 
-/// Newer servers remember the time for up to a millisecond: a move must wait until they look again.
+/// Newer servers cache the time for up to a millisecond: setting the clock must wait until they read it again.
 #[test]
 fn the_command_after_a_move_runs_at_the_new_time() {
     on_every_server(|server| {
@@ -91,7 +91,7 @@ fn the_command_after_a_move_runs_at_the_new_time() {
     });
 }
 
-/// One pipeline is one read for the server: time must not seep in between its commands.
+/// Time must not pass between the commands of one pipeline.
 #[test]
 fn time_stands_still_through_a_long_pipeline() {
     on_every_server(|server| {
@@ -107,7 +107,7 @@ fn time_stands_still_through_a_long_pipeline() {
     });
 }
 
-/// Not one millisecond earlier than it was promised, and not one later.
+/// Keys expire exactly when they should.
 #[test]
 fn a_key_is_there_at_its_deadline_and_gone_one_millisecond_later() {
     on_every_server(|server| {
@@ -136,7 +136,7 @@ fn each_node_has_its_own_clock() {
     });
 }
 
-/// A server that spins because its clock stands would make every measure of speed a lie.
+/// A server that spins because its clock stands still would make every measurement of speed wrong.
 #[test]
 fn a_server_at_rest_does_not_run() {
     on_every_server(|server| {
@@ -175,7 +175,7 @@ fn a_replica_sees_a_write_only_when_the_gate_releases_it() {
     });
 }
 
-/// Servers send the command as the client wrote it, whatever its case.
+/// Servers send the command as the client wrote it, in upper or lower case.
 fn verb_as_sent(commands: &[Vec<Vec<u8>>]) -> String {
     String::from_utf8_lossy(&commands[1][0]).into_owned()
 }
@@ -188,12 +188,12 @@ fn what_was_there_before_the_replica_comes_with_its_copy() {
         let gate = Gate::open(master.socket()).unwrap();
         replica.follow(&gate).unwrap();
         assert_eq!(get(&replica, "lock").map(|value| value.len()), Some(100_000));
-        assert_eq!(replica.role().unwrap(), Role::Replica);
+        assert_eq!(replica.role().unwrap(), ServerRole::Replica);
         assert_eq!(gate.held(), 0);
     });
 }
 
-/// Redisson's scripts count on it: nobody sees a hash without its deadline.
+/// Redisson's scripts rely on it: no client ever sees the hash without its TTL.
 #[test]
 fn the_writes_of_a_script_are_one_effect() {
     on_every_server(|server| {
@@ -213,7 +213,7 @@ fn the_writes_of_a_script_are_one_effect() {
     });
 }
 
-/// Two replicas of one master lag independently: their gates know nothing of each other.
+/// Two replicas of one master lag independently of each other.
 #[test]
 fn each_replica_has_its_own_gate() {
     on_every_server(|server| {
@@ -241,7 +241,7 @@ fn what_was_not_released_dies_with_the_master() {
         assert!(!pair.master.is_running());
         pair.gate.close();
         pair.replica.promote().unwrap();
-        assert_eq!(pair.replica.role().unwrap(), Role::Master);
+        assert_eq!(pair.replica.role().unwrap(), ServerRole::Master);
         assert_eq!(get(&pair.replica, "before").as_deref(), Some("a"));
         assert_eq!(get(&pair.replica, "lock"), None);
         let taken: bool = pair.replica.connect().unwrap().set_nx("lock", "b").unwrap();
@@ -249,7 +249,7 @@ fn what_was_not_released_dies_with_the_master() {
     });
 }
 
-/// Invisible either way, since both clocks agree that the key is gone.
+/// No client can see a difference: the key has expired by both clocks.
 #[test]
 fn the_delete_of_an_expired_key_travels_with_the_next_effect() {
     on_every_server(|server| {
@@ -263,7 +263,7 @@ fn the_delete_of_an_expired_key_travels_with_the_next_effect() {
         thread::sleep(Duration::from_millis(150));
         assert_eq!(pair.master.offset().unwrap(), offset, "{server} looks for expired keys by itself");
         assert_eq!(get(&pair.replica, "lock"), None);
-        // A read makes the master look, and delete.
+        // A read makes the master find and delete it.
         assert_eq!(get(&pair.master, "lock"), None);
         assert!(pair.master.offset().unwrap() > offset);
         pair.write(&set("other", "b"));
@@ -275,8 +275,8 @@ fn the_delete_of_an_expired_key_travels_with_the_next_effect() {
     });
 }
 
-/// Where a client still asks a master that was demoted, its scripts see more than its reads do. The model does not say so
-/// (`shows_scripts_what_has_expired`): this is here to be noticed when it changes.
+/// A client that still asks a demoted master sees more in scripts than in plain reads. The model does not do this
+/// (`shows_scripts_what_has_expired`); this test notices when servers change.
 #[test]
 fn before_7_0_a_script_on_a_replica_still_sees_a_key_that_has_expired() {
     on_every_server(|server| {
@@ -303,7 +303,7 @@ fn a_mark_in_the_middle_of_a_command_is_refused() {
     });
 }
 
-/// A sync wait asks the replica for its offset through the stream, where nothing may hold it up.
+/// A sync wait asks the replica for its offset through the stream, and the gate must not hold this request back.
 #[test]
 fn a_wait_is_answered_once_the_effect_is_released() {
     on_every_server(|server| {
@@ -321,7 +321,7 @@ fn a_wait_is_answered_once_the_effect_is_released() {
     });
 }
 
-/// WAIT counts the milliseconds of the server's clock, which only we move.
+/// The timeout of WAIT is measured on the server's clock, which only the harness moves.
 #[test]
 fn a_wait_ends_when_the_clock_says_so() {
     on_every_server(|server| {
@@ -338,7 +338,7 @@ fn a_wait_ends_when_the_clock_says_so() {
     });
 }
 
-/// Two effects are held, and a client waits for the first: the question must not queue behind the second.
+/// Two effects are held, and a client waits for the first: the request for the offset must not queue behind the second.
 #[test]
 fn a_wait_for_the_first_effect_needs_no_second_one() {
     on_every_server(|server| {
@@ -358,8 +358,8 @@ fn a_wait_for_the_first_effect_needs_no_second_one() {
     });
 }
 
-/// The master counts a replica as good while its last acknowledgement is fresh, by the master's clock.
-/// Real time has no say in it, though servers count and acknowledge by real seconds.
+/// The master counts a replica as good while its last acknowledgement is recent by the master's clock. Real time does not
+/// matter, though servers count and acknowledge by real seconds.
 #[test]
 fn a_replica_is_good_for_ten_seconds_after_it_acknowledged() {
     on_every_server(|server| {
@@ -382,7 +382,7 @@ fn a_replica_is_good_for_ten_seconds_after_it_acknowledged() {
     });
 }
 
-/// A partition that heals is no crash: the replica gets what it missed, still one effect at a time.
+/// After a partition the replica receives what it missed, still one effect at a time.
 #[test]
 fn a_healed_link_continues_where_it_was_cut() {
     on_every_server(|server| {
@@ -403,7 +403,7 @@ fn a_healed_link_continues_where_it_was_cut() {
     });
 }
 
-/// An old master that kept writing loses what the new one does not know.
+/// An old master that went on writing loses what the new one does not have.
 #[test]
 fn a_demoted_master_loses_its_own_suffix() {
     on_every_server(|server| {
@@ -414,12 +414,12 @@ fn a_demoted_master_loses_its_own_suffix() {
         let _: () = replica.connect().unwrap().set("lock", "b").unwrap();
         let back = Gate::open(replica.socket()).unwrap();
         master.follow(&back).unwrap();
-        assert_eq!(master.role().unwrap(), Role::Replica);
+        assert_eq!(master.role().unwrap(), ServerRole::Replica);
         assert_eq!(get(&master, "lock").as_deref(), Some("b"));
     });
 }
 
-/// Links end when nothing was heard for `repl-timeout` seconds, and ours hear of years.
+/// Links end when nothing was received for `repl-timeout` seconds, and our clocks jump by years.
 #[test]
 fn a_jump_of_years_breaks_no_link() {
     on_every_server(|server| {
@@ -428,7 +428,7 @@ fn a_jump_of_years_breaks_no_link() {
         for node in [&pair.master, &pair.replica] {
             node.advance_clock(10 * 365 * 86_400_000).unwrap();
         }
-        // The servers look for dead links once a second, of the clock they cannot see us move.
+        // The servers look for dead links once a second of the real clock.
         thread::sleep(Duration::from_millis(1200));
         pair.write(&set("lock", "b"));
         pair.gate.release_all().unwrap();
@@ -454,7 +454,7 @@ fn a_node_restarts_empty_or_with_its_data() {
     });
 }
 
-/// Two servers agree on nothing but what goes through the gate: an empty master wipes its replicas.
+/// A replica takes its master's data, even if there are none.
 #[test]
 fn a_master_that_restarts_empty_wipes_its_replica() {
     on_every_server(|server| {
@@ -473,7 +473,7 @@ fn a_master_that_restarts_empty_wipes_its_replica() {
 
 const THE_VICTIM: &str = "LOCKSTEP_TEST_VICTIM";
 
-/// This very test program, asked to run one test; `THE_VICTIM` tells it to play the other part.
+/// This test program, which runs one test; `THE_VICTIM` makes that test play the other part.
 fn this_program(test: &str) -> Command {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env(THE_VICTIM, "yes");
@@ -493,7 +493,7 @@ impl Drop for Killed {
     }
 }
 
-/// A replay that is killed in CI must not leave servers behind; no code of ours runs at SIGKILL.
+/// A replay that is killed in CI must not leave servers behind, though none of our code runs after SIGKILL.
 #[test]
 fn killing_the_harness_leaves_no_server() {
     if is_the_victim() {
@@ -504,7 +504,7 @@ fn killing_the_harness_leaves_no_server() {
         }
     }
     let mut command = this_program("servers::killing_the_harness_leaves_no_server");
-    // What SIGKILL leaves behind is a few files: they go with this folder.
+    // SIGKILL leaves a few files behind, which are deleted with this folder.
     let folder = tempfile::tempdir().unwrap();
     let mut harness = Killed(command.env("TMPDIR", folder.path()).stdout(Stdio::piped()).spawn().unwrap());
     let mut lines = BufReader::new(harness.0.stdout.take().unwrap()).lines().map(Result::unwrap);
@@ -519,13 +519,13 @@ fn killing_the_harness_leaves_no_server() {
     }
 }
 
-/// A process that ended and was not yet collected by its new parent is dead too.
+/// A process that has ended and was not collected by its new parent yet is dead too.
 fn lives(pid: u32) -> bool {
     let stat = fs::read_to_string(format!("/proc/{pid}/stat")).unwrap_or_default();
     stat.rsplit_once(')').is_some_and(|(_, rest)| !rest.trim_start().starts_with(['Z', 'X']))
 }
 
-/// The kernel counts the death of the thread that forked as the death of the parent.
+/// For the kernel the death of the thread that forked is the death of the parent.
 #[test]
 fn a_server_outlives_the_thread_that_asked_for_it() {
     on_every_server(|server| {
@@ -586,22 +586,22 @@ fn a_server_that_is_too_old_or_none_at_all_is_refused() {
 }
 
 #[test]
-fn a_server_that_will_not_start_shows_its_last_words() {
+fn a_server_that_does_not_start_shows_the_end_of_its_log() {
     let folder = tempfile::tempdir().unwrap();
     let script = "case $1 in --version) echo Redis server v=7.0.0;; *) echo the disk is full; exit 1;; esac";
     let broken = script_file(folder.path(), "broken", script);
-    let error = Node::start(&Server::find(Some(&broken)).unwrap(), START_MS).unwrap_err();
+    let error = ServerNode::start(&Server::find(Some(&broken)).unwrap(), START_MS).unwrap_err();
     assert!(error.to_string().contains("the disk is full"), "{error}");
 }
 
-/// A server that looks at another clock would give answers that mean nothing.
+/// The times of a server that uses another clock would mean nothing.
 #[test]
 fn a_server_that_escapes_the_clock_is_refused() {
     let folder = tempfile::tempdir().unwrap();
     let real = servers().swap_remove(0);
     let escaped =
         script_file(folder.path(), "escaped", &format!("unset LD_PRELOAD\nexec '{}' \"$@\"", real.path().display()));
-    let error = Node::start(&Server::find(Some(&escaped)).unwrap(), START_MS).unwrap_err();
+    let error = ServerNode::start(&Server::find(Some(&escaped)).unwrap(), START_MS).unwrap_err();
     assert!(matches!(error, Error::ClockNotInForce { set_ms: START_MS, .. }), "{error}");
 }
 
@@ -609,8 +609,8 @@ fn fake(folder: &Path, name: &str, version: &str) -> PathBuf {
     script_file(folder, name, &format!("echo '{version}'"))
 }
 
-/// Written by a process of its own: a program that is open for writing cannot be run, and any fork of
-/// this one would hold our open file for a moment.
+/// A separate process writes the file: a program that is open for writing cannot be run, and every fork of this process
+/// would keep our open file for a moment.
 fn script_file(folder: &Path, name: &str, script: &str) -> PathBuf {
     let path = folder.join(name);
     let write = r#"printf '#!/bin/sh\n%s\n' "$2" > "$1" && chmod +x "$1""#;

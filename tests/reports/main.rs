@@ -10,6 +10,7 @@ mod lock_loss;
 mod minimal;
 mod page;
 mod performance;
+mod protocol;
 mod readme;
 mod repairs;
 mod runs;

@@ -1,7 +1,7 @@
 //! Why a trace is minimal: what happens without each of its steps, and a count of all histories that are as short.
 
 use lockstep_model::trace::TraceError;
-use lockstep_model::{Action, InLayout, Config, Property, Layout, World, in_layout, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, World, in_layout, step};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 

@@ -1,13 +1,13 @@
 //! `reports/state-space.md`: how many states were visited, what was found, and what was never reached.
 
-use lockstep_model::outcomes::SWITCH_VALUES;
+use lockstep_model::Happening;
 use lockstep_model::config::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
     MAX_TICKS,
 };
+use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::Happening;
-use lockstep_model::{ActionKind, InLayout, Config, Property, Layout, ReplyKind, Verdict, World, in_layout};
+use lockstep_model::{ActionKind, Config, InLayout, Layout, Property, ReplyKind, Verdict, World, in_layout};
 use lockstep_sim::check::judge::MOST_STATES;
 use lockstep_sim::check::{Outcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;

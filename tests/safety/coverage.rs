@@ -4,12 +4,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use lockstep_model::outcomes::SWITCH_VALUES;
+use lockstep_model::Happening;
 use lockstep_model::config::{Fault, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
-use lockstep_model::Happening;
+use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
-use lockstep_model::{Action, ActionKind, InLayout, Config, LockKind, Layout, ReplyKind, World, in_layout};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
 use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;

@@ -4,9 +4,11 @@ use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::action::Party;
-use lockstep_model::config::MAX_MESSAGES;
 use lockstep_model::client::{Client, Phase, Slot, Stage};
-use lockstep_model::{Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, in_layout, step};
+use lockstep_model::config::MAX_MESSAGES;
+use lockstep_model::{
+    Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, in_layout, step,
+};
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
@@ -55,7 +57,10 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
     let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
     assert!(outcome.states >= 20_000, "{}", outcome.states);
     let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());
-    assert!(traces.map(lockstep_model::trace::Trace::retrace).all(|judged| judged.is_ok()), "each witness can be executed");
+    assert!(
+        traces.map(lockstep_model::trace::Trace::retrace).all(|judged| judged.is_ok()),
+        "each witness can be executed"
+    );
 }
 
 proptest! {
@@ -180,7 +185,10 @@ impl InLayout for Standstills {
             }
             // Where as many messages wait as the model can count, no further one is sent: a bound of every claim.
             let is_full = |client: &Client| client.wakeup.messages.max(client.wakeup.permits) == MAX_MESSAGES;
-            assert!(acts || world.clients().any(|(_, client)| is_full(client)), "nobody acts, and time waits: {world:?}");
+            assert!(
+                acts || world.clients().any(|(_, client)| is_full(client)),
+                "nobody acts, and time waits: {world:?}"
+            );
         }
     }
 }
@@ -241,7 +249,8 @@ impl InLayout for Waits {
             for holder in threads(config) {
                 let Some(call) = call(next, holder) else { continue };
                 let connection = next.group().connection(holder.client());
-                let have = (0..config.nodes()).filter(|&node| connection.is_acknowledged_by(holder.thread(), node)).count();
+                let have =
+                    (0..config.nodes()).filter(|&node| connection.is_acknowledged_by(holder.thread(), node)).count();
                 assert!(have < usize::from(call.asks_for), "after {action:?}: {next:?}");
                 seen.0 += 1;
             }
@@ -268,10 +277,7 @@ fn threads(config: &Config) -> impl Iterator<Item = Holder> + use<> {
 }
 
 /// Shows every step that can be taken from any state.
-fn each_step<Y: Layout>(
-    config: &Config,
-    mut show: impl FnMut(&World<Y>, Action, &World<Y>),
-) {
+fn each_step<Y: Layout>(config: &Config, mut show: impl FnMut(&World<Y>, Action, &World<Y>)) {
     let all = Action::all(config);
     let first = World::initial(config);
     let (mut met, mut open) = (HashSet::from([first]), vec![first]);
@@ -314,11 +320,7 @@ impl InLayout for TimeWaits<'_> {
 }
 
 /// What a prompt client, an undelayed message or a bounded lag does before time moves.
-fn is_urgent<Y: Layout>(
-    config: &Config,
-    world: &World<Y>,
-    action: Action,
-) -> bool {
+fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     match action {
         Action::Subscribe { .. }
         | Action::SecondAsk { .. }

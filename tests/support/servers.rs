@@ -1,17 +1,17 @@
 //! Private servers with a frozen clock, one for each test and version.
 //!
-//! Which versions: `LOCKSTEP_TEST_SERVERS`, paths with colons between them, else the one that `lockstep` itself would
-//! find. A test that finds none fails and says what to do; it never passes for want of a server.
+//! Which versions: the paths in `LOCKSTEP_TEST_SERVERS`, separated by colons, or else the one that `lockstep` itself finds. A
+//! test that finds no server fails and says what to do.
 
 use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use lockstep_sim::replay::{self, Node};
+use lockstep_sim::replay::{self, ServerNode};
 use redis::{Connection, ConnectionLike};
 
-/// Some day in 2033: far from the machine's own time, so that the two cannot be taken for each other.
+/// A day in 2033, in milliseconds since 1970: far from the machine's own time, so that the two cannot be confused.
 pub const START_MS: i64 = 2_000_000_000_000;
 
 /// How long a message may take to arrive on a busy machine.
@@ -34,27 +34,27 @@ pub fn servers() -> Vec<replay::Server> {
 /// Runs the proof once for every server version.
 pub fn for_every_version(proof: impl Fn(&replay::Server)) {
     for server in servers() {
-        // Shown only when the proof fails, and then one wants to know where.
+        // Shown only when the proof fails: then it says on which server.
         println!("on {server}");
         proof(&server);
     }
 }
 
 /// Runs the proof once on every server version, each time on a fresh server.
-pub fn on_every_server(proof: impl Fn(&Server)) {
+pub fn on_every_server(proof: impl Fn(&TestServer)) {
     for_every_version(|version| {
-        let node = Node::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
-        proof(&Server { node });
+        let node = ServerNode::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
+        proof(&TestServer { node });
     });
 }
 
-/// A server that nobody else knows, whose clock stands still.
+/// A server that belongs to one test, and whose clock stands still.
 #[derive(Debug)]
-pub struct Server {
-    node: Node,
+pub struct TestServer {
+    node: ServerNode,
 }
 
-impl Server {
+impl TestServer {
     /// A new connection.
     pub fn connect(&self) -> Connection {
         self.node.connect().expect("a connection to our own server")
@@ -71,6 +71,11 @@ impl Server {
         let mut asked = redis::cmd(words.next().expect("a command has a name"));
         asked.arg(words.collect::<Vec<_>>());
         asked.query(&mut self.connect()).unwrap_or_else(|error| panic!("{command}: {error}"))
+    }
+
+    /// Makes the server a replica of a master that does not exist: only its role matters.
+    pub fn make_replica(&self) {
+        self.ask::<()>("REPLICAOF 127.0.0.1 1");
     }
 
     /// The fields of a hash; none when there is no such key.
@@ -97,13 +102,13 @@ pub struct Listener {
 }
 
 impl Listener {
-    /// All that was said on the channel since the last time.
-    pub fn heard(&mut self) -> Vec<String> {
-        // Messages keep their order: what was not heard before our own last word was not said.
-        let said: i64 =
+    /// The messages on the channel since the last call.
+    pub fn messages(&mut self) -> Vec<String> {
+        // Messages keep their order: what does not arrive before this one was not published.
+        let receivers: i64 =
             redis::cmd("PUBLISH").arg(&self.channel).arg("that is all").query(&mut self.sender).expect("a message");
-        // One that has just hung up may still be counted.
-        assert!(said >= 1, "somebody listens");
+        // A subscriber that has just disconnected may still be counted.
+        assert!(receivers >= 1, "there is a subscriber");
         let mut messages = Vec::new();
         loop {
             let pushed = self.connection.recv_response().expect("a message");

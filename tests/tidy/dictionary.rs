@@ -6,7 +6,7 @@ use crate::rust::Name;
 use crate::{File, assert_none, house, lua, rust};
 
 /// What we do not say, and what we say instead.
-const INSTEAD: [(&str, &str); 23] = [
+const INSTEAD: [(&str, &str); 22] = [
     ("mutex", "lock"),
     ("owner", "holder"),
     ("timeout", "wait_limit (of a client) or the name of the limit"),
@@ -24,7 +24,6 @@ const INSTEAD: [(&str, &str); 23] = [
     ("secondary", "replica"),
     ("backup", "replica"),
     ("generation", "epoch"),
-    ("event", "action, or what happens"),
     ("transition", "step"),
     ("plan", "schedule"),
     ("testcase", "scenario"),
@@ -39,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 19] = [
+const BORROWED: [Borrowed; 18] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -57,7 +56,6 @@ const BORROWED: [Borrowed; 19] = [
     Borrowed { name: "primary_title", below: "sim/src/", from: "annotate-snippets: the title of a report" },
     Borrowed { name: "Primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
     Borrowed { name: "Signal", below: "", from: "rustix: what the operating system sends a process" },
-    Borrowed { name: "event", below: "sim/", from: "rustix: the module of poll" },
     Borrowed { name: "primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
 ];
 

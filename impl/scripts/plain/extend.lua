@@ -1,6 +1,6 @@
--- Lets the lease begin anew if the one who asks still holds the lock.
+-- Sets the lease to its full length again if the caller still holds the lock.
 -- KEYS[1] lock   ARGV[1] lease, ms   ARGV[2] holder
--- Replies 1 when extended, 0 when it was not the caller's.
+-- Replies 1 when extended, 0 when the caller does not hold the lock.
 -- Same rule: model/src/locks/plain.rs, extend.   Compare: the Redis documentation, compare and expire.
 local lock, lease_ms, holder = KEYS[1], ARGV[1], ARGV[2]
 

@@ -1,6 +1,6 @@
--- Takes the lock for one holder, or takes it once more if that holder has it already.
+-- Takes the lock for one holder, or enters it once more if that holder has it already.
 -- KEYS[1] lock   ARGV[1] lease, ms   ARGV[2] holder
--- Replies nil when taken; otherwise how long until the lease in the way runs out, ms.
+-- Replies nil when taken; otherwise the remaining lease of the other holder, ms.
 -- Same rule: model/src/locks/reentrant.rs, acquire.   Compare: RedissonLock.tryLockInnerAsync (4.7).
 local lock, lease_ms, holder = KEYS[1], ARGV[1], ARGV[2]
 

@@ -1,4 +1,4 @@
--- Frees the lock whoever holds it, and wakes a waiter.
+-- Frees the lock no matter who holds it, and wakes a waiter.
 -- KEYS[1] lock   KEYS[2] unlock channel   ARGV[1] unlock message
 -- Replies 1 when there was a lock to free, 0 when there was none.
 -- Same rule: model/src/locks/reentrant.rs, force_release.   Compare: RedissonLock.forceUnlockAsync (4.7).

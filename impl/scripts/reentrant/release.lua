@@ -1,12 +1,12 @@
--- Takes back one hold; the last one frees the lock and wakes a waiter. Harmless when sent again.
+-- Releases one hold; the last one frees the lock and wakes a waiter. Harmless when sent again.
 -- KEYS[1] lock   KEYS[2] unlock channel   KEYS[3] release receipt
 -- ARGV[1] unlock message   ARGV[2] lease, ms   ARGV[3] holder   ARGV[4] lease of the receipt, ms
--- Replies 1 when the lock is free now, 0 when holds remain, nil when it was not the caller's.
+-- Replies 1 when the lock is free now, 0 when holds remain, nil when the caller does not hold it.
 -- Same rule: model/src/locks/reentrant.rs, release.   Compare: RedissonLock.unlockInnerAsync (4.7).
 local lock, channel, receipt = KEYS[1], KEYS[2], KEYS[3]
 local message, lease_ms, holder, receipt_lease_ms = ARGV[1], ARGV[2], ARGV[3], ARGV[4]
 
--- This very request was done before and its reply was lost: the receipt knows what was replied.
+-- This request was executed before and its reply was lost: the receipt contains the reply.
 local replied = redis.call('get', receipt)
 if replied then
   return tonumber(replied)

@@ -1,6 +1,6 @@
--- Takes back one hold; the last one frees the lock and wakes a waiter. Sent again, it takes another.
+-- Releases one hold; the last one frees the lock and wakes a waiter. Sent again, it releases another.
 -- KEYS[1] lock   KEYS[2] unlock channel   ARGV[1] unlock message   ARGV[2] lease, ms   ARGV[3] holder
--- Replies 1 when the lock is free now, 0 when holds remain, nil when it was not the caller's.
+-- Replies 1 when the lock is free now, 0 when holds remain, nil when the caller does not hold it.
 -- Same rule: model/src/locks/reentrant.rs, release.   Compare: RedissonLock.unlockInnerAsync (3.15).
 local lock, channel = KEYS[1], KEYS[2]
 local message, lease_ms, holder = ARGV[1], ARGV[2], ARGV[3]

@@ -1,6 +1,6 @@
--- Lets the lease of every lock in the batch begin anew whose holder still has it.
+-- Sets the lease to its full length again, for every lock in the batch that its holder still has.
 -- KEYS[i] lock   ARGV[1] lease, ms   ARGV[i + 1] holder of KEYS[i]
--- Replies a list, one number a lock: 1 renewed, 0 not held. A lock that is gone stays gone.
+-- Replies a list, one number per lock: 1 renewed, 0 not held. A lock that is gone is not created again.
 -- Same rule: model/src/locks/reentrant.rs, renew.   Compare: LockTask.renew (4.7).
 local locks, lease_ms = KEYS, ARGV[1]
 

@@ -1,23 +1,30 @@
 //! The plain lock: one key, one holder, no re-entry.
 //!
-//! Read beside `model/src/locks/plain.rs`, which says what may happen. It is the form that the
-//! Redis documentation shows and most libraries use; Redisson has none.
+//! `model/src/locks/plain.rs` says what may happen to it. It is the lock that the Redis documentation describes and most
+//! libraries implement; Redisson has none of this kind.
 
 use redis::{ConnectionLike, Value};
 
-use crate::{Call, Error, Holder, Lease, Names, Reply, Scripts};
+use crate::{Call, Error, Holder, Lease, Names, ScriptReply, Scripts};
 
-/// Takes the lock if nobody has it.
+/// The scripts, by kind and verb.
+pub(super) const SCRIPTS: [(&str, &str); 3] = [
+    ("plain/acquire", include_str!("../../scripts/plain/acquire.lua")),
+    ("plain/release", include_str!("../../scripts/plain/release.lua")),
+    ("plain/extend", include_str!("../../scripts/plain/extend.lua")),
+];
+
+/// Takes the lock if it is free.
 pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
     scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
-/// Gives the lock back.
+/// Releases the lock, if this holder has it.
 pub fn release(scripts: &Scripts, names: &Names, holder: &Holder) -> Call {
     scripts.call("plain/release", vec![names.lock().into()], vec![holder.to_string()])
 }
 
-/// Lets the lease begin anew.
+/// Sets the lease to its full length again, if this holder has the lock.
 pub fn extend(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
     scripts.call("plain/extend", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
@@ -27,11 +34,11 @@ pub fn extend(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -
 pub enum AcquireReply {
     /// The lock is taken.
     Acquired,
-    /// Somebody has it; the plain lock does not say for how long.
+    /// A holder has it, perhaps the caller itself; the answer does not contain the TTL.
     Busy,
 }
 
-impl Reply for AcquireReply {
+impl ScriptReply for AcquireReply {
     const EXPECTED: &'static str = "OK or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -48,11 +55,11 @@ impl Reply for AcquireReply {
 pub enum ReleaseReply {
     /// The lock is free.
     Released,
-    /// It was not the caller's to release: the lease ran out, or it never was.
+    /// The caller does not hold it: the lease has run out, or it never held it.
     NotHeld,
 }
 
-impl Reply for ReleaseReply {
+impl ScriptReply for ReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -67,13 +74,13 @@ impl Reply for ReleaseReply {
 /// What [`extend`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ExtendReply {
-    /// The lease begins anew.
+    /// The lease has its full length again.
     Extended,
-    /// It was not the caller's to extend: the lease ran out, or it never was.
+    /// The caller does not hold it: the lease has run out, or it never held it.
     NotHeld,
 }
 
-impl Reply for ExtendReply {
+impl ScriptReply for ExtendReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -94,34 +101,34 @@ pub struct Plain<C> {
 }
 
 impl<C: ConnectionLike> Plain<C> {
-    /// The lock with these names; nothing is sent yet.
+    /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
         Self { connection, names, scripts }
     }
 
-    /// Asks once.
+    /// Tries once to take the lock.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] the lock may be held: [`release`](Self::release) it.
+    /// After [`Error::Unknown`] the caller may hold the lock: [`release`](Self::release) it.
     pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
         acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
-    /// Gives the lock back, if it is still this holder's.
+    /// Releases the lock, if this holder still has it.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] it may be sent again: a second release finds nothing of this holder.
+    /// After [`Error::Unknown`] it may be sent again: a second release finds no lock of this holder and changes nothing.
     pub fn release(&mut self, holder: &Holder) -> Result<ReleaseReply, Error> {
         release(&self.scripts, &self.names, holder).ask(&mut self.connection)
     }
 
-    /// Lets the lease begin anew, if the lock is still this holder's.
+    /// Sets the lease to its full length again, if this holder still has the lock.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] count on the older lease.
+    /// After [`Error::Unknown`] rely only on the older lease.
     pub fn extend(&mut self, holder: &Holder, lease: Lease) -> Result<ExtendReply, Error> {
         extend(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
@@ -131,13 +138,13 @@ impl<C: ConnectionLike> Plain<C> {
 mod tests {
     use super::*;
 
-    fn read<R: Reply>(value: &Value) -> Result<R, String> {
+    fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
         let call = release(&Scripts::built_in(), &Names::of("lock"), &Holder::new("A", 1));
         call.read(value).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn every_reply_reads_what_its_script_can_say() {
+    fn every_answer_of_a_script_is_read_as_its_reply() {
         assert_eq!(read(&Value::Okay), Ok(AcquireReply::Acquired));
         assert_eq!(read(&Value::Nil), Ok(AcquireReply::Busy));
         assert_eq!(read(&Value::Int(1)), Ok(ReleaseReply::Released));
@@ -147,7 +154,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_script_can_say_is_named_and_not_guessed() {
+    fn an_answer_that_no_script_gives_is_an_error() {
         let nil = read::<ReleaseReply>(&Value::Nil);
         assert_eq!(nil.unwrap_err(), "plain/release: expected 1 or 0, got nil");
         assert!(read::<AcquireReply>(&Value::Int(1)).is_err());

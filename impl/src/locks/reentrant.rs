@@ -1,24 +1,56 @@
-//! The re-entrant lock: one holder, who may enter again; Redisson's `RLock`.
+//! The re-entrant lock: one holder, which may enter again; Redisson's `RLock`.
 //!
-//! Read beside `model/src/locks/reentrant.rs`, which says what may happen. Waiting is not here, nor
-//! when to renew: this is what one request says and what its answer means.
+//! `model/src/locks/reentrant.rs` says what may happen to it. This file contains what one request says and what its answer
+//! means; how clients wait and when they renew is not here.
+//!
+//! One client takes a lock and releases it:
+//!
+//! ```no_run
+//! use lockstep_redis::locks::reentrant::{AcquireReply, Reentrant};
+//! use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let connection = redis::Client::open("redis://127.0.0.1/")?.get_connection()?;
+//! let mut lock = Reentrant::new(connection, Names::of("invoices"), Scripts::built_in());
+//! let me = Holder::new("0d8a1a52-7f1c-4e4e-9f0e-1f5b6a1d6f0e", 1);
+//! let lease = Lease::from_ms(30_000).ok_or("a lease lasts at least 1 ms")?;
+//!
+//! match lock.acquire(&me, lease)? {
+//!     AcquireReply::Acquired => {
+//!         // … the work …
+//!         lock.release(&me, lease, &Receipt::new("one-id-per-release", Receipt::LEASE))?;
+//!     }
+//!     AcquireReply::Busy { ttl_ms } => println!("held by another client for up to {ttl_ms} ms"),
+//! }
+//! # Ok(())
+//! # }
+//! ```
 
 use redis::{ConnectionLike, Value};
 
-use crate::{Call, Error, Holder, Lease, Names, Receipt, Reply, Scripts};
+use crate::{Call, Error, Holder, Lease, Names, Receipt, ScriptReply, Scripts};
 
-/// What is published when the lock becomes free: one waiter may try.
+/// The scripts, by kind and verb.
+pub(super) const SCRIPTS: [(&str, &str); 5] = [
+    ("reentrant/acquire", include_str!("../../scripts/reentrant/acquire.lua")),
+    ("reentrant/renew", include_str!("../../scripts/reentrant/renew.lua")),
+    ("reentrant/release", include_str!("../../scripts/reentrant/release.lua")),
+    ("reentrant/release_without_receipt", include_str!("../../scripts/reentrant/release_without_receipt.lua")),
+    ("reentrant/force_release", include_str!("../../scripts/reentrant/force_release.lua")),
+];
+
+/// The message that is published when the lock becomes free: one waiter may try to take it.
 pub const UNLOCK_MESSAGE: &str = "0";
 
 /// How many locks Redisson renews with one script.
 pub const RENEWAL_BATCH: usize = 100;
 
-/// Takes the lock, or takes it once more.
+/// Takes the lock, or enters it once more.
 pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
     scripts.call("reentrant/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
-/// Lets the lease of each lock begin anew that its holder still has.
+/// Sets the lease to its full length again, for each of these locks that its holder still has.
 pub fn renew<'a>(scripts: &Scripts, batch: impl IntoIterator<Item = (&'a Names, &'a Holder)>, lease: Lease) -> Call {
     let mut keys = Vec::new();
     let mut args = vec![lease.ms().to_string()];
@@ -29,7 +61,7 @@ pub fn renew<'a>(scripts: &Scripts, batch: impl IntoIterator<Item = (&'a Names, 
     scripts.call("reentrant/renew", keys, args)
 }
 
-/// Takes back one hold, and leaves a receipt. `lease` is what remaining holds get.
+/// Releases one hold, and stores a receipt. If holds remain, their lease is set to `lease`.
 pub fn release(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease, receipt: &Receipt) -> Call {
     scripts.call(
         "reentrant/release",
@@ -38,7 +70,7 @@ pub fn release(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease, 
     )
 }
 
-/// Takes back one hold as Redisson did until 3.15: sent again, it takes back another.
+/// Releases one hold as Redisson did until 3.15: sent again, it releases another hold.
 pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
     scripts.call(
         "reentrant/release_without_receipt",
@@ -47,12 +79,12 @@ pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &Holder
     )
 }
 
-/// Frees the lock, whoever holds it.
+/// Frees the lock, no matter who holds it.
 pub fn force_release(scripts: &Scripts, names: &Names) -> Call {
     scripts.call("reentrant/force_release", vec![names.lock().into(), names.channel()], vec![UNLOCK_MESSAGE.into()])
 }
 
-/// Throws a receipt away: the release was answered, so it will not be sent again.
+/// Deletes a receipt: its release was answered, so it will not be sent again.
 pub fn drop_receipt(names: &Names, receipt: &Receipt) -> redis::Cmd {
     let mut command = redis::cmd("DEL");
     command.arg(names.receipt(receipt.release_id()));
@@ -62,22 +94,22 @@ pub fn drop_receipt(names: &Names, receipt: &Receipt) -> redis::Cmd {
 /// What [`acquire`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum AcquireReply {
-    /// The lock is taken, or taken once more.
+    /// The caller holds the lock, for the first time or once more.
     Acquired,
-    /// Somebody else has it.
+    /// Another holder has it.
     Busy {
-        /// How long until the lease in the way runs out; −1, as Redis says it, if it never will.
+        /// The remaining lease of that holder in milliseconds; −1, as Redis answers it, if the key has no TTL.
         ttl_ms: i64,
     },
 }
 
-impl Reply for AcquireReply {
+impl ScriptReply for AcquireReply {
     const EXPECTED: &'static str = "nil or a TTL";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
         match value {
             Value::Nil => Some(Self::Acquired),
-            // −2 would say that there is no such key, and then the lock would have been taken.
+            // −2 would mean that there is no such key, and then the script would have taken the lock.
             &Value::Int(ttl_ms) if ttl_ms >= -1 => Some(Self::Busy { ttl_ms }),
             _ => None,
         }
@@ -87,13 +119,13 @@ impl Reply for AcquireReply {
 /// What [`renew`] replies for one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RenewReply {
-    /// The lease begins anew.
+    /// The lease has its full length again.
     Renewed,
-    /// The holder has it no more: the lease ran out, or the grant was lost.
+    /// The holder does not have it any more: the lease has run out, or the grant was lost.
     NotHeld,
 }
 
-impl Reply for Vec<RenewReply> {
+impl ScriptReply for Vec<RenewReply> {
     const EXPECTED: &'static str = "1 or 0 for each lock";
 
     fn read(call: &Call, value: &Value) -> Option<Self> {
@@ -117,11 +149,11 @@ pub enum ReleaseReply {
     Released,
     /// Holds remain.
     StillHeld,
-    /// It was not the caller's to release: the lease ran out, or it never was.
+    /// The caller does not hold it: the lease has run out, or it never held it.
     NotHeld,
 }
 
-impl Reply for ReleaseReply {
+impl ScriptReply for ReleaseReply {
     const EXPECTED: &'static str = "1, 0 or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -137,13 +169,13 @@ impl Reply for ReleaseReply {
 /// What [`force_release`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ForceReleaseReply {
-    /// Somebody held it, and now nobody does.
+    /// It was held, and is free now.
     Released,
-    /// Nobody held it.
+    /// It was free.
     WasFree,
 }
 
-impl Reply for ForceReleaseReply {
+impl ScriptReply for ForceReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -164,49 +196,49 @@ pub struct Reentrant<C> {
 }
 
 impl<C: ConnectionLike> Reentrant<C> {
-    /// The lock with these names; nothing is sent yet.
+    /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
         Self { connection, names, scripts }
     }
 
-    /// Asks once.
+    /// Tries once to take the lock.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] the lock may be held, once or once more.
+    /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
     pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
         acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
-    /// Lets the lease begin anew, if the lock is still this holder's.
+    /// Sets the lease to its full length again, if this holder still has the lock.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] count on the older lease; asking again does no harm.
+    /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
     pub fn renew(&mut self, holder: &Holder, lease: Lease) -> Result<RenewReply, Error> {
         let call = renew(&self.scripts, [(&self.names, holder)], lease);
         let replies: Vec<RenewReply> = call.ask(&mut self.connection)?;
         Ok(replies[0])
     }
 
-    /// Takes back one hold, then drops the receipt.
+    /// Releases one hold, then deletes the receipt.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] call it again with the same receipt: the hold is taken back once.
+    /// After [`Error::Unknown`] call it again with the same receipt: the hold is released once only.
     pub fn release(&mut self, holder: &Holder, lease: Lease, receipt: &Receipt) -> Result<ReleaseReply, Error> {
         let call = release(&self.scripts, &self.names, holder, lease, receipt);
         let reply = call.ask(&mut self.connection)?;
-        // The release is answered whatever becomes of its receipt, which expires by itself.
+        // The release is answered, even if its receipt cannot be deleted: the receipt expires.
         let _: redis::RedisResult<()> = drop_receipt(&self.names, receipt).query(&mut self.connection);
         Ok(reply)
     }
 
-    /// Frees the lock, whoever holds it.
+    /// Frees the lock, no matter who holds it.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] asking again frees also what was taken since.
+    /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
     pub fn force_release(&mut self) -> Result<ForceReleaseReply, Error> {
         force_release(&self.scripts, &self.names).ask(&mut self.connection)
     }
@@ -216,15 +248,15 @@ impl<C: ConnectionLike> Reentrant<C> {
 mod tests {
     use super::*;
 
-    /// As if two locks had been renewed; the other replies do not ask which call it was.
-    fn read<R: Reply>(value: &Value) -> Result<R, String> {
+    /// As if two locks had been renewed; the other replies do not depend on the call.
+    fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
         let (names, holder) = (Names::of("lock"), Holder::new("A", 1));
         let call = renew(&Scripts::built_in(), [(&names, &holder), (&names, &holder)], Receipt::LEASE);
         call.read(value).map_err(|error| error.to_string())
     }
 
     #[test]
-    fn every_reply_reads_what_its_script_can_say() {
+    fn every_answer_of_a_script_is_read_as_its_reply() {
         assert_eq!(read(&Value::Nil), Ok(AcquireReply::Acquired));
         assert_eq!(read(&Value::Int(0)), Ok(AcquireReply::Busy { ttl_ms: 0 }));
         assert_eq!(read(&Value::Int(-1)), Ok(AcquireReply::Busy { ttl_ms: -1 }));
@@ -238,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_script_can_say_is_named_and_not_guessed() {
+    fn an_answer_that_no_script_gives_is_an_error() {
         let one_of_two = read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1)]));
         assert_eq!(one_of_two.unwrap_err(), "reentrant/renew: expected 1 or 0 for each lock, got array([int(1)])");
         assert!(read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1), Value::Nil])).is_err());

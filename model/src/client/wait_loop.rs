@@ -75,8 +75,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let waiting = self.thread(thread);
         // At its limit a waiter leaves without asking once more, even if a message has come: `tryLock` checks the time
         // first.
-        let is_due =
-            waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0 && !waiting.wait_left.is_due();
+        let is_due = waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0 && !waiting.wait_left.is_due();
         if !self.client.is_running() || !is_due {
             return None;
         }

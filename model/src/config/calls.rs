@@ -108,4 +108,3 @@ pub enum InterruptedAcquire {
     /// When the reply arrives, a release is sent (Redisson `lockAsync`: the result cannot be completed any more).
     Release,
 }
-

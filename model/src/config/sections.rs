@@ -245,4 +245,3 @@ pub struct Resource {
     /// Whether it refuses an effect that carries an older fencing token than one it has seen.
     pub fenced: bool,
 }
-

@@ -49,6 +49,8 @@ macro_rules! kinds {
 kinds! {
     Plain => plain::Plain,
     Reentrant => reentrant::Reentrant,
+    #[cfg(feature = "toy")]
+    Toy => super::toy::Toy,
 }
 
 impl LockKind {

@@ -11,6 +11,8 @@ pub mod procedure;
 pub mod receipts;
 pub mod reentrant;
 pub mod stored;
+#[cfg(feature = "toy")]
+pub mod toy;
 
 pub use contract::{Facts, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support, Waiting};
 pub use holder::Holder;

@@ -16,11 +16,11 @@ mod one_believer;
 mod one_server_holder;
 mod only_holder_releases;
 mod renewed_while_held;
+pub mod table;
 mod tokens_increase;
+pub mod verdict;
 mod wait_limit_kept;
 mod waiter_served;
-pub mod table;
-pub mod verdict;
 
 pub use claim::{Claim, PropertyKind};
 pub use table::Property;

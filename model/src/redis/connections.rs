@@ -118,7 +118,8 @@ impl WaitAnswers {
 
     /// Whose `WAIT` was answered, and with how many replicas.
     pub(crate) fn iter(self) -> impl Iterator<Item = (Holder, u8)> {
-        let holders = (0..MAX_CLIENTS).flat_map(|client| (0..MAX_THREADS).map(move |thread| Holder::new(client, thread)));
+        let holders =
+            (0..MAX_CLIENTS).flat_map(|client| (0..MAX_THREADS).map(move |thread| Holder::new(client, thread)));
         holders.zip(self.0).filter_map(|(holder, replicas)| Some((holder, replicas?)))
     }
 

@@ -2,8 +2,8 @@
 //!
 //! The reply is sent before any replica has the write; one script is one effect (facts/redis.md, "Replication").
 
-use super::connections::WaitAnswers;
 use super::clock::taken_over;
+use super::connections::WaitAnswers;
 use super::group::{Group, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::queue::Effect;

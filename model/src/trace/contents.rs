@@ -75,10 +75,7 @@ impl Contents {
         let keys = stored.keys();
         let key =
             |Key { slot, value, ttl }| StoredKey { node: node_name(node), slot, value, ttl_ms: ttl_ms(config, ttl) };
-        Self {
-            holders: stored.holders().map(hold).collect(),
-            keys: keys.into_iter().map(key).collect(),
-        }
+        Self { holders: stored.holders().map(hold).collect(), keys: keys.into_iter().map(key).collect() }
     }
 
     /// Whether anybody holds the lock.

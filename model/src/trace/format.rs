@@ -5,9 +5,9 @@ use serde::{Deserialize, Serialize};
 use super::state::State;
 use crate::action::Action;
 use crate::config::sections::Config;
+use crate::notes::Happening;
 use crate::properties::table::Property;
 use crate::properties::verdict::Verdict;
-use crate::notes::Happening;
 use crate::reply::Reply;
 
 /// The version of this format. Raised when a reader of the older one would misread the newer.

@@ -2,8 +2,8 @@
 
 use crate::action::Party;
 use crate::config::sections::Config;
-use crate::names::{client_name, node_name};
 use crate::locks::holder::Holder;
+use crate::names::{client_name, node_name};
 
 /// `A`, or `A:1` where clients have two threads.
 pub fn holder_name(config: &Config, holder: Holder) -> String {

@@ -53,7 +53,9 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         mode,
         master: node_name(client.master()),
         acquires_left: client.acquires_left.left(),
-        threads: (0..config.clients.threads).map(|thread| thread_state(config, world, Holder::new(index, thread))).collect(),
+        threads: (0..config.clients.threads)
+            .map(|thread| thread_state(config, world, Holder::new(index, thread)))
+            .collect(),
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
         renewal_due_in: client.renewal.due_in.left(),

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 
 use super::contents::Contents;
 use super::request::RequestState;
-use crate::config::faults::Faults;
 use crate::client::state::Phase;
+use crate::config::faults::Faults;
 use crate::notes::Breach;
 
 /// The world at one moment.

@@ -14,9 +14,10 @@ pub(crate) fn note_end<Y: Layout>(config: &Config, world: &mut World<Y>) {
         return;
     }
     let is_over = match group.acting_master().filter(|master| !master.is_cut()) {
-        Some(_) => world.clients().filter(|(_, client)| client.is_running()).all(|(index, client)| {
-            client.master() == group.master && !world.has_lost_subscription(config, index)
-        }),
+        Some(_) => world
+            .clients()
+            .filter(|(_, client)| client.is_running())
+            .all(|(index, client)| client.master() == group.master && !world.has_lost_subscription(config, index)),
         None => !group.nodes.as_ref().iter().any(Node::is_candidate),
     };
     if is_over {

@@ -151,10 +151,6 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        if config.is_split() {
-            work.run::<Largest<L, Split>>(config)
-        } else {
-            work.run::<Largest<L, Atomic>>(config)
-        }
+        if config.is_split() { work.run::<Largest<L, Split>>(config) } else { work.run::<Largest<L, Atomic>>(config) }
     }
 }

@@ -47,9 +47,8 @@ impl<Y: Layout> World<Y> {
     pub fn reordered(&self, order: &Order<Y>) -> Self {
         let order = order.as_ref();
         let place = |client: u8| order.iter().position(|&old| old == client).unwrap_or(usize::from(client));
-        let renamed = |holder: Holder| {
-            Holder::new(u8::try_from(place(holder.client())).unwrap_or(u8::MAX), holder.thread())
-        };
+        let renamed =
+            |holder: Holder| Holder::new(u8::try_from(place(holder.client())).unwrap_or(u8::MAX), holder.thread());
         let mut world = *self;
         reorder(world.clients.as_mut(), self.clients.as_ref(), order);
         reorder(world.in_flight.as_mut(), self.in_flight.as_ref(), order);

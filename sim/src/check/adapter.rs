@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockstep_model::{Action, Config, Prefilter, Property, Layout, World, step};
+use lockstep_model::{Action, Config, Layout, Prefilter, Property, World, step};
 use stateright::Model;
 
 use super::coverage::{Coverage, Kinds};
@@ -80,7 +80,8 @@ impl<Y: Layout> Model for Adapter<Y> {
             }
             watch.coverage().note_enabled(kinds);
         } else {
-            self.prefilter.each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
+            self.prefilter
+                .each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
         }
     }
 

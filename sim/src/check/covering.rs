@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
-use lockstep_model::{Action, ActionKind, InLayout, Config, Layout, World, in_largest_layout, step};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
 /// How many states are looked through for the next action that is still missing.
 const MOST_STATES: usize = 200_000;

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use lockstep_model::Holder;
-use lockstep_model::{Action, ActionKind, InLayout, Config, Property, Layout, World, in_largest_layout, step};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, in_largest_layout, step};
 
 /// How many states the judge will hold to confirm that no witness is shorter; beyond that it does not say so.
 pub const MOST_STATES: usize = 1_500_000;
@@ -234,11 +234,7 @@ fn execute<Y: Layout>(config: &Config, witness: &Witness<'_>) -> Result<(), Reje
 }
 
 /// The first state, and the one after each action.
-fn worlds<Y: Layout>(
-    config: &Config,
-    property: Property,
-    actions: &[Action],
-) -> Result<Vec<World<Y>>, Rejection> {
+fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) -> Result<Vec<World<Y>>, Rejection> {
     let mut world = World::initial(config);
     let mut worlds = vec![world];
     for (number, &action) in (1..).zip(actions) {

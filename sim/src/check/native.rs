@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use lockstep_model::{Action, Config, Prefilter, Happenings, Property, Layout, Reply, Step, World, step, step_into};
+use lockstep_model::{Action, Config, Happenings, Layout, Prefilter, Property, Reply, Step, World, step, step_into};
 
 use super::coverage::{Coverage, Kinds};
 use super::fingerprint::{Fingerprint, Recent, Table};
@@ -405,13 +405,7 @@ impl<Y: Layout> Rules<'_, Y> {
     }
 
     /// The successors of some states, by shard.
-    fn expand<F: Fingerprint>(
-        &self,
-        chunk: &[World<Y>],
-        number: usize,
-        batch: &mut Batch<F>,
-        recent: &mut Recent<F>,
-    ) {
+    fn expand<F: Fingerprint>(&self, chunk: &[World<Y>], number: usize, batch: &mut Batch<F>, recent: &mut Recent<F>) {
         let Batch { by_shard, coverage } = batch;
         by_shard.iter_mut().for_each(Vec::clear);
         *coverage = Coverage::none(self.config);
@@ -487,11 +481,7 @@ impl<Y: Layout> Rules<'_, Y> {
 
     /// Goes on through states in which nothing can happen but time, and shows each that it comes to, with the number of
     /// ticks it took.
-    fn pass_idle(
-        &self,
-        mut world: World<Y>,
-        mut show: impl FnMut(&World<Y>, u16, Happenings),
-    ) -> World<Y> {
+    fn pass_idle(&self, mut world: World<Y>, mut show: impl FnMut(&World<Y>, u16, Happenings)) -> World<Y> {
         if !self.options.skip_idle {
             return world;
         }
@@ -508,20 +498,13 @@ impl<Y: Layout> Rules<'_, Y> {
     }
 
     /// What a tick leads to, where nothing else can happen.
-    fn only_tick(
-        &self,
-        world: &World<Y>,
-    ) -> Option<(World<Y>, Happenings)> {
+    fn only_tick(&self, world: &World<Y>) -> Option<(World<Y>, Happenings)> {
         let ticked = step(self.config, world, Action::Tick)?;
         let is_other = |action: &&Action| **action != Action::Tick && step(self.config, world, **action).is_some();
         self.actions.iter().find(is_other).is_none().then_some((ticked.world, ticked.happenings))
     }
 
-    fn successor(
-        &self,
-        world: &World<Y>,
-        action: Action,
-    ) -> World<Y> {
+    fn successor(&self, world: &World<Y>, action: Action) -> World<Y> {
         step(self.config, world, action).map_or(*world, |next| next.world)
     }
 
@@ -582,12 +565,7 @@ fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen: Seen) {
 
 impl Seen {
     /// Notes the first state that breaks each property.
-    fn look<Y: Layout>(
-        &mut self,
-        properties: &[Property],
-        world: &World<Y>,
-        at: Broken,
-    ) {
+    fn look<Y: Layout>(&mut self, properties: &[Property], world: &World<Y>, at: Broken) {
         self.coverage.note_left(world.faults);
         for (property, broken) in properties.iter().zip(&mut self.broken) {
             if broken.is_none() && !property.holds(world) {
@@ -660,11 +638,7 @@ fn numbered(first: u32, starts: &[u32], place: usize) -> u32 {
 }
 
 /// Adds states at the end, in pieces of a chunk at most.
-fn append<Y: Layout>(
-    layer: &mut Layer<Y>,
-    mut worlds: Vec<World<Y>>,
-    spare: &mut Vec<Vec<World<Y>>>,
-) {
+fn append<Y: Layout>(layer: &mut Layer<Y>, mut worlds: Vec<World<Y>>, spare: &mut Vec<Vec<World<Y>>>) {
     // A short piece is filled up first: many small ones would keep many threads busy with nothing.
     let room = layer.back().map_or(0, |last| CHUNK - last.len());
     if room >= worlds.len()

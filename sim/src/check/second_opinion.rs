@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_model::{Action, Config, Property, Layout};
+use lockstep_model::{Action, Config, Layout, Property};
 use stateright::{Checker, Model};
 
 use super::adapter::{Adapter, Asked, Watch};
@@ -22,11 +22,7 @@ use super::search::Search;
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// Looks at every state, as [`native::search`](super::native::search) does, and answers in the same terms.
-pub fn search<Y: Layout>(
-    config: &Config,
-    properties: &[Property],
-    limits: &Limits<'_>,
-) -> Search {
+pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limits<'_>) -> Search {
     let started = Instant::now();
     let whole = run::<Y>(config, Asked::All, limits, started);
     let witnesses = properties
@@ -93,12 +89,7 @@ struct Run {
     broken: Vec<(Property, Vec<Action>)>,
 }
 
-fn run<Y: Layout>(
-    config: &Config,
-    asked: Asked,
-    limits: &Limits<'_>,
-    started: Instant,
-) -> Run {
+fn run<Y: Layout>(config: &Config, asked: Asked, limits: &Limits<'_>, started: Instant) -> Run {
     let watch = Arc::new(Watch::new(config));
     let adapter = Adapter::<Y>::new(config, asked, Arc::clone(&watch));
     let mut checker = adapter.checker().threads(1).spawn_bfs();

@@ -4,14 +4,14 @@
 
 mod in_flight;
 
+use lockstep_model::Holder;
 use lockstep_model::action::Action;
+use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, FailedRenewal, MissedRenewal, PromoteRule};
-use lockstep_model::{Happening, Reply};
 use lockstep_model::trace::{
     ClientState, Hold, NodeRole, NodeState, State, ThreadState, Trace, TraceStep, client_name, holder_name, node_name,
 };
-use lockstep_model::client::Phase;
-use lockstep_model::Holder;
+use lockstep_model::{Happening, Reply};
 
 use super::paint::Tone;
 use super::words::{count, list, stored, time};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::client::{Slot, Verb};
 use lockstep_model::config::{Config, MessageDelay, Resend};
 use lockstep_model::trace::{ClientState, ReceiptState, RequestStage, RequestState};
-use lockstep_model::client::{Slot, Verb};
 
 use super::words::{count, duration, list, reply, time};
 

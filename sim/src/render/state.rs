@@ -4,14 +4,14 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::Holder;
+use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, Faults};
+use lockstep_model::redis::Role;
 use lockstep_model::trace::{
     ClientMode, ClientState, Contents, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
 };
-use lockstep_model::client::Phase;
-use lockstep_model::redis::Role;
-use lockstep_model::Holder;
-use lockstep_model::{Property, Layout, World};
+use lockstep_model::{Layout, Property, World};
 
 use super::in_flight;
 use super::words::{count, faults_allowed, list, stored, time};
@@ -194,12 +194,7 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     says
 }
 
-fn stores<Y: Layout>(
-    config: &Config,
-    world: &World<Y>,
-    index: u8,
-    state: &NodeState,
-) -> String {
+fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeState) -> String {
     let node = world.node(index);
     let known = &state.stored;
     let mut says = match (state.role, node.stored.holders().next()) {

@@ -1,11 +1,11 @@
 //! The phrases of the pictures, in the words of the dictionary.
 
-use lockstep_model::action::{Action, Party};
-use lockstep_model::config::{Bound, Config, Fault, Faults, Fsync, PromoteRule, WaitRule};
 use lockstep_model::Reply;
-use lockstep_model::trace::{About, ClientMode, Hold, InLoop, State, Trace, lane};
-use lockstep_model::client::Slot;
+use lockstep_model::action::{Action, Party};
 use lockstep_model::client::Phase;
+use lockstep_model::client::Slot;
+use lockstep_model::config::{Bound, Config, Fault, Faults, Fsync, PromoteRule, WaitRule};
+use lockstep_model::trace::{About, ClientMode, Hold, InLoop, State, Trace, lane};
 use lockstep_model::{Property, Verdict};
 
 /// A number of ticks as a person says it: `250 ms`, `30 s`, `1.5 s`.

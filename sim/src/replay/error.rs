@@ -1,24 +1,24 @@
-//! What can go wrong between us and a real server. A divergence from the model is a result, so it is
-//! not here: everything here is the environment's doing, or our own.
+//! What can go wrong between us and a real server. A difference from the model is a result and therefore not here:
+//! everything here is caused by the environment, or is a defect of ours.
 
 use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
-use super::server::{Flavour, Version};
+use super::version::{Flavour, Version};
 
 /// Why a real server could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// Nobody named a server and `PATH` has none.
+    /// No server was named and `PATH` has none.
     #[error(
         "no redis-server or valkey-server on PATH; install one (apt-get install redis-server), or name one with \
          --server or LOCKSTEP_REDIS_SERVER"
     )]
     ServerNotFound,
 
-    /// Somebody named a server that is not there. Another one found by chance would be no answer.
+    /// The server that was named does not exist. Another one would not be what was asked for.
     #[error("no server at {path}, which {named_by} names; install one with apt-get install redis-server")]
     NamedServerNotFound {
         /// What was looked for.
@@ -27,8 +27,8 @@ pub enum Error {
         named_by: &'static str,
     },
 
-    /// The program runs, but does not say that it is a Redis or Valkey server.
-    #[error("{path} is not a Redis or Valkey server: to --version it answers {answer:?}")]
+    /// The program runs, but its version line is not that of a Redis or Valkey server.
+    #[error("{path} is not a Redis or Valkey server: its answer to --version is {answer:?}")]
     NotAServer {
         /// The program.
         path: PathBuf,
@@ -36,12 +36,12 @@ pub enum Error {
         answer: String,
     },
 
-    /// Effects of scripts and absolute expiry need a newer server.
+    /// Scripts that replicate their effects need a newer server.
     #[error("{path} is {flavour} {found}; {needed} or newer is needed")]
     WrongVersion {
         /// The program.
         path: PathBuf,
-        /// Whose server it is.
+        /// Who makes the server.
         flavour: Flavour,
         /// Its version.
         found: Version,
@@ -54,15 +54,15 @@ pub enum Error {
     WouldNotStart {
         /// Flavour and version.
         server: String,
-        /// What was seen of it.
+        /// What it did instead.
         reason: String,
         /// The last lines it wrote.
         log_tail: String,
     },
 
-    /// The server runs by another clock than ours, so no time in it would mean anything.
+    /// The server uses another clock than ours, so its times would mean nothing.
     #[error(
-        "the frozen clock is not in force: {server} says it is {seen_ms} ms where {set_ms} ms was set \
+        "{server} does not use the frozen clock: it answers {seen_ms} ms where {set_ms} ms was set \
          (is it linked statically, or is the folder of temporary files mounted noexec?)\n{log_tail}"
     )]
     ClockNotInForce {
@@ -72,26 +72,26 @@ pub enum Error {
         set_ms: i64,
         /// What the server answered.
         seen_ms: i64,
-        /// The last lines it wrote; the loader's complaint is among them.
+        /// The last lines it wrote; the loader's message is among them.
         log_tail: String,
     },
 
-    /// Preloading is a matter of the Linux loader.
+    /// Only the Linux loader preloads the clock.
     #[error("the frozen clock needs Linux on x86-64 or AArch64")]
     NeedsLinux,
 
-    /// The link between a master and its replica broke, or carried what no master sends.
+    /// The link between a master and its replica broke, or contained what no server sends; or the harness itself failed.
     #[error("the link to the replica failed: {reason}")]
     Link {
         /// What happened.
         reason: String,
     },
 
-    /// The harness asked for an effect where none is marked.
+    /// The harness released an effect where none is marked.
     #[error("no effect is held: nothing was marked since the last release")]
     NothingHeld,
 
-    /// The model says that a request is on its way, and none is.
+    /// The history contains a request in flight that the harness does not have.
     #[error("there is no such request in flight")]
     NothingInFlight,
 
@@ -106,7 +106,7 @@ pub enum Error {
         after: u64,
     },
 
-    /// Something did not happen in time.
+    /// Something did not happen before its deadline.
     #[error("waited {} ms for {awaited}", waited.as_millis())]
     TimedOut {
         /// What did not happen.
@@ -124,7 +124,7 @@ pub enum Error {
         source: redis::RedisError,
     },
 
-    /// The server answered what no server of this kind answers.
+    /// The server answered what no server answers to this request.
     #[error("redis was asked {asked} and answered {answer}")]
     Unexpected {
         /// What was asked.
@@ -133,7 +133,7 @@ pub enum Error {
         answer: String,
     },
 
-    /// The scenario's replicas are told TTLs in another way than this server tells them.
+    /// This server replicates TTLs in another way than the scenario says.
     #[error(
         "{server} sends TTLs to its replicas as {sends} times, and the scenario says {says}; \
          say ttls = \"{sends}\" in [cluster], or name a server {other} with --server"
@@ -149,9 +149,9 @@ pub enum Error {
         other: &'static str,
     },
 
-    /// The scenario's masters need replicas to write, and this server does not ask its scripts for them.
+    /// The scenario's masters require replicas for every write, and this server does not for the writes of scripts.
     #[error(
-        "{server} holds SET to min-replicas-to-write and scripts not, so min_replicas would change nothing here; \
+        "{server} applies min-replicas-to-write to SET but not to scripts, so min_replicas would have no effect here; \
          name a server of Redis 7.0 or newer with --server"
     )]
     ScriptsNeedNoReplicas {
@@ -159,10 +159,10 @@ pub enum Error {
         server: String,
     },
 
-    /// FAILOVER wants master and replica to share a replication id, and a resync here must change it.
+    /// FAILOVER requires that master and replica have the same replication id, and a resync on this server must change it.
     #[error(
-        "on {server} a coordinated hand-over is replayed with one replica only: its TTLs travel relative, so each resync is \
-         made a full copy by a new replication id, and FAILOVER wants both nodes to know the same; \
+        "on {server} a coordinated hand-over is replayed with one replica only: it replicates relative TTLs, so each resync \
+         must be a full copy, which needs a new replication id, and FAILOVER requires the same id on both nodes; \
          use replicas = 1, or name a server of Redis 7.0 or newer with --server"
     )]
     HandOverNeedsOneId {
@@ -170,31 +170,31 @@ pub enum Error {
         server: String,
     },
 
-    /// There is nothing in it for Sentinel to do, or something that it would do in its own way.
+    /// Sentinel has nothing to do in the history, or would act on its own.
     #[error("not with --sentinel: {reason}")]
     NotForSentinel {
-        /// What is the matter, and what to do about it.
+        /// What prevents it, and what to change.
         reason: String,
     },
 
-    /// The server runs, but as any other server does.
-    #[error("{server} was started with --sentinel and says that it is {says}: it has no sentinel mode")]
+    /// The program was started as a sentinel and runs as an ordinary server.
+    #[error("{server} was started with --sentinel and reports its mode as {says}: it has no sentinel mode")]
     NoSentinelMode {
         /// Flavour and version.
         server: String,
-        /// `redis_mode`, as it says.
+        /// The `redis_mode` that it reports.
         says: String,
     },
 
-    /// Sentinel decides for itself, and so the rest of the history is that of another world.
+    /// Sentinel chose another replica, so the rest of the history does not apply.
     #[error(
-        "the history promotes {wanted}, and Sentinel ({by}) chose {chosen}: it takes the lowest replica-priority, then the \
-         largest offset, and only of replicas that it reaches; what follows in the history cannot be replayed"
+        "the history promotes {wanted}, and Sentinel ({by}) chose {chosen}: among the replicas that it reaches it takes the \
+         lowest replica-priority, then the largest offset; the rest of the history cannot be replayed"
     )]
     SentinelChose {
-        /// Whom the history promotes.
+        /// The replica that the history promotes.
         wanted: String,
-        /// Whom they promote.
+        /// The replica that they chose.
         chosen: String,
         /// The sentinel that decided.
         by: String,
@@ -207,18 +207,18 @@ pub enum Error {
         died: String,
         /// How long we waited.
         waited: Duration,
-        /// What each sentinel thinks, in lines.
+        /// What each sentinel reports, one line each.
         opinions: String,
     },
 
-    /// The sentinels were kept from running, or the nodes, or we.
+    /// The sentinels, the nodes or this program could not run in time.
     #[error(
-        "Sentinel promoted a replica where the history does not, or not yet: what ran here was too slow for it; \
-         try again when this machine has less to do"
+        "Sentinel promoted a replica where the history does not, or not yet: a process here was too slow for its \
+         deadlines; try again when this machine is less busy"
     )]
     SentinelIsAhead,
 
-    /// Somebody asked us to stop while we waited.
+    /// The program was asked to stop while it waited.
     #[error("stopped")]
     Stopped,
 
@@ -226,7 +226,7 @@ pub enum Error {
     #[error("the lease is longer than a hundred years; lower lease or tick_ms in [time]")]
     LeaseTooLong,
 
-    /// A file, process or socket of ours could not be made.
+    /// The operating system refused a file, a process or a socket.
     #[error("cannot {attempted}: {source}")]
     System {
         /// What was attempted.
@@ -237,12 +237,17 @@ pub enum Error {
 }
 
 impl Error {
-    /// Whether it is a defect of ours, and not the environment's doing.
+    /// Whether it is a defect of ours, and not caused by the environment.
     pub const fn is_internal(&self) -> bool {
         matches!(self, Self::NothingHeld | Self::NotAnEffect { .. } | Self::Unexpected { .. })
     }
 
-    /// For `map_err`: what we attempted, in the words that follow "cannot".
+    /// Whether it says that sentinels did something else than the history, or nothing, or could not be waited for.
+    pub const fn is_of_sentinel(&self) -> bool {
+        matches!(self, Self::SentinelChose { .. } | Self::NoFailover { .. } | Self::Stopped)
+    }
+
+    /// For `map_err`: what was attempted, in the words that follow "cannot".
     pub(super) fn system(attempted: &'static str) -> impl FnOnce(io::Error) -> Self {
         move |source| Self::System { attempted, source }
     }

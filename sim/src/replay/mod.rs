@@ -1,33 +1,29 @@
-//! Real servers, made deterministic: what the model says is asked of Redis itself.
+//! Histories of the model, played on real servers and compared after each step.
 //!
-//! A server is deterministic once nothing reaches it by chance. So time comes from the harness
-//! (`clock`), a replica hears of a write when the harness says so (`gate`, which reads the link with
-//! `stream`), and a process shares nothing with the machine but its processor (`node`, of a program that `server` has found,
-//! in a folder that `held` clears away even after a kill).
+//! `player` walks a trace. On one side it has the `servers`, made deterministic: their clocks, links, disks and failures are
+//! the history's. On the other side it has a `target`, which plays the clients and compares what they are told. Both work on
+//! one `testbed`, which queues what need not be answered at once and collects the `findings`.
 //!
-//! Who decides on a failover is the history, or real sentinels if they are asked for (`sentinel`).
-//!
-//! On these, `player` plays a history. `translate` is where model and implementation meet: it says what an
-//! action tells Redis. `compare` puts what Redis answers into words that can be held beside the model's.
+//! `translate` is where model and implementation meet: it says what an action asks of Redis, in one file per kind of lock.
+//! `compare` puts what servers answer into words that are compared with the model's.
 
-mod clock;
 mod compare;
 mod error;
-mod gate;
-mod held;
-mod line;
-mod node;
+mod findings;
+mod history_step;
+mod node_names;
 mod player;
-pub mod sentinel;
-mod server;
-mod stream;
-mod subscriber;
+mod servers;
+mod target;
+mod testbed;
 pub mod translate;
+mod value_text;
+mod version;
 
-pub use clock::{Clock, ClockLibrary};
 pub use compare::Difference;
 pub use error::Error;
-pub use gate::{Effect, Gate};
-pub use node::{Node, Role, Settings};
 pub use player::{Played, Player, suited};
-pub use server::{Flavour, Server, Version};
+pub use servers::{
+    Addresses, Clock, ClockLibrary, Effect, Gate, NodeSettings, Server, ServerNode, ServerRole, sentinel,
+};
+pub use version::{Flavour, Version};

@@ -117,7 +117,10 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
     if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
         let reason = "a client without an answer in time asks again, and the node counts one more hold each time";
         Pair::of(&sections.network, "delay", reason)
-            .with(sections.clients.span_of("acquires").or(sections.clients.span()), "and it asks without bound, or too often")
+            .with(
+                sections.clients.span_of("acquires").or(sections.clients.span()),
+                "and it asks without bound, or too often",
+            )
             .note(&format!(
                 "bound the acquires of each client: acquires = 2 in [clients] (at most {most} here), or use a delay \
                  below half of answer_within ({})",

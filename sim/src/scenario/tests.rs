@@ -5,6 +5,10 @@ use lockstep_model::config::{
 };
 use tempfile::TempDir;
 
+use std::path::Path;
+
+use lockstep_model::{Property, Verdict};
+
 use super::keys::{KEYS, Key};
 use super::*;
 

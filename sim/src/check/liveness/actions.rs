@@ -47,7 +47,10 @@ impl ActionSet {
 
     /// Their numbers, in order.
     pub fn iter(self) -> impl Iterator<Item = u16> {
-        (0..u16::MAX).zip(0..Self::WORDS * u64::BITS as usize).map(|(action, _)| action).filter(move |action| self.has(*action))
+        (0..u16::MAX)
+            .zip(0..Self::WORDS * u64::BITS as usize)
+            .map(|(action, _)| action)
+            .filter(move |action| self.has(*action))
     }
 }
 

@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use lockstep_model::Holder;
-use lockstep_model::{Action, InLayout, Config, Prefilter, Property, Layout, World, in_layout};
+use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_layout};
 
 use super::components::Components;
 use super::graph::{Graph, Marks};

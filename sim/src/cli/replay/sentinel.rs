@@ -39,9 +39,9 @@ pub(super) fn section(replayed: &Played, config: &Config) -> String {
     let mut section = String::new();
     for failover in &replayed.failovers {
         let _ = writeln!(section, "what Sentinel did, from the death of {} on", failover.died);
-        for said in failover.said.iter().filter(|said| said.is_telling()) {
-            let after = said.after.as_millis();
-            let _ = writeln!(section, "  {after:>6} ms  {}  {:<18}  {}", said.by, said.what, said.about);
+        for event in failover.events.iter().filter(|event| event.is_about_a_failover()) {
+            let after = event.after.as_millis();
+            let _ = writeln!(section, "  {after:>6} ms  {}  {:<18}  {}", event.by, event.what, event.about);
         }
         let (took, bound) = (failover.took.as_millis(), bound(config));
         let _ = writeln!(
@@ -56,10 +56,9 @@ pub(super) fn section(replayed: &Played, config: &Config) -> String {
 /// The same, for programs. Of a real clock: no two runs are the same.
 pub(super) fn json_of(replayed: &Played, config: &Config) -> Value {
     let failovers = replayed.failovers.iter().map(|failover| {
-        let said = failover
-            .said
-            .iter()
-            .map(|said| json!({ "after_ms": ms(said.after), "by": said.by, "what": said.what, "about": said.about }));
+        let events = failover.events.iter().map(
+            |event| json!({ "after_ms": ms(event.after), "by": event.by, "what": event.what, "about": event.about }),
+        );
         json!({
             "step": failover.step,
             "died": failover.died,
@@ -69,7 +68,7 @@ pub(super) fn json_of(replayed: &Played, config: &Config) -> Value {
                 Bound::Ticks(ticks) => Some(u64::from(ticks) * u64::from(config.time.tick_ms)),
                 Bound::Any => None,
             },
-            "said": said.collect::<Vec<_>>(),
+            "said": events.collect::<Vec<_>>(),
         })
     });
     json!({

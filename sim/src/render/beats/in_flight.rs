@@ -1,9 +1,9 @@
 //! What is seen of a request that is three steps: it is executed, answered, lost, sent again, given up.
 
-use lockstep_model::config::MissedRenewal;
-use lockstep_model::{Happening, Reply};
-use lockstep_model::trace::RequestState;
 use lockstep_model::client::{Slot, Verb};
+use lockstep_model::config::MissedRenewal;
+use lockstep_model::trace::RequestState;
+use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::words::{count, reply, time};

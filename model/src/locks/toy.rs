@@ -1,0 +1,115 @@
+//! The toy lock: it refuses every second acquire. For tests only, behind the feature `toy`: it proves that a kind needs no
+//! line outside its own files but one registration in each crate.
+//!
+//! Read beside `impl/src/locks/toy.rs`, which tells Redis the same rules.
+
+use core::hash::{Hash, Hasher};
+use std::collections::BTreeMap;
+
+use super::contract::{
+    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support,
+    Waiting, Writes,
+};
+use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
+use crate::time::Timer;
+
+/// A hash under the lock's key: whether the next acquire is refused, and the holder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Toy {
+    holder: Option<Holder>,
+    refuses_next: bool,
+    /// Of the key, which outlives a release; off: there is no key.
+    remaining: Timer,
+}
+
+impl Lock for Toy {
+    const FACTS: Facts = Facts {
+        name: "toy",
+        waiting: Waiting::Polls,
+        reentry: Support::No { why: "a holder that asks again is refused" },
+        busy_is_write: true,
+        receipts: Support::No { why: "a second release finds no hold" },
+        force: Support::No { why: "only its holder releases the lock" },
+    };
+
+    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::Acquire(holder) => self.acquire(context, holder),
+            LockRequest::Renew(holder) => self.renew(context, holder),
+            LockRequest::Release(holder) => self.release(holder),
+            // No client offers it for this kind (`Facts::force`).
+            LockRequest::Force => Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease),
+        }
+    }
+
+    fn holders(&self) -> impl Iterator<Item = StoredHold> {
+        let remaining = self.remaining;
+        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1, remaining };
+        self.holder.map(hold).into_iter()
+    }
+
+    fn pass(self, _: LockContext, ticks: i8) -> (Self, Lapsed) {
+        match self.remaining.moved(ticks) {
+            Some(remaining) => (Self { remaining, ..self }, Lapsed::NONE),
+            None => (Self::default(), Lapsed::NONE.and(KeyFamily::Lock)),
+        }
+    }
+
+    fn without(self, slot: KeyFamily) -> Self {
+        match slot {
+            KeyFamily::Lock => Self::default(),
+            KeyFamily::Receipt => self,
+        }
+    }
+
+    fn keys(&self) -> Vec<Key> {
+        if *self == Self::default() {
+            return Vec::new();
+        }
+        let mut fields = BTreeMap::from([("refuses".to_owned(), u64::from(self.refuses_next))]);
+        fields.extend(self.holder.map(|holder| (holder.to_string(), 1)));
+        vec![Key { slot: KeySlot::Lock, value: KeyValue::Hash(fields), ttl: self.remaining }]
+    }
+
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
+        Self { holder: self.holder.map(rename), ..self }
+    }
+}
+
+impl Toy {
+    fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        let asked = Self { refuses_next: !self.refuses_next, ..self };
+        if self.refuses_next || self.holder.is_some() {
+            let busy = LockReply::Busy { remaining: self.remaining };
+            return Outcome::of(asked, Writes::NONE.content(KeyFamily::Lock), busy);
+        }
+        let granted = Self { holder: Some(holder), remaining: context.lease(), ..asked };
+        Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
+    }
+
+    fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        if self.holder != Some(holder) {
+            return Outcome::of(self, Writes::NONE, LockReply::RenewalMissed);
+        }
+        let renewed = Self { remaining: context.lease(), ..self };
+        Outcome::of(renewed, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Renewed)
+    }
+
+    fn release(self, holder: Holder) -> Outcome<Self> {
+        if self.holder != Some(holder) {
+            return Outcome::of(self, Writes::NONE, LockReply::NotHeld);
+        }
+        let released = Self { holder: None, ..self };
+        Outcome::of(released, Writes::NONE.content(KeyFamily::Lock), LockReply::Released)
+    }
+}
+
+impl Hash for Toy {
+    // In one word, for the reason that `world/hash` gives.
+    #[inline]
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { holder, refuses_next, remaining } = *self;
+        hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), u8::from(refuses_next), 0]));
+    }
+}

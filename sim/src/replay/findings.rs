@@ -1,0 +1,44 @@
+//! What a replay has found out about the current history: how much was compared, where the two sides first disagree, and,
+//! if they are asked for, the answers in words.
+
+use super::compare::Difference;
+use super::history_step::Place;
+
+/// The findings of one history.
+#[derive(Default)]
+pub struct Findings {
+    /// Per step, what was asked and answered; empty unless answers are kept.
+    pub answers: Vec<Vec<String>>,
+    /// How many things were compared.
+    pub compared: usize,
+    /// The difference in the earliest step.
+    pub difference: Option<Difference>,
+}
+
+impl Findings {
+    /// Compares what the model says with what Redis says, and keeps the earliest difference: the answers to a stretch of
+    /// steps are read node by node, and so not in the order of the steps.
+    pub fn compare(&mut self, at: Place, what: impl FnOnce() -> String, model: &str, redis: &str) {
+        self.compared += 1;
+        let is_earlier = self.difference.as_ref().is_none_or(|known| at.step < known.step);
+        if model != redis && is_earlier {
+            let (model, redis) = (model.to_owned(), redis.to_owned());
+            self.difference =
+                Some(Difference { step: at.step, action: at.action, what: what(), model, redis, known: None });
+        }
+    }
+
+    /// Keeps an answer of the current step, if answers are kept.
+    pub fn note(&mut self, words: impl FnOnce() -> String) {
+        if let Some(answers) = self.answers.last_mut() {
+            answers.push(words());
+        }
+    }
+
+    /// Keeps an answer of this step, if answers are kept.
+    pub fn note_at(&mut self, at: Place, words: impl FnOnce() -> String) {
+        if let Some(answers) = at.step.checked_sub(1).and_then(|index| self.answers.get_mut(index)) {
+            answers.push(words());
+        }
+    }
+}

@@ -1,0 +1,55 @@
+//! The addresses of a group's nodes, where somebody must find them by address: a sentinel, or a master that hands over.
+
+use super::address_proxy::AddressProxy;
+use super::gate::Gate;
+use super::node::ServerNode;
+use crate::replay::Error;
+
+/// One address for each node of a group, in their order.
+#[derive(Debug)]
+pub struct Addresses {
+    proxies: Vec<AddressProxy>,
+}
+
+impl Addresses {
+    /// Gives each node an address.
+    ///
+    /// # Errors
+    /// `System` if the loopback interface has no free port, or no thread can be started.
+    pub fn open<'a>(nodes: impl IntoIterator<Item = &'a ServerNode>) -> Result<Self, Error> {
+        let proxies = nodes.into_iter().map(|node| AddressProxy::open(node.socket())).collect::<Result<_, _>>()?;
+        Ok(Self { proxies })
+    }
+
+    /// The ports, in the order of the nodes.
+    pub fn ports(&self) -> Vec<u16> {
+        self.proxies.iter().map(AddressProxy::port).collect()
+    }
+
+    /// Makes a replica follow a master at its address, and still through this gate.
+    ///
+    /// # Errors
+    /// As [`ServerNode::follow`].
+    pub fn follow(&self, node: &ServerNode, replica: usize, master: usize, gate: &Gate) -> Result<(), Error> {
+        let (replica, master) = (&self.proxies[replica], &self.proxies[master]);
+        master.lead(replica.port(), gate.port().ok_or_else(|| Error::link("the gate is cut"))?);
+        node.follow_at(gate, replica.port(), master.port())
+    }
+
+    /// Makes a master hand over to its replica (`FAILOVER`), which has everything and which is reached `through` that gate.
+    /// From then on the old master follows the new one through the gate `back`.
+    ///
+    /// # Errors
+    /// As [`ServerNode::hand_over`].
+    pub fn hand_over(
+        &self,
+        (master, of_master): (&ServerNode, usize),
+        (heir, of_heir): (&ServerNode, usize),
+        through: &Gate,
+        back: &Gate,
+    ) -> Result<(), Error> {
+        let (master_proxy, heir_proxy) = (&self.proxies[of_master], &self.proxies[of_heir]);
+        heir_proxy.lead(master_proxy.port(), back.port().ok_or_else(|| Error::link("the gate is cut"))?);
+        master.hand_over(heir, (master_proxy.port(), heir_proxy.port()), through, back)
+    }
+}

@@ -1,0 +1,133 @@
+//! The links between the nodes of a group: a replica follows its master, is cut off, and comes back.
+
+use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
+use crate::replay::Error;
+use crate::replay::node_names::name_of_node;
+use crate::replay::servers::gate::Gate;
+
+impl ServerGroup {
+    /// Makes a replica follow the acting master, and take its data. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::follow`].
+    pub fn resync(&mut self, node: usize) -> Result<String, Error> {
+        if self.has_relative_ttls() {
+            self.change_replication_id()?;
+        }
+        self.follow_master(node)?;
+        Ok(format!("REPLICAOF {}", name_of_node(node)))
+    }
+
+    /// Makes an old master a replica of the new one, as Sentinel does. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `resync`.
+    pub fn demote(&mut self, node: usize) -> Result<String, Error> {
+        self.resync(node)?;
+        self.drop_subscribers(node)?;
+        self.is_worn = true;
+        Ok(format!("{}: REPLICAOF {}", name_of_node(node), name_of_node(self.master)))
+    }
+
+    /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
+    pub fn cut(&mut self, node: usize) -> String {
+        let is_master = node == self.master;
+        for (index, member) in self.members.iter().enumerate() {
+            if let Some(gate) = member.gate.as_ref().filter(|_| is_master || index == node) {
+                gate.silence();
+            }
+        }
+        self.is_worn = true;
+        format!("the gates of {} pass nothing more", name_of_node(node))
+    }
+
+    /// The links of a node may be made again. A master that was replaced meanwhile notices that its replicas have left.
+    /// Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if the master does not notice.
+    pub fn heal(&mut self, node: usize) -> Result<String, Error> {
+        if node != self.master {
+            let mut gone = self.take_half_open(|link| link.master == node);
+            let socket = self.members[node].node.socket().to_owned();
+            for member in &mut self.members {
+                let left = member.gate.take_if(|gate| gate.master_socket() == socket);
+                gone.extend(left.map(|gate| HalfOpenLink { master: node, gate }));
+            }
+            self.end_links(gone)?;
+        }
+        Ok(format!("{} reaches the others again", name_of_node(node)))
+    }
+
+    pub(super) fn follow_master(&mut self, replica: usize) -> Result<(), Error> {
+        self.leave_master(replica, self.master)?;
+        let master = &self.members[self.master].node;
+        let gate = Gate::open(master.socket())?;
+        self.lead(replica, &gate)?;
+        // After a partial resync the gate holds what the replica has missed. The model's resync ends with all of it.
+        gate.mark(master.offset()?);
+        gate.release_all()?;
+        self.members[replica].gate = Some(gate);
+        self.members[replica].role = MemberRole::Replica;
+        self.sync_disk(replica)
+    }
+
+    /// A replica leaves its master for `next`. A master that is cut off does not notice.
+    pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), Error> {
+        let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
+        let Some(master) = self.master_behind(&gate) else { return Ok(()) };
+        let is_half_open = master != next && gate.is_silent();
+        let link = HalfOpenLink { master, gate };
+        if is_half_open {
+            self.half_open.push(link);
+            return Ok(());
+        }
+        self.end_links(vec![link])
+    }
+
+    /// Ends these links, and waits until their masters have noticed where the model counts links.
+    pub(super) fn end_links(&self, gone: Vec<HalfOpenLink>) -> Result<(), Error> {
+        let is_counted = self.config.cluster.min_replicas > 0 || self.config.cluster.wait_for > 0;
+        for HalfOpenLink { master, gate } in gone {
+            let port = gate.announced();
+            gate.close();
+            if let Some(port) = port.filter(|_| is_counted && self.is_master(master)) {
+                self.members[master].node.wait_without(port)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn master_behind(&self, gate: &Gate) -> Option<usize> {
+        self.members.iter().position(|member| member.node.socket() == gate.master_socket())
+    }
+
+    /// Disconnects the subscribers of a node that becomes a replica.
+    pub(super) fn drop_subscribers(&mut self, node: usize) -> Result<(), Error> {
+        let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "pubsub"]).to_owned();
+        self.ask(node, &kill, "CLIENT KILL").map(drop)
+    }
+
+    /// Leads a replica to its master: by the gate's port, or by the master's address if nodes have addresses.
+    fn lead(&self, replica: usize, gate: &Gate) -> Result<(), Error> {
+        let GroupMember { node, .. } = &self.members[replica];
+        match &self.addresses {
+            Some(addresses) => addresses.follow(node, replica, self.master, gate),
+            None => node.follow(gate),
+        }
+    }
+
+    /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
+    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
+    /// choose, and the data are the same.
+    fn change_replication_id(&mut self) -> Result<(), Error> {
+        let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
+        self.ask(self.master, &command, "DEBUG CHANGE-REPL-ID").map(drop)
+    }
+
+    fn take_half_open(&mut self, is_meant: impl Fn(&HalfOpenLink) -> bool) -> Vec<HalfOpenLink> {
+        let (taken, kept) = std::mem::take(&mut self.half_open).into_iter().partition(is_meant);
+        self.half_open = kept;
+        taken
+    }
+}

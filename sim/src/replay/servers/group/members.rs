@@ -1,0 +1,346 @@
+//! The members of a group: started, asked, marked, and reset between histories.
+
+use std::collections::BTreeSet;
+
+use lockstep_model::Config;
+use lockstep_model::config::{Fsync, Ttls};
+use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
+
+use super::promotion::SentinelWatch;
+use crate::replay::Error;
+use crate::replay::node_names::name_of_node;
+use crate::replay::servers::addresses::Addresses;
+use crate::replay::servers::gate::Gate;
+use crate::replay::servers::node::{NodeSettings, ServerNode};
+use crate::replay::servers::server::Server;
+
+/// When every history begins, on every node's clock: 2024-01-01. Any time would do.
+const START_MS: i64 = 1_704_067_200_000;
+
+/// The servers of one scenario.
+pub struct ServerGroup {
+    pub(super) config: Config,
+    pub(super) server: Server,
+    /// Sent to each server after it was started.
+    setup: Vec<Cmd>,
+    /// The sentinels, where they decide on failovers. Dropped before the nodes that they watch.
+    pub(super) watch: Option<SentinelWatch>,
+    /// Dropped after the sentinels, which know the nodes by them.
+    pub(super) addresses: Option<Addresses>,
+    pub(super) members: Vec<GroupMember>,
+    /// The index of the acting master, or of the last one.
+    pub(super) master: usize,
+    /// Links that their masters still consider open.
+    pub(super) half_open: Vec<HalfOpenLink>,
+    /// Whether a fault happened since the servers were started: then the next history needs new ones.
+    pub(super) is_worn: bool,
+    /// Whether no history was played since the servers were started.
+    is_fresh: bool,
+}
+
+/// One node, our connection to it, and its link to its master.
+pub(super) struct GroupMember {
+    pub(super) node: ServerNode,
+    pub(super) connection: Connection,
+    /// Between its master and it, while it follows one.
+    pub(super) gate: Option<Gate>,
+    pub(super) role: MemberRole,
+}
+
+/// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
+pub(super) struct HalfOpenLink {
+    pub(super) master: usize,
+    pub(super) gate: Gate,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum MemberRole {
+    Master,
+    Replica,
+    Dead,
+}
+
+impl GroupMember {
+    /// The gate to its master, unless it is silent.
+    pub(super) fn link(&self) -> Option<&Gate> {
+        self.gate.as_ref().filter(|gate| !gate.is_silent())
+    }
+}
+
+impl ServerGroup {
+    /// Starts the servers of a scenario. Each is sent the `setup` commands whenever it is started.
+    ///
+    /// # Errors
+    /// Whatever keeps a server from running under our clock and behind our gates.
+    pub fn start(
+        server: &Server,
+        config: &Config,
+        setup: Vec<Cmd>,
+        watch: Option<SentinelWatch>,
+    ) -> Result<Self, Error> {
+        let mut group = Self {
+            config: *config,
+            server: server.clone(),
+            setup,
+            watch,
+            addresses: None,
+            members: Vec::new(),
+            master: 0,
+            half_open: Vec::new(),
+            is_worn: true,
+            is_fresh: false,
+        };
+        group.start_nodes()?;
+        Ok(group)
+    }
+
+    /// The program that the servers run.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// Brings the servers into the state in which every history begins.
+    ///
+    /// # Errors
+    /// As `start`.
+    pub fn reset(&mut self) -> Result<(), Error> {
+        if self.is_worn {
+            self.start_nodes()?;
+        } else if !self.is_fresh {
+            self.ask(0, &redis::cmd("FLUSHALL"), "FLUSHALL")?;
+            let offset = self.members[0].node.offset()?;
+            for gate in self.members.iter().filter_map(|member| member.gate.as_ref()) {
+                gate.mark(offset);
+                gate.release_all()?;
+            }
+            self.sync_disks()?;
+        }
+        self.is_fresh = false;
+        Ok(())
+    }
+
+    /// The number of nodes, dead ones included.
+    pub fn len(&self) -> usize {
+        self.members.len()
+    }
+
+    /// The index of the acting master, or of the last one.
+    pub fn master(&self) -> usize {
+        self.master
+    }
+
+    /// Whether the node is down.
+    pub fn is_dead(&self, node: usize) -> bool {
+        self.members[node].role == MemberRole::Dead
+    }
+
+    /// Whether the node runs and is a master.
+    pub fn is_master(&self, node: usize) -> bool {
+        self.members[node].role == MemberRole::Master
+    }
+
+    /// Whether replicas receive TTLs as relative times.
+    pub fn has_relative_ttls(&self) -> bool {
+        self.config.cluster.ttls == Ttls::Relative
+    }
+
+    /// Whether any node follows another.
+    pub fn has_replicas(&self) -> bool {
+        self.members.iter().any(|member| member.gate.is_some())
+    }
+
+    /// The node.
+    pub fn node(&self, index: usize) -> &ServerNode {
+        &self.members[index].node
+    }
+
+    /// The index of the node with this name; of the acting master if there is none.
+    pub fn index_of(&self, name: &str) -> usize {
+        (0..self.members.len()).find(|&index| name_of_node(index) == name).unwrap_or(self.master)
+    }
+
+    /// Sends one command on our connection to the node.
+    ///
+    /// # Errors
+    /// `Redis`, which says what was `asked`.
+    pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, Error> {
+        self.members[node].connection.req_command(command).map_err(Error::redis(asked))
+    }
+
+    /// Sends commands on our connection to the node, in one pipeline. An error that answers one of them is a value.
+    ///
+    /// # Errors
+    /// `Redis` if the connection breaks.
+    pub fn ask_all<'a>(
+        &mut self,
+        node: usize,
+        commands: impl ExactSizeIterator<Item = &'a Cmd>,
+    ) -> Result<Vec<Value>, Error> {
+        let count = commands.len();
+        let mut pipeline = Pipeline::with_capacity(count);
+        for command in commands {
+            pipeline.add_command(command.clone());
+        }
+        let packed = pipeline.get_packed_pipeline();
+        self.members[node].connection.req_packed_commands(&packed, 0, count).map_err(Error::redis("a stretch of steps"))
+    }
+
+    /// Lets one tick pass on the clock of every node.
+    ///
+    /// # Errors
+    /// As [`ServerNode::advance_clock`].
+    pub fn pass_tick(&mut self) -> Result<(), Error> {
+        // The clock of a node that is down moves too.
+        for member in &self.members {
+            member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
+        }
+        if self.config.cluster.min_replicas == 0 {
+            return Ok(());
+        }
+        // A replica that is linked acknowledges once a second, and a tick is longer than that.
+        self.members.iter().filter_map(GroupMember::link).try_for_each(Gate::acknowledge)
+    }
+
+    /// Declares what the acting master has written so far, up to this offset in bytes, to be one effect.
+    pub fn mark(&self, offset: u64) {
+        self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
+    }
+
+    /// Asks the acting master for its offset and marks it. Where a key can live longer on a late replica than on its
+    /// master, the effect also contains the deletion of what the master finds expired: in production a master looks for
+    /// expired keys ten times a second; here it does so now.
+    ///
+    /// # Errors
+    /// `Redis`; as [`Gate::release_all`] where replicas never lag.
+    pub fn mark_now(&self) -> Result<(), Error> {
+        let master = &self.members[self.master].node;
+        if self.has_relative_ttls() {
+            master.delete_expired()?;
+        }
+        self.mark(master.offset()?);
+        self.release_if_without_lag()
+    }
+
+    /// Where the scenario allows no lag, releases every effect to every replica that is linked.
+    ///
+    /// # Errors
+    /// As [`Gate::release_all`].
+    pub fn release_if_without_lag(&self) -> Result<(), Error> {
+        if !self.config.cluster.lag.is_zero() {
+            return Ok(());
+        }
+        self.members.iter().filter_map(GroupMember::link).try_for_each(|gate| {
+            gate.release_all()?;
+            // A `WAIT` may be open: then replicas acknowledge one after the other, and it ends with the first that is enough.
+            if self.config.cluster.wait_for > 0 { gate.wait_acknowledged() } else { Ok(()) }
+        })
+    }
+
+    /// Waits until the node has received from each of its replicas what the replica has applied.
+    ///
+    /// # Errors
+    /// As [`Gate::wait_acknowledged`].
+    pub fn wait_acknowledged(&self, node: usize) -> Result<(), Error> {
+        let socket = self.members[node].node.socket();
+        let gates = self.members.iter().filter_map(GroupMember::link).filter(|gate| gate.master_socket() == socket);
+        gates.into_iter().try_for_each(Gate::wait_acknowledged)
+    }
+
+    /// Makes a replica apply its next effect. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`Gate::release_one`].
+    pub fn replicate(&mut self, node: usize) -> Result<String, Error> {
+        let gate = self.members[node].gate.as_ref();
+        let effect = gate.ok_or(Error::NothingHeld)?.release_one()?;
+        Ok(format!("{} applies {effect}", name_of_node(node)))
+    }
+
+    /// Where clocks jump, a master must delete what has expired before its clock can jump back, and replicate the deletion:
+    /// in production it looks for expired keys ten times a second; here these keys are accessed.
+    ///
+    /// # Errors
+    /// `Redis`; as `mark_now`.
+    pub fn delete_expired(&mut self, keys: &BTreeSet<String>) -> Result<(), Error> {
+        if self.config.faults.clock_jump == 0 || keys.is_empty() {
+            return Ok(());
+        }
+        let look = redis::cmd("EXISTS").arg(keys).to_owned();
+        let mut has_written = false;
+        let masters: Vec<_> = (0..self.members.len()).filter(|&index| self.is_master(index)).collect();
+        for index in masters {
+            let before = self.members[index].node.offset()?;
+            self.ask(index, &look, "EXISTS")?;
+            has_written |= index == self.master && self.members[index].node.offset()? > before;
+        }
+        // What else is in the stream is no effect (for a script whose DEL finds nothing 6.2.5 sends an empty transaction).
+        if has_written { self.mark_now() } else { Ok(()) }
+    }
+
+    pub(super) fn start_nodes(&mut self) -> Result<(), Error> {
+        self.members.clear();
+        self.half_open.clear();
+        let settings = NodeSettings { fsync: fsync_setting(&self.config) };
+        for index in 0..self.config.nodes() {
+            let node = ServerNode::start_with(&self.server, START_MS, settings)?;
+            let connection = self.connect(&node)?;
+            let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
+            self.members.push(GroupMember { node, connection, gate: None, role });
+        }
+        self.master = 0;
+        self.open_addresses()?;
+        for replica in 1..self.members.len() {
+            self.follow_master(replica)?;
+        }
+        for member in &self.members {
+            self.require_replicas(&member.node)?;
+        }
+        self.sync_disks()?;
+        self.is_worn = false;
+        self.is_fresh = true;
+        Ok(())
+    }
+
+    /// A connection to a node that has been sent the setup commands.
+    pub(super) fn connect(&self, node: &ServerNode) -> Result<Connection, Error> {
+        let mut connection = node.connect()?;
+        for command in &self.setup {
+            connection.req_command(command).map_err(Error::redis("a setup command"))?;
+        }
+        Ok(connection)
+    }
+
+    /// Makes the node count its replicas before it writes, where the scenario says so.
+    pub(super) fn require_replicas(&self, node: &ServerNode) -> Result<(), Error> {
+        let cluster = &self.config.cluster;
+        if cluster.min_replicas == 0 {
+            return Ok(());
+        }
+        let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(self.config.time.tick_ms);
+        let max_lag_seconds = u32::try_from(max_lag_ms / 1000).unwrap_or(u32::MAX);
+        node.require_replicas(cluster.min_replicas.into(), max_lag_seconds)
+    }
+
+    pub(super) fn sync_disks(&self) -> Result<(), Error> {
+        (0..self.members.len()).try_for_each(|node| self.sync_disk(node))
+    }
+
+    /// What the node has written is on its disk, if it has one. After a full copy that takes until a child process has
+    /// rewritten the AOF.
+    pub(super) fn sync_disk(&self, node: usize) -> Result<(), Error> {
+        match self.config.cluster.fsync {
+            Fsync::None => Ok(()),
+            Fsync::EverySecond => self.members[node].node.sync_disk(),
+            Fsync::Always => self.members[node].node.wait_written(),
+        }
+    }
+}
+
+/// `appendfsync`, where nodes have an AOF.
+fn fsync_setting(config: &Config) -> Option<&'static str> {
+    match config.cluster.fsync {
+        Fsync::None => None,
+        Fsync::EverySecond => Some("everysec"),
+        Fsync::Always => Some("always"),
+    }
+}

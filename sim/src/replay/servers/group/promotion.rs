@@ -1,0 +1,162 @@
+//! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
+
+use std::sync::atomic::AtomicBool;
+
+use lockstep_model::config::PromoteRule;
+use lockstep_model::trace::Trace;
+
+use super::members::{HalfOpenLink, MemberRole, ServerGroup};
+use crate::replay::Error;
+use crate::replay::node_names::name_of_node;
+use crate::replay::servers::addresses::Addresses;
+use crate::replay::servers::gate::Gate;
+use crate::replay::servers::node::ServerNode;
+use crate::replay::servers::sentinel::{Failover, Sentinels, priorities, refuse_trace};
+
+/// The sentinels of a replay under sentinels, and what they did in the current history.
+pub struct SentinelWatch {
+    stop: &'static AtomicBool,
+    sentinels: Option<Sentinels>,
+    failovers: Vec<Failover>,
+}
+
+impl SentinelWatch {
+    /// No sentinel is started yet. Every wait for one ends once `stop` is set.
+    pub const fn new(stop: &'static AtomicBool) -> Self {
+        Self { stop, sentinels: None, failovers: Vec::new() }
+    }
+}
+
+impl ServerGroup {
+    /// Makes a replica the master. Where sentinels decide, waits until they have promoted it. Returns what was done, in
+    /// words.
+    ///
+    /// # Errors
+    /// `SentinelChose`, `NoFailover`, `Stopped`; as [`ServerNode::promote`].
+    pub fn promote(&mut self, node: usize, step: usize) -> Result<String, Error> {
+        self.leave_master(node, node)?;
+        let how = self.make_master(node, step)?;
+        self.members[node].role = MemberRole::Master;
+        self.master = node;
+        self.is_worn = true;
+        Ok(format!("{}: {how}", name_of_node(node)))
+    }
+
+    /// Makes a replica the master while the master runs; the other replicas leave the old master. Returns what was done, in
+    /// words.
+    ///
+    /// # Errors
+    /// As `promote`; as [`ServerNode::hand_over`].
+    pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, Error> {
+        let old = self.master;
+        let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
+        let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
+        let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        let gone = leaving.into_iter().filter_map(|replica| {
+            let gate = self.members[replica].gate.take()?;
+            Some(HalfOpenLink { master: old, gate })
+        });
+        let gone = gone.collect();
+        self.end_links(gone)?;
+        if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
+    }
+
+    /// Starts the sentinels of a history, where they decide.
+    ///
+    /// # Errors
+    /// `NotForSentinel`; as [`Sentinels::start`].
+    pub fn start_sentinels(&mut self, trace: &Trace) -> Result<(), Error> {
+        let Some(watch) = &mut self.watch else { return Ok(()) };
+        refuse_trace(trace)?;
+        watch.failovers.clear();
+        for (member, priority) in self.members.iter().zip(priorities(trace)) {
+            member.node.set_priority(priority)?;
+        }
+        if let Some(addresses) = &self.addresses {
+            watch.sentinels = Some(Sentinels::start(&self.server, addresses, self.master, watch.stop)?);
+        }
+        self.is_worn = true;
+        Ok(())
+    }
+
+    /// Ends the sentinels. Returns their failovers, and whether they promoted a replica where the history does not.
+    pub fn end_sentinels(&mut self) -> (Vec<Failover>, bool) {
+        let Some(watch) = &mut self.watch else { return (Vec::new(), false) };
+        let are_ahead = watch.sentinels.take().is_some_and(|sentinels| sentinels.are_ahead());
+        (std::mem::take(&mut watch.failovers), are_ahead)
+    }
+
+    /// Asks a sentinel for the master, as this client would: the sentinel's name and the node that it names. `None` where no
+    /// sentinels watch.
+    ///
+    /// # Errors
+    /// As [`Sentinels::ask_for_master`].
+    pub fn ask_sentinel(&self, client: usize) -> Result<Option<(String, String)>, Error> {
+        let sentinels = self.watch.as_ref().and_then(|watch| watch.sentinels.as_ref());
+        sentinels.map(|sentinels| sentinels.ask_for_master(client)).transpose()
+    }
+
+    /// Gives new nodes their addresses, where somebody must find them by address: a sentinel, or a master that hands over.
+    pub(super) fn open_addresses(&mut self) -> Result<(), Error> {
+        if let Some(watch) = &mut self.watch {
+            watch.sentinels = None;
+        } else if self.config.faults.hand_over == 0 {
+            return Ok(());
+        }
+        self.addresses = Some(Addresses::open(self.members.iter().map(|member| &member.node))?);
+        Ok(())
+    }
+
+    /// Prepares the sentinels for the failover that follows when this node is killed.
+    pub(super) fn expect_failover_of(&mut self, node: usize) -> Result<(), Error> {
+        let sentinels = self.watch.as_mut().and_then(|watch| watch.sentinels.as_mut());
+        sentinels.filter(|_| node == self.master).map_or(Ok(()), |sentinels| sentinels.note_death(node))
+    }
+
+    /// `FAILOVER`: the master itself hands over to a replica that has everything.
+    fn fail_over(&mut self, node: usize) -> Result<String, Error> {
+        let old = self.master;
+        let back = Gate::open(self.members[node].node.socket())?;
+        let addresses = self.addresses.as_ref().ok_or_else(|| Error::link("the nodes have no addresses"))?;
+        let through = self.members[node].gate.take().ok_or_else(|| Error::link("the replica has no gate"))?;
+        let (master, heir) = (&self.members[old].node, &self.members[node].node);
+        addresses.hand_over((master, old), (heir, node), &through, &back)?;
+        through.close();
+        back.mark(heir.offset()?);
+        back.release_all()?;
+        self.members[old].gate = Some(back);
+        (self.members[old].role, self.members[node].role) = (MemberRole::Replica, MemberRole::Master);
+        self.master = node;
+        self.is_worn = true;
+        self.sync_disk(old)?;
+        self.drop_subscribers(old)?;
+        Ok(format!("{}: FAILOVER TO {}", name_of_node(old), name_of_node(node)))
+    }
+
+    /// Makes a replica master, or waits until the sentinels have. Returns what was done, in words.
+    fn make_master(&mut self, node: usize, step: usize) -> Result<String, Error> {
+        let Some(watch) = &mut self.watch else {
+            self.members[node].node.promote()?;
+            return Ok("REPLICAOF NO ONE → OK".to_owned());
+        };
+        let sentinels = watch.sentinels.as_mut().ok_or_else(|| Error::link("no sentinel is running"))?;
+        let running: Vec<(usize, &ServerNode)> = self
+            .members
+            .iter()
+            .enumerate()
+            .filter(|(_, member)| member.role != MemberRole::Dead)
+            .map(|(index, member)| (index, &member.node))
+            .collect();
+        let failover = sentinels.wait_for_failover(&running, node, step)?;
+        let how =
+            format!("Sentinel has promoted it, {} ms after the death of {}", failover.took.as_millis(), failover.died);
+        watch.failovers.push(failover);
+        for index in 0..self.members.len() {
+            if self.members[index].role != MemberRole::Dead {
+                self.members[index].node.reconnect()?;
+                self.members[index].connection = self.connect(&self.members[index].node)?;
+            }
+        }
+        Ok(how)
+    }
+}

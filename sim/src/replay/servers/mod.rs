@@ -1,0 +1,33 @@
+//! The servers of a replay: real processes, made deterministic.
+//!
+//! A server is deterministic once nothing reaches it by chance. So its time comes from the harness (`clock`), a replica
+//! receives a write when the harness releases it (`gate`, which parses the link with `replication_stream`), and a process
+//! shares nothing with the machine but its processor (`node`, which runs a program that `server` has found, in a folder
+//! that a `lockfile_dir` deletes even after a kill).
+//!
+//! `group` is all servers of one scenario: a master, its replicas, and the faults that happen to them. The history decides
+//! on failovers, or real sentinels if they are asked for (`sentinel`).
+
+mod address_proxy;
+mod addresses;
+mod clock;
+mod control;
+mod gate;
+mod group;
+mod limits;
+mod lockfile_dir;
+mod node;
+mod process;
+mod replication_stream;
+pub mod sentinel;
+mod server;
+mod tcp_proxy;
+
+pub use addresses::Addresses;
+pub use clock::{Clock, ClockLibrary};
+pub use control::{ServerRole, scan_every_key};
+pub use gate::{Effect, Gate};
+pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
+pub use limits::{ANSWER_WAIT, LINK_WAIT};
+pub use node::{NodeSettings, ServerNode};
+pub use server::Server;

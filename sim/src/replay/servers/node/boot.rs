@@ -1,0 +1,145 @@
+//! How a node's process is started: with which options, in which folder, under which clock.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command};
+use std::sync::Arc;
+
+use redis::Value;
+
+use crate::replay::Error;
+use crate::replay::servers::clock::{Clock, ClockLibrary};
+use crate::replay::servers::control::Control;
+use crate::replay::servers::lockfile_dir::LockfileDir;
+use crate::replay::servers::process::{ServerLog, StartingChild};
+use crate::replay::servers::server::Server;
+use crate::replay::version::Version;
+
+/// What distinguishes one node's configuration from another's.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct NodeSettings {
+    /// `appendfsync` of a node with an AOF; `None`: it has no AOF.
+    pub fsync: Option<&'static str>,
+}
+
+/// What a node's process needs on this machine, and what is left when it ends. Deleted with the node.
+#[derive(Debug)]
+pub struct Home {
+    /// The node's folder.
+    pub folder: LockfileDir,
+    /// Where the node listens.
+    pub socket: PathBuf,
+    library: Arc<ClockLibrary>,
+}
+
+impl Home {
+    /// A new folder with nothing in it.
+    ///
+    /// # Errors
+    /// `NeedsLinux`; `System` if the folder of temporary files is not usable.
+    pub fn create() -> Result<Self, Error> {
+        let library = ClockLibrary::shared()?;
+        let folder = LockfileDir::new().map_err(Error::system("create a folder"))?;
+        let home = Self { socket: folder.path().join("s"), folder, library };
+        home.check()?;
+        Ok(home)
+    }
+
+    /// Where a server writes its data, by default.
+    pub fn data(&self) -> PathBuf {
+        self.folder.path().join("dump.rdb")
+    }
+
+    /// Reports early and clearly what the loader and the socket would only hint at.
+    fn check(&self) -> Result<(), Error> {
+        // The length of `sun_path` on Linux is 108, with its closing zero.
+        const LONGEST_SOCKET: usize = 107;
+        let unfit = |why| Error::System {
+            attempted: "use the folder of temporary files (TMPDIR)",
+            source: io::Error::new(io::ErrorKind::InvalidInput, why),
+        };
+        if self.socket.as_os_str().len() > LONGEST_SOCKET {
+            return Err(unfit("its path is too long for a socket in it"));
+        }
+        let library = self.library.path().as_os_str().as_encoded_bytes();
+        if library.iter().any(|byte| b" :".contains(byte)) {
+            return Err(unfit("LD_PRELOAD allows no space and no colon in its path"));
+        }
+        Ok(())
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+}
+
+/// Starts a process, waits until it answers, and checks that it uses our clock.
+///
+/// # Errors
+/// `WouldNotStart`, `ClockNotInForce`, `System`.
+pub fn boot(server: &Server, settings: NodeSettings, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
+    let log = ServerLog { folder: home.path().to_owned() };
+    let mut child = StartingChild::start(command(server, settings, home, clock, &log)?)?;
+    let mut control = child.wait_for_answer(server, &home.socket, &log)?;
+    // The background search for expired keys depends on chance, and so would its DELs in the stream. Without it keys are
+    // deleted when they are accessed; for every command a key that has expired is gone either way.
+    control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
+    let (set_ms, seen_ms) = (clock.now_ms(), control.time_ms()?);
+    if seen_ms != set_ms {
+        return Err(Error::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
+    }
+    Ok((child.keep()?, control))
+}
+
+fn command(
+    server: &Server,
+    settings: NodeSettings,
+    home: &Home,
+    clock: &Clock,
+    log: &ServerLog,
+) -> Result<Command, Error> {
+    // The harness moves the clock by any amount, so nothing may end because much time seems to have passed: no link
+    // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings counts real
+    // seconds, and each ping would be bytes in the stream that no step wrote.
+    const CONSTANT: &[(&str, &str)] = &[
+        ("--port", "0"),
+        ("--daemonize", "no"),
+        ("--save", ""),
+        ("--repl-diskless-sync", "yes"),
+        ("--repl-diskless-sync-delay", "0"),
+        ("--repl-diskless-load", "swapdb"),
+        ("--repl-ping-replica-period", "1000000000"),
+        ("--repl-timeout", "2000000000"),
+        ("--repl-backlog-size", "16mb"),
+        ("--repl-backlog-ttl", "0"),
+        // The allocator's own threads sleep until a time of the wall clock. While that stands still they spin (seen with
+        // Redis 6.2.5: one core each).
+        ("--jemalloc-bg-thread", "no"),
+        // The timer notices clients that time out and children that end: every 10 ms instead of every 100.
+        ("--hz", "100"),
+    ];
+    let mut command = Command::new(server.path());
+    for (name, value) in CONSTANT {
+        command.args([name, value]);
+    }
+    match settings.fsync {
+        Some(when) => command.args(["--appendonly", "yes", "--appendfsync", when]),
+        None => command.args(["--appendonly", "no"]),
+    };
+    // Older servers allow DEBUG by default and reject the option.
+    if server.version() >= (Version { major: 7, minor: 0, patch: 0 }) {
+        command.args(["--enable-debug-command", "yes"]);
+    }
+    command
+        .arg("--unixsocket")
+        .arg(&home.socket)
+        .arg("--logfile")
+        .arg(log.file())
+        .arg("--dir")
+        .arg(home.path())
+        .current_dir(home.path())
+        .env("LD_PRELOAD", home.library.path())
+        .env("LOCKSTEP_CLOCK", clock.path());
+    log.redirect(&mut command)?;
+    Ok(command)
+}

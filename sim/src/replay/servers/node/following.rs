@@ -1,0 +1,103 @@
+//! A node among others: how it begins to follow a master, hands over, and is found by Sentinel.
+
+use redis::Value;
+
+use super::server_node::ServerNode;
+use crate::replay::Error;
+use crate::replay::servers::control::{Control, ServerRole, connect};
+use crate::replay::servers::gate::Gate;
+use crate::replay::servers::limits::LINK_WAIT;
+
+impl ServerNode {
+    /// As `follow`, with ports that the caller chooses: the node announces itself as `announced`, and connects to `asked`,
+    /// which leads to its gate.
+    ///
+    /// # Errors
+    ///
+    /// As `follow`.
+    pub fn follow_at(&self, gate: &Gate, announced: u16, asked: u16) -> Result<(), Error> {
+        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
+        let mut control = self.control();
+        announce(&mut control, announced)?;
+        control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;
+        gate.wait_for_commands()?;
+        control.wait(LINK_WAIT, "a replica to load its copy", |control| {
+            Ok(control.replication()?.get("master_link_status").is_some_and(|status| status == "up"))
+        })?;
+        master.wait_online(announced)?;
+        gate.attach(Control::new(self.connect()?), master, announced);
+        // A master sends commands only after an acknowledgement that it receives once its side of the copy is done. The
+        // replica's own often comes too early, and its next one a second later.
+        gate.acknowledge()
+    }
+
+    /// Hands over to a replica that has everything (`FAILOVER`), and follows it through the gate `back`. From now on this
+    /// node announces the first port; the replica announces the second, and is reached `through` its gate until then.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the master does not hand over, or does not follow the new one; `Redis`; `Link`.
+    pub fn hand_over(
+        &self,
+        heir: &Self,
+        (announced, target): (u16, u16),
+        through: &Gate,
+        back: &Gate,
+    ) -> Result<(), Error> {
+        let mut control = self.control();
+        announce(&mut control, announced)?;
+        through.acknowledge()?;
+        let failover = redis::cmd("FAILOVER").arg(&["TO", "127.0.0.1", &target.to_string()]).to_owned();
+        control.ask::<Value>("FAILOVER", &failover)?;
+        control.wait(LINK_WAIT, "a master to hand over", |control| {
+            let replication = control.replication()?;
+            let field = |name: &str| replication.get(name).map(String::as_str);
+            // The master asks its replicas for their offsets, and the gate answers for them.
+            if field("master_failover_state") == Some("waiting-for-sync") {
+                through.acknowledge()?;
+            }
+            Ok(field("role") == Some("slave") && field("master_link_status") == Some("up"))
+        })?;
+        back.wait_for_commands()?;
+        let mut master = Control::new(heir.connect()?);
+        master.wait(LINK_WAIT, "a replica to take over", |master| Ok(master.role()?.0 == ServerRole::Master))?;
+        master.wait_online(announced)?;
+        back.attach(Control::new(self.connect()?), master, announced);
+        back.acknowledge()
+    }
+
+    /// Sets how early Sentinel chooses this replica (`replica-priority`): the lowest number first, 0 never.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn set_priority(&self, priority: u32) -> Result<(), Error> {
+        let setting = ["SET", "replica-priority", &priority.to_string()];
+        self.control().ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&setting)).map(drop)
+    }
+
+    /// The port at which a replica looks for its master; `None` for a master. Asked on a new connection: Sentinel ends all
+    /// others when it changes what a server follows.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running, or ends this connection too.
+    pub fn master_port(&self) -> Result<Option<u16>, Error> {
+        let mut control = Control::new(self.connect()?);
+        if control.role()?.0 == ServerRole::Master {
+            return Ok(None);
+        }
+        let port = control.replication()?.get("master_port").and_then(|port| port.parse().ok());
+        port.map(Some).ok_or_else(|| Error::link("a replica does not report its master_port"))
+    }
+}
+
+/// Sets the port by which other servers know this node.
+fn announce(control: &mut Control, port: u16) -> Result<(), Error> {
+    let port = port.to_string();
+    [("replica-announce-ip", "127.0.0.1"), ("replica-announce-port", &port)].into_iter().try_for_each(
+        |(setting, value)| {
+            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value])).map(drop)
+        },
+    )
+}

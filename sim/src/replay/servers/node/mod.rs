@@ -1,0 +1,9 @@
+//! A private server: one process of our own, its files and its clock.
+
+mod boot;
+mod disk;
+mod following;
+mod server_node;
+
+pub use boot::NodeSettings;
+pub use server_node::ServerNode;

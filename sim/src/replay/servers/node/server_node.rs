@@ -1,0 +1,316 @@
+//! A private server: it is started for us, and it ends with us.
+//!
+//! It shares nothing with other programs: its folder is temporary, it listens on a socket in that folder and on no port,
+//! the harness sets its clock (`clock`), and its master, if it has one, reaches it through a `Gate`.
+
+use std::fs;
+use std::io;
+use std::path::Path;
+use std::process::Child;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+use redis::{Connection, Value};
+
+use super::boot::{Home, NodeSettings, boot};
+use super::disk::Files;
+use crate::replay::Error;
+use crate::replay::servers::clock::Clock;
+use crate::replay::servers::control::{Control, ServerRole, connect, scan_every_key};
+use crate::replay::servers::gate::Gate;
+use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::server::Server;
+
+/// One server process of our own. Dropping it kills the process.
+#[derive(Debug)]
+pub struct ServerNode {
+    server: Server,
+    settings: NodeSettings,
+    /// What a power cut leaves on the disk, where that is less than what was written.
+    pub(super) disk: Mutex<Option<Files>>,
+    child: Mutex<Child>,
+    control: Mutex<Control>,
+    requires_replicas: AtomicBool,
+    clock: Clock,
+    pub(super) home: Home,
+}
+
+impl ServerNode {
+    /// Starts an empty master whose clock shows `start_ms`, in milliseconds since 1970.
+    ///
+    /// # Errors
+    ///
+    /// `WouldNotStart` and `ClockNotInForce` contain the last lines of the server's log; `NeedsLinux`; `System` for what
+    /// the machine refuses.
+    pub fn start(server: &Server, start_ms: i64) -> Result<Self, Error> {
+        Self::start_with(server, start_ms, NodeSettings::default())
+    }
+
+    /// As `start`, with settings, which also apply whenever the node is restarted.
+    ///
+    /// # Errors
+    ///
+    /// As `start`.
+    pub fn start_with(server: &Server, start_ms: i64, settings: NodeSettings) -> Result<Self, Error> {
+        let home = Home::create()?;
+        let clock = Clock::create(home.folder.path(), start_ms)?;
+        let (child, control) = boot(server, settings, &home, &clock)?;
+        Ok(Self {
+            server: server.clone(),
+            settings,
+            disk: Mutex::new(None),
+            child: Mutex::new(child),
+            control: Mutex::new(control),
+            requires_replicas: AtomicBool::new(false),
+            clock,
+            home,
+        })
+    }
+
+    /// A new connection to the node.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn connect(&self) -> Result<Connection, Error> {
+        connect(&self.home.socket).map_err(Error::redis("a new connection"))
+    }
+
+    /// The node's clock, to read. `set_clock` and `advance_clock` move it.
+    pub fn clock(&self) -> &Clock {
+        &self.clock
+    }
+
+    /// Sets the clock, forward or back, and waits until the server has read it: every later command runs at the new time.
+    /// The clock of a node that is down is set as well.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the server does not answer, `TimedOut` if it goes on using the old time.
+    pub fn set_clock(&self, ms: i64) -> Result<(), Error> {
+        self.clock.set_ms(ms);
+        if !self.is_running() {
+            return Ok(());
+        }
+        let mut control = self.control();
+        let seen = |control: &mut Control| Ok(control.time_ms()? == ms);
+        control.wait(LINK_WAIT, &format!("{} to see its clock at {ms} ms", self.server), seen)?;
+        if self.requires_replicas.load(Ordering::Relaxed) { control.recount_replicas() } else { Ok(()) }
+    }
+
+    /// Moves the clock by this much.
+    ///
+    /// # Errors
+    ///
+    /// As `set_clock`.
+    pub fn advance_clock(&self, by_ms: i64) -> Result<(), Error> {
+        self.set_clock(self.clock.now_ms() + by_ms)
+    }
+
+    /// Kills the process (SIGKILL), which can send nothing more. Does nothing if it is dead already.
+    ///
+    /// # Errors
+    ///
+    /// `System` if the kernel refuses.
+    pub fn kill(&self) -> Result<(), Error> {
+        let mut child = self.child();
+        child.kill().map_err(Error::system("kill a server"))?;
+        child.wait().map(drop).map_err(Error::system("await the end of a server"))
+    }
+
+    /// Kills the process after it has written its data to its folder, as on a machine with durable writes.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running; `System` if the kernel refuses.
+    pub fn kill_keeping_data(&self) -> Result<(), Error> {
+        self.control().ask::<Value>("SAVE", &redis::cmd("SAVE"))?;
+        self.kill()
+    }
+
+    /// Starts the process again: with its data after `kill_keeping_data`, with what its AOF contains if it has one, else
+    /// empty. It comes back as a master with the settings of a new node; connections to it are dead.
+    ///
+    /// # Errors
+    ///
+    /// As `start`.
+    pub fn restart(&self) -> Result<(), Error> {
+        self.kill()?;
+        let (child, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
+        *self.child() = child;
+        *self.control() = control;
+        self.requires_replicas.store(false, Ordering::Relaxed);
+        match fs::remove_file(self.home.data()) {
+            // The data were for this start only: the next crash may lose everything.
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::system("delete old data")(error)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether the process lives.
+    pub fn is_running(&self) -> bool {
+        matches!(self.child().try_wait(), Ok(None))
+    }
+
+    /// Makes the node a replica behind `gate`, and waits until it has the master's data and each of the two lists the
+    /// other as linked.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the link is not established; `Link` if the gate is cut; `Redis`.
+    pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
+        let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
+        // A node has no port, so it announces the gate's: a master distinguishes its replicas by their ports.
+        self.follow_at(gate, port, port)
+    }
+
+    /// Makes the node a master with the data it has.
+    ///
+    /// # Errors
+    ///
+    /// `Redis`; `TimedOut` if it stays a replica.
+    pub fn promote(&self) -> Result<(), Error> {
+        let mut control = self.control();
+        control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
+        control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == ServerRole::Master))
+    }
+
+    /// Makes a master refuse writes unless this many replicas have acknowledged in the last so many seconds of its clock
+    /// (`min-replicas-to-write`, `min-replicas-max-lag`). The gates send the acknowledgements.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn require_replicas(&self, count: u32, max_lag_seconds: u32) -> Result<(), Error> {
+        self.requires_replicas.store(count > 0, Ordering::Relaxed);
+        let mut control = self.control();
+        for (setting, value) in [("min-replicas-max-lag", max_lag_seconds), ("min-replicas-to-write", count)] {
+            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg("SET").arg(setting).arg(value))?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a master has noticed that the replica announced as `port` has left.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut`; `Redis` if the node is not running.
+    pub fn wait_without(&self, port: u16) -> Result<(), Error> {
+        self.control().wait(LINK_WAIT, "a master to notice that its replica left", |master| {
+            Ok(master.replica_field(port, "state")?.is_none())
+        })
+    }
+
+    /// Makes the node a replica of an address that nobody answers at; it keeps its data.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn follow_nobody(&self) -> Result<(), Error> {
+        // Nobody listens on port 1 (tcpmux), and a connection there is refused at once.
+        let command = redis::cmd("REPLICAOF").arg("127.0.0.1").arg(1).to_owned();
+        self.control().ask::<Value>("REPLICAOF", &command).map(drop)
+    }
+
+    /// Makes the node run out of memory until it has evicted one key of those with a TTL (`volatile-ttl`), and gives it
+    /// memory again.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it has no key to evict; `Redis` if the node is not running.
+    pub fn drop_one_key(&self) -> Result<(), Error> {
+        let mut control = self.control();
+        let before = dropped_keys(&mut control)?;
+        for (setting, value) in [("maxmemory-policy", "volatile-ttl"), ("maxmemory", "1")] {
+            control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value]))?;
+        }
+        let ended = control.wait(LINK_WAIT, "a server to evict a key", |control| Ok(dropped_keys(control)? > before));
+        control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", "maxmemory", "0"]))?;
+        ended
+    }
+
+    /// Makes a master delete the keys that have expired, and replicate the deletions.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn delete_expired(&self) -> Result<(), Error> {
+        self.control().ask::<Value>("SCAN", &scan_every_key()).map(drop)
+    }
+
+    /// What the node is now.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn role(&self) -> Result<ServerRole, Error> {
+        Ok(self.control().role()?.0)
+    }
+
+    /// The replication offset in bytes: what a master wrote, or what a replica has applied.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn offset(&self) -> Result<u64, Error> {
+        let replication = self.control().replication()?;
+        let offset = replication.get("master_repl_offset").and_then(|offset| offset.parse().ok());
+        offset.ok_or_else(|| Error::link("the server does not report its master_repl_offset"))
+    }
+
+    /// Waits until a replica has applied its master's stream up to `offset`.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut`; `Redis` if the node is not running.
+    pub fn wait_offset(&self, offset: u64) -> Result<(), Error> {
+        self.control().wait_offset(offset)
+    }
+
+    /// Where the node listens.
+    pub fn socket(&self) -> &Path {
+        &self.home.socket
+    }
+
+    /// The program it runs.
+    pub fn server(&self) -> &Server {
+        &self.server
+    }
+
+    /// The process id, for tests and messages.
+    pub fn pid(&self) -> u32 {
+        self.child().id()
+    }
+
+    pub(super) fn control(&self) -> MutexGuard<'_, Control> {
+        self.control.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Steers the node by a new connection: Sentinel ended the old one (`CLIENT KILL TYPE normal`).
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn reconnect(&self) -> Result<(), Error> {
+        let connection = self.connect()?;
+        *self.control() = Control::new(connection);
+        Ok(())
+    }
+
+    fn child(&self) -> MutexGuard<'_, Child> {
+        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// How many keys the node has evicted so far.
+fn dropped_keys(control: &mut Control) -> Result<u64, Error> {
+    let count = control.info("stats")?.get("evicted_keys").and_then(|count| count.parse().ok());
+    count.ok_or_else(|| Error::link("the server does not report its evicted_keys"))
+}
+
+impl Drop for ServerNode {
+    fn drop(&mut self) {
+        // There is nobody to report an error to, and the kernel ends the process with ours anyway.
+        let _ = self.kill();
+    }
+}

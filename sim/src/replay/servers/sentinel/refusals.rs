@@ -1,0 +1,113 @@
+//! Which histories real sentinels can take part in.
+
+use lockstep_model::Action;
+use lockstep_model::config::Config;
+use lockstep_model::trace::{Trace, TraceStep, node_name};
+
+use crate::replay::Error;
+
+/// Refuses a scenario whose histories give Sentinel nothing to do.
+///
+/// # Errors
+/// `NotForSentinel`, with the reason.
+pub fn refuse_world(config: &Config) -> Result<(), Error> {
+    let reason = if config.cluster.replicas == 0 {
+        "the scenario has no replica that could be promoted; say replicas = 1 or 2 in [cluster]"
+    } else if config.faults.crash_node == 0 {
+        "no node of the scenario dies; say crash_node = 1 in [faults]"
+    } else {
+        return Ok(());
+    };
+    Err(Error::NotForSentinel { reason: reason.to_owned() })
+}
+
+/// Refuses a history in which Sentinel would act on its own.
+///
+/// # Errors
+/// `NotForSentinel`, with the reason.
+pub fn refuse_trace(trace: &Trace) -> Result<(), Error> {
+    refuse_world(&trace.config)?;
+    let refused = |reason: String| Err(Error::NotForSentinel { reason });
+    for TraceStep { number, action, .. } in &trace.steps {
+        match *action {
+            Action::RestartNode { node } | Action::Demote { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} returns, and from then on Sentinel decides on its role"
+                ));
+            }
+            Action::HandOver { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} an operator makes {node} the master, unknown to the sentinels"
+                ));
+            }
+            Action::CutLink { node } | Action::Heal { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
+                ));
+            }
+            // What the history's failover consists of, and what Sentinel allows at any time.
+            Action::CrashNode { .. }
+            | Action::Promote { .. }
+            | Action::Discover { .. }
+            | Action::Resync { .. }
+            | Action::Replicate { .. }
+            // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
+            | Action::Fsync { .. } | Action::VanishKey { .. } | Action::ClockJump { .. } | Action::Tick
+            // What clients do, or what happens to them and to their requests.
+            | Action::Acquire { .. }
+            | Action::Subscribe { .. }
+            | Action::SecondAsk { .. }
+            | Action::WakeByMessage { .. }
+            | Action::WakeByTimer { .. }
+            | Action::GiveUp { .. }
+            | Action::Confirm { .. }
+            | Action::Undo { .. }
+            | Action::Work { .. }
+            | Action::Release { .. }
+            | Action::Resubscribe { .. }
+            | Action::Resume { .. }
+            | Action::Deliver { .. }
+            | Action::Renew { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::PauseClient { .. }
+            | Action::LoseMessage { .. }
+            | Action::ForeignRelease { .. }
+            | Action::ForceRelease { .. }
+            | Action::ClientClockJump { .. }
+            | Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            | Action::Interrupt { .. } => {}
+        }
+    }
+    if promoted(trace).next().is_none() {
+        return refused("nobody is promoted in it, so there is nothing for Sentinel to do".to_owned());
+    }
+    Ok(())
+}
+
+/// Per node, the `replica-priority` with which Sentinel promotes in the order of the history. That is a real setting, and
+/// the only one: among equal priorities Sentinel compares offsets and then run ids, which are random.
+pub fn priorities(trace: &Trace) -> Vec<u32> {
+    const DEFAULT: u32 = 100;
+    let mut priorities = vec![DEFAULT; usize::from(trace.config.nodes())];
+    for (rank, node) in (1..).zip(promoted(trace)) {
+        if let Some(priority) = priorities.get_mut(usize::from(node)).filter(|priority| **priority == DEFAULT) {
+            *priority = rank;
+        }
+    }
+    priorities
+}
+
+fn promoted(trace: &Trace) -> impl Iterator<Item = u8> {
+    trace.steps.iter().filter_map(|step| if let Action::Promote { node } = step.action { Some(node) } else { None })
+}

@@ -1,0 +1,179 @@
+//! A TCP port of ours in front of a server that listens on a Unix socket: one thread accepts connections and moves bytes
+//! between each client and its server. What a proxy does with the bytes is up to its [`Relay`]: the gate of a replica holds
+//! replicated writes back (`gate`), and the address of a node leads replicas to their gates (`address_proxy`).
+
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::net::UnixStream;
+use std::thread::{self, JoinHandle};
+
+use rustix::event::{PollFd, PollFlags, poll};
+
+use super::limits::LINK_WAIT;
+use crate::replay::Error;
+
+/// A proxy that runs. Dropping it ends its connections.
+#[derive(Debug)]
+pub struct TcpProxy {
+    port: u16,
+    /// The thread polls its other end: closing this one stops the thread.
+    stop: Option<UnixStream>,
+    thread: Option<JoinHandle<()>>,
+}
+
+/// What a proxy does with its connections.
+pub trait Relay: Send + 'static {
+    /// One connection.
+    type Connection: Relayed;
+
+    /// A client has connected. Earlier connections may be removed from `open`; the new one is added.
+    ///
+    /// # Errors
+    /// The connection cannot be relayed; the client's end is closed.
+    fn accept(&mut self, client: TcpStream, open: &mut Vec<Self::Connection>) -> Result<(), Error>;
+
+    /// A connection has ended, or could not be relayed, or the proxy was stopped.
+    fn ended(&mut self, why: &str);
+
+    /// Whether nothing is moved and nobody accepted any more. Connections stay open until the proxy is dropped.
+    fn is_silent(&self) -> bool {
+        false
+    }
+}
+
+/// One connection through a proxy.
+pub trait Relayed {
+    /// The sockets of the client and of the server, to be polled.
+    fn ends(&self) -> [BorrowedFd<'_>; 2];
+
+    /// The client's end can be read.
+    ///
+    /// # Errors
+    /// One of the two has closed its end, or sent what it never sends: the connection ends.
+    fn read_client(&mut self) -> Result<(), Error>;
+
+    /// The server's end can be read.
+    ///
+    /// # Errors
+    /// As `read_client`.
+    fn read_server(&mut self) -> Result<(), Error>;
+}
+
+impl TcpProxy {
+    /// Opens a port on the loopback interface and starts the thread.
+    ///
+    /// # Errors
+    /// `System` if there is no free port, or no thread can be started.
+    pub fn start(mut relay: impl Relay) -> Result<Self, Error> {
+        // The kernel chooses a free port, which stays ours while the listener lives.
+        let listener =
+            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Error::system("listen on the loopback interface"))?;
+        let port = listener.local_addr().map_err(Error::system("learn the port of a proxy"))?.port();
+        let (stop, stopped) = UnixStream::pair().map_err(Error::system("make a pair of sockets"))?;
+        let thread = thread::Builder::new()
+            .name(format!("proxy-{port}"))
+            .spawn(move || {
+                let ended = relay_until_stopped(&listener, &stopped, &mut relay);
+                relay.ended(&ended.err().map_or("the link is cut".to_owned(), |error| error.to_string()));
+            })
+            .map_err(Error::system("start the thread of a proxy"))?;
+        Ok(Self { port, stop: Some(stop), thread: Some(thread) })
+    }
+
+    /// The port that clients connect to.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+}
+
+impl Drop for TcpProxy {
+    fn drop(&mut self) {
+        self.stop = None;
+        if let Some(thread) = self.thread.take() {
+            // A panic of the thread was reported on stderr, and its connections are gone either way.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Sets a proxied connection up: small writes leave at once, and a peer that stopped reading does not stop us for ever.
+///
+/// # Errors
+/// `System`.
+pub fn set_up_client(client: &TcpStream) -> Result<(), Error> {
+    client.set_nodelay(true).map_err(Error::system("set up a link"))?;
+    client.set_write_timeout(Some(LINK_WAIT)).map_err(Error::system("set up a link"))
+}
+
+/// A connection to the server behind a proxy, with a deadline for writes.
+///
+/// # Errors
+/// `System` if the server does not accept it.
+pub fn connect_server(socket: &std::path::Path) -> Result<UnixStream, Error> {
+    let server = UnixStream::connect(socket).map_err(Error::system("reach a server"))?;
+    server.set_write_timeout(Some(LINK_WAIT)).map_err(Error::system("set up a link"))?;
+    Ok(server)
+}
+
+/// The bytes that can be read now.
+///
+/// # Errors
+/// `Link` if this end was closed; `System`.
+pub fn read_available(from: &mut impl std::io::Read, whose: &'static str) -> Result<Vec<u8>, Error> {
+    let mut buffer = vec![0; 16384];
+    let count = from.read(&mut buffer).map_err(Error::system("read from a link"))?;
+    if count == 0 {
+        return Err(Error::link(format!("the {whose} closed the connection")));
+    }
+    buffer.truncate(count);
+    Ok(buffer)
+}
+
+/// Writes all of the bytes.
+///
+/// # Errors
+/// `Link` if the other end does not read them.
+pub fn write_all(to: &mut impl std::io::Write, bytes: &[u8], whose: &'static str) -> Result<(), Error> {
+    to.write_all(bytes).map_err(|error| Error::link(format!("the {whose} does not read: {error}")))
+}
+
+/// Moves bytes until `stopped` is closed. One thread serves all connections, and sleeps in `poll` while nothing comes.
+fn relay_until_stopped<R: Relay>(listener: &TcpListener, stopped: &UnixStream, relay: &mut R) -> Result<(), Error> {
+    let mut open: Vec<R::Connection> = Vec::new();
+    loop {
+        let mut sockets = vec![watch(stopped.as_fd())];
+        if !relay.is_silent() {
+            sockets.push(watch(listener.as_fd()));
+            sockets.extend(open.iter().flat_map(Relayed::ends).map(watch));
+        }
+        match poll(&mut sockets, None) {
+            Err(rustix::io::Errno::INTR) => continue,
+            polled => polled.map_err(|errno| Error::system("poll the sockets of a proxy")(errno.into()))?,
+        };
+        let ready: Vec<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
+        if ready[0] {
+            return Ok(());
+        }
+        // The relay may have fallen silent during the poll: from then on nothing is read.
+        if relay.is_silent() {
+            continue;
+        }
+        let mut of_connections = ready[2..].chunks(2);
+        open.retain_mut(|connection| {
+            let Some([client, server]) = of_connections.next() else { return true };
+            // Answers first: the next request may be for another server.
+            let moved = (if *server { connection.read_server() } else { Ok(()) })
+                .and_then(|()| if *client { connection.read_client() } else { Ok(()) });
+            moved.inspect_err(|error| relay.ended(&error.to_string())).is_ok()
+        });
+        if ready[1] {
+            let accepted = listener.accept().map_err(Error::system("accept a connection"));
+            let relayed = accepted.and_then(|(client, _)| relay.accept(client, &mut open));
+            relayed.unwrap_or_else(|error| relay.ended(&error.to_string()));
+        }
+    }
+}
+
+fn watch(socket: BorrowedFd<'_>) -> PollFd<'_> {
+    PollFd::from_borrowed_fd(socket, PollFlags::IN)
+}

@@ -1,0 +1,116 @@
+//! What an action means to the clients: which part of a request's way it is, if it is part of one.
+
+use lockstep_model::Action;
+use lockstep_model::client::Slot;
+
+/// A client and the slot of its request.
+pub type RequestKey = (u8, Slot);
+
+/// What the clients do in a step, or what happens to their requests and messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ClientPart {
+    /// A thread sends a request, if the step sends one at all.
+    Asks,
+    /// The answer to a thread's `WAIT`, or its timeout.
+    Confirms {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
+    /// An unlock message reaches a client, or is lost on the way.
+    TakesMessage {
+        /// From 0.
+        client: u8,
+    },
+    /// A node executes a request in flight.
+    Executes(RequestKey),
+    /// The caller receives the answer to a request in flight.
+    Answers(RequestKey),
+    /// The caller sends the request again, and gives the old one up.
+    Resends(RequestKey),
+    /// The caller gives the request up.
+    GivesUp(RequestKey),
+    /// Nothing that is sent or received.
+    Nothing,
+}
+
+impl ClientPart {
+    /// Of this action.
+    pub const fn of(action: Action) -> Self {
+        match action {
+            Action::Acquire { .. }
+            | Action::SecondAsk { .. }
+            | Action::WakeByMessage { .. }
+            | Action::WakeByTimer { .. }
+            | Action::Release { .. }
+            | Action::ForeignRelease { .. }
+            | Action::Undo { .. }
+            | Action::Renew { .. }
+            | Action::ForceRelease { .. } => Self::Asks,
+            Action::Confirm { client, thread } => Self::Confirms { client, thread },
+            Action::Deliver { client } | Action::LoseMessage { client } => Self::TakesMessage { client },
+            Action::Execute { client, slot } => Self::Executes((client, slot)),
+            Action::Answer { client, slot } => Self::Answers((client, slot)),
+            Action::Resend { client, slot } => Self::Resends((client, slot)),
+            Action::Abandon { client, slot } => Self::GivesUp((client, slot)),
+            Action::Interrupt { client, thread } => Self::GivesUp((client, Slot::of_thread(thread))),
+            // The state after the step says which requests are lost, and which subscriptions there are.
+            Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            | Action::Subscribe { .. }
+            | Action::Resubscribe { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::GiveUp { .. }
+            // Inside a client's process.
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Work { .. }
+            | Action::Discover { .. }
+            | Action::PauseClient { .. }
+            | Action::Resume { .. }
+            | Action::ClientClockJump { .. }
+            // Servers, links and time.
+            | Action::Replicate { .. }
+            | Action::Promote { .. }
+            | Action::Resync { .. }
+            | Action::Demote { .. }
+            | Action::Fsync { .. }
+            | Action::Heal { .. }
+            | Action::RestartNode { .. }
+            | Action::CutLink { .. }
+            | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::CrashNode { .. }
+            | Action::HandOver { .. }
+            | Action::Tick => Self::Nothing,
+        }
+    }
+
+    /// The request that the caller gives up, though it may still be executed.
+    pub const fn given_up(self) -> Option<RequestKey> {
+        match self {
+            Self::Resends(key) | Self::GivesUp(key) => Some(key),
+            Self::Asks
+            | Self::Confirms { .. }
+            | Self::TakesMessage { .. }
+            | Self::Executes(_)
+            | Self::Answers(_)
+            | Self::Nothing => None,
+        }
+    }
+
+    /// The request whose slot may hold a new request after the step, though it held one before.
+    pub const fn renewed(self) -> Option<RequestKey> {
+        match self {
+            Self::Resends(key) | Self::Answers(key) => Some(key),
+            Self::Asks
+            | Self::Confirms { .. }
+            | Self::TakesMessage { .. }
+            | Self::Executes(_)
+            | Self::GivesUp(_)
+            | Self::Nothing => None,
+        }
+    }
+}

@@ -1,0 +1,226 @@
+//! The requests of clients on a split network: sending, execution and answer are steps of their own, and each request has
+//! connections of its own ([`HeldRequest`]).
+
+use lockstep_model::Reply;
+use lockstep_model::client::Slot;
+use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
+use redis::Value;
+
+use super::client_part::{ClientPart, RequestKey};
+use super::held_request::HeldRequest;
+use super::wait_connection::{end_wait, is_blocked_in_wait, wait_command};
+use crate::replay::Error;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::testbed::{Expected, Testbed};
+use crate::replay::translate::{Translator, acknowledged};
+
+/// The requests in flight of all clients.
+#[derive(Default)]
+pub struct RequestsInFlight {
+    requests: Vec<(RequestKey, HeldRequest)>,
+}
+
+impl RequestsInFlight {
+    /// Whether a node has a `WAIT` that it has not answered.
+    pub fn has_open_wait(&self) -> bool {
+        self.requests.iter().any(|(_, request)| request.waits())
+    }
+
+    /// The node receives what the client wrote, and its answer is held. Returns that node.
+    ///
+    /// # Errors
+    /// `NothingInFlight`; as [`HeldRequest::execute`].
+    pub fn execute(
+        &mut self,
+        key: RequestKey,
+        step: HistoryStep<'_>,
+        translator: &Translator,
+        testbed: &mut Testbed,
+    ) -> Result<usize, Error> {
+        let state = state_of(step.before, key).ok_or(Error::NothingInFlight)?;
+        let node = testbed.servers.index_of(&state.node);
+        let found = self.requests.iter_mut().find(|(at, _)| *at == key);
+        let (_, request) = found.ok_or(Error::NothingInFlight)?;
+        let socket = testbed.servers.node(node).socket();
+        let after = &step.step.state;
+        let value = if waits_after(after, key) || is_counted(after, key) {
+            request.execute_and_wait(socket)?
+        } else {
+            request.execute(socket)?
+        };
+        let words = translator.reply_words(step.step.answer);
+        let expected = Expected::Reply { at: step.place(), words, request: request.request.clone() };
+        testbed.compare_answer(node, &expected, &value)?;
+        Ok(node)
+    }
+
+    /// The client receives the answer that was held. If it then sends the command that follows an answer, returns the node
+    /// that executed this.
+    ///
+    /// # Errors
+    /// `NothingInFlight`; as [`HeldRequest::answers`]; `Redis`.
+    pub fn answer(
+        &mut self,
+        (client, slot): RequestKey,
+        step: HistoryStep<'_>,
+        translator: &Translator,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, Error> {
+        let mut request = self.take((client, slot)).ok_or(Error::NothingInFlight)?;
+        let values = request.answers()?;
+        let meaning = match (values.as_slice(), step.step.answer) {
+            ([_, Value::Int(replicas)], Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => {
+                acknowledged(*replicas)
+            }
+            ([value, ..], _) => request.request.answer_words(value).unwrap_or_else(|error| error.to_string()),
+            ([], _) => return Err(Error::NothingInFlight),
+        };
+        let words = translator.reply_words(step.step.answer);
+        testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
+        testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
+
+        // A caller that has given up does not read the answer, and so sends nothing after it.
+        let Some(command) = request.request.follow_up.filter(|_| slot != Slot::Late) else { return Ok(None) };
+        let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
+        if !testbed.servers.is_master(node) {
+            return Ok(None);
+        }
+        testbed.servers.ask(node, &command, "DEL of a receipt")?;
+        Ok(Some(node))
+    }
+
+    /// Reads the answers to `WAIT` that nodes give in this step, sends what the step sends, and drops what is lost, answered
+    /// or given up.
+    ///
+    /// # Errors
+    /// As [`HeldRequest::end_wait`] and [`HeldRequest::send`]; `TimedOut`.
+    pub fn observe(
+        &mut self,
+        step: HistoryStep<'_>,
+        translator: &Translator,
+        testbed: &mut Testbed,
+    ) -> Result<(), Error> {
+        self.observe_waits(step, translator, testbed)?;
+        for client in (0u8..).take(step.step.state.clients.len()) {
+            self.keep_given_up(client, step);
+            for slot in Slot::ALL {
+                self.follow((client, slot), step, translator, testbed)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, key: RequestKey) -> Option<HeldRequest> {
+        let index = self.requests.iter().position(|(at, _)| *at == key)?;
+        Some(self.requests.swap_remove(index).1)
+    }
+
+    /// Reads what nodes answer to a `WAIT` in the step in which the model's nodes answer it.
+    fn observe_waits(
+        &mut self,
+        step: HistoryStep<'_>,
+        translator: &Translator,
+        testbed: &mut Testbed,
+    ) -> Result<(), Error> {
+        let is_timeout = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
+        let after = &step.step.state;
+        for (key, request) in self.requests.iter_mut().filter(|(_, request)| request.waits()) {
+            let answered = state_of(after, *key).filter(|_| is_counted(after, *key));
+            if let Some((state, reply)) = answered.and_then(|state| Some((state, state.answer?))) {
+                let redis = wait_answer(request, &state.node, is_timeout, testbed)?;
+                testbed.findings.note(|| format!("{}: WAIT → {redis}", state.node));
+                let words = translator.reply_words(reply);
+                testbed.findings.compare(step.place(), || "reply to WAIT".to_owned(), &words, &redis);
+            } else if !waits_after(after, *key) {
+                request.drop_wait();
+            }
+        }
+        Ok(())
+    }
+
+    /// A request that its caller gives up moves to another slot, from which it may still be executed.
+    fn keep_given_up(&mut self, client: u8, step: HistoryStep<'_>) {
+        let late = (client, Slot::Late);
+        if state_of(&step.step.state, late).is_none() || state_of(step.before, late).is_some() {
+            return;
+        }
+        let given_up = ClientPart::of(step.step.action).given_up().filter(|(of, _)| *of == client);
+        if let Some(mut request) = given_up.and_then(|key| self.take(key)) {
+            request.drop_wait();
+            self.requests.push((late, request));
+        }
+    }
+
+    fn follow(
+        &mut self,
+        key: RequestKey,
+        step: HistoryStep<'_>,
+        translator: &Translator,
+        testbed: &mut Testbed,
+    ) -> Result<(), Error> {
+        let after = &step.step.state;
+        match state_of(after, key) {
+            Some(state) if state.stage == RequestStage::Sent && is_sent_now(step, key) => {
+                self.take(key);
+                let client = key.0;
+                let call = translator.call_of(state, client, thread_of(after, client, state));
+                let request = HeldRequest::send(call, state.asks_for.map(wait_command).as_ref())?;
+                let then = state.asks_for.map_or_else(String::new, |replicas| format!(", WAIT {replicas}"));
+                let call = request.request.call_words();
+                testbed.findings.note(|| format!("{} writes {call}{then}", client_name(client)));
+                self.requests.push((key, request));
+            }
+            Some(state) if state.stage != RequestStage::Lost => {}
+            Some(_) | None => drop(self.take(key)),
+        }
+        Ok(())
+    }
+}
+
+/// What the node answers to the request's `WAIT`; in the step of its timeout, after it was made to.
+fn wait_answer(
+    request: &mut HeldRequest,
+    node: &str,
+    is_timeout: bool,
+    testbed: &mut Testbed,
+) -> Result<String, Error> {
+    let servers = &mut testbed.servers;
+    let node = servers.index_of(node);
+    servers.wait_acknowledged(node)?;
+    if is_timeout {
+        end_wait(servers, node, request.connection_id)?;
+    } else if is_blocked_in_wait(servers, node, request.connection_id)? {
+        request.drop_wait();
+        return Ok("it still waits".to_owned());
+    }
+    let value = request.end_wait()?;
+    redis::from_redis_value(value).map(acknowledged).map_err(|error| Error::link(error.to_string()))
+}
+
+fn state_of(state: &State, (client, slot): RequestKey) -> Option<&RequestState> {
+    state.clients[usize::from(client)].requests.iter().find(|request| request.slot == slot)
+}
+
+/// Whether the lock is granted and the node has not answered the `WAIT` yet.
+fn waits_after(state: &State, key: RequestKey) -> bool {
+    state_of(state, key).is_some_and(|request| request.stage == RequestStage::Confirming)
+}
+
+/// Whether the node has answered the `WAIT`.
+fn is_counted(state: &State, key: RequestKey) -> bool {
+    let answer = state_of(state, key).and_then(|request| request.answer);
+    matches!(answer, Some(Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }))
+}
+
+/// Whether this step sends the request: there was none before, or the step sends another one.
+fn is_sent_now(step: HistoryStep<'_>, key: RequestKey) -> bool {
+    let is_again = ClientPart::of(step.step.action).renewed() == Some(key);
+    let was_given_up = key.1 == Slot::Late && !is_again;
+    !was_given_up && (is_again || state_of(step.before, key).is_none())
+}
+
+fn thread_of(state: &State, client: u8, request: &RequestState) -> u8 {
+    let threads = &state.clients[usize::from(client)].threads;
+    let index = threads.iter().position(|thread| thread.name == request.holder);
+    index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
+}

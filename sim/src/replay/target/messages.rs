@@ -1,0 +1,123 @@
+//! The subscriptions of all clients, and the unlock messages that arrive on them.
+
+use std::collections::VecDeque;
+
+use lockstep_model::trace::{SubscriptionState, client_name};
+
+use super::subscriber::Subscriber;
+use crate::replay::Error;
+use crate::replay::history_step::{HistoryStep, Place};
+use crate::replay::node_names::name_of_node;
+use crate::replay::testbed::Testbed;
+use crate::replay::translate::UnlockChannel;
+
+/// The subscriptions of all clients.
+pub struct ClientMessages {
+    channel: Option<UnlockChannel>,
+    clients: Vec<ClientSubscription>,
+}
+
+/// What one client's process has to do with messages.
+#[derive(Default)]
+struct ClientSubscription {
+    subscriber: Option<Subscriber>,
+    /// Messages that have been read from the connection but not been delivered yet.
+    inbox: VecDeque<String>,
+    /// Steps that published to the client since its connection was last read.
+    published: Vec<Place>,
+}
+
+impl ClientMessages {
+    /// Of so many clients, none of which is subscribed.
+    pub fn new(clients: u8, channel: Option<UnlockChannel>) -> Self {
+        let clients = (0..clients).map(|_| ClientSubscription::default()).collect();
+        Self { channel, clients }
+    }
+
+    /// Ends every subscription.
+    pub fn clear(&mut self) {
+        self.clients.fill_with(ClientSubscription::default);
+    }
+
+    /// Sends what is queued; if requests were among it, reads what they published.
+    ///
+    /// # Errors
+    /// As [`Testbed::send_queued`].
+    pub fn settle(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+        if testbed.send_queued()? { self.read(testbed) } else { Ok(()) }
+    }
+
+    /// Subscribes and unsubscribes as the clients do in this step.
+    ///
+    /// # Errors
+    /// `Redis`; `TimedOut`.
+    pub fn follow(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+        for index in 0..self.clients.len() {
+            let before = &step.before.clients[index].subscription;
+            let after = &step.step.state.clients[index].subscription;
+            if before == after {
+                continue;
+            }
+            // Messages published before now must arrive on the old subscription, later ones on the new one. A release that
+            // ends a wait does both in one step, but no client publishes to itself.
+            self.settle(testbed)?;
+            match after {
+                None => self.clients[index] = ClientSubscription::default(),
+                // The connection died with its node; what had been read is still to be delivered.
+                Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
+                Some(SubscriptionState::Node(node)) => {
+                    let channel = self.channel.as_ref().ok_or_else(|| Error::link("this kind has no channel"))?;
+                    let node = testbed.servers.index_of(node);
+                    testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
+                    let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name)?;
+                    self.clients[index].subscriber = Some(subscriber);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Expects a message for every client that is subscribed on this node.
+    pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize) {
+        let name = name_of_node(node);
+        for (subscription, client) in self.clients.iter_mut().zip(&step.before.clients) {
+            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
+                subscription.published.push(step.place());
+            }
+        }
+    }
+
+    /// A message reaches its process, or is lost on the way: in both cases it must have arrived at the client.
+    pub fn deliver(&mut self, step: HistoryStep<'_>, client: u8, testbed: &mut Testbed) {
+        let message = self.clients[usize::from(client)].inbox.pop_front();
+        let redis = message.unwrap_or_else(|| "nothing".to_owned());
+        let expected = self.channel.as_ref().map_or("nothing", |channel| channel.message);
+        let what = || format!("messages to {}", client_name(client));
+        testbed.findings.compare(step.place(), what, expected, &redis);
+        testbed.findings.note(|| format!("message {redis}"));
+    }
+
+    /// Reads what has been published, and compares its number with what should have been.
+    ///
+    /// # Errors
+    /// `Redis`; `Unexpected`.
+    pub fn read(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+        for (client, subscription) in (0u8..).zip(&mut self.clients) {
+            let published = std::mem::take(&mut subscription.published);
+            let Some(subscriber) = &mut subscription.subscriber else { continue };
+            let arrived = subscriber.drain()?;
+            if arrived.len() != published.len() {
+                // The first message that is missing; or one too many, from some step up to the last one that was answered.
+                let at = published.get(arrived.len()).copied().or(testbed.last_answered());
+                if let Some(at) = at {
+                    let what = || format!("messages to {}", client_name(client));
+                    let count = |messages: usize| format!("{messages} published");
+                    testbed.findings.compare(at, what, &count(published.len()), &count(arrived.len()));
+                }
+            }
+            testbed.findings.compared += published.len();
+            subscription.inbox.extend(arrived);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,192 @@
+//! Our own scripts, sent as Redisson's clients would send them: the target `scripts`.
+
+use std::collections::BTreeMap;
+
+use lockstep_model::Happening;
+use lockstep_model::config::WaitRule;
+use lockstep_model::{Action, Config};
+use redis::Cmd;
+
+use super::client_part::ClientPart;
+use super::contract::Target;
+use super::in_flight::RequestsInFlight;
+use super::messages::ClientMessages;
+use super::wait_connection::{WAIT_WITHIN_MS, WaitConnection};
+use crate::replay::Error;
+use crate::replay::compare;
+use crate::replay::history_step::{HistoryStep, client_of};
+use crate::replay::node_names::name_of_node;
+use crate::replay::testbed::{Expected, Testbed};
+use crate::replay::translate::{ScriptRequest, Translator, acknowledged};
+
+/// A thread of a client: client and thread, from 0.
+type Caller = (u8, u8);
+
+/// Clients that send our scripts.
+pub struct ScriptClients {
+    config: Config,
+    translator: Translator,
+    messages: ClientMessages,
+    in_flight: RequestsInFlight,
+    /// The connections of callers that were granted the lock and may wait for replicas.
+    waiting: BTreeMap<Caller, WaitConnection>,
+}
+
+impl ScriptClients {
+    /// The clients of a scenario.
+    pub fn new(config: &Config, translator: Translator) -> Self {
+        Self {
+            config: *config,
+            messages: ClientMessages::new(config.clients.count, translator.unlock_channel()),
+            translator,
+            in_flight: RequestsInFlight::default(),
+            waiting: BTreeMap::new(),
+        }
+    }
+}
+
+impl Target for ScriptClients {
+    fn setup(&self) -> Vec<Cmd> {
+        self.translator.scripts().iter().map(lockstep_redis::Script::load).collect()
+    }
+
+    fn begin(&mut self) {
+        self.messages.clear();
+        self.in_flight = RequestsInFlight::default();
+        self.waiting.clear();
+    }
+
+    fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, Error> {
+        self.messages.follow(step, testbed)?;
+        match ClientPart::of(step.step.action) {
+            ClientPart::Asks => {
+                let (number, action, reply) = (step.step.number, step.step.action, step.step.answer);
+                let request = self.translator.request(number, action, step.before, reply);
+                request.map(|request| self.ask(step, request, testbed)).transpose()
+            }
+            ClientPart::Confirms { client, thread } => {
+                // Where request and answer are steps of their own, `WAIT` was sent with its request.
+                if !self.config.is_split() {
+                    self.confirm((client, thread), step, testbed)?;
+                }
+                Ok(None)
+            }
+            ClientPart::TakesMessage { client } => {
+                self.messages.settle(testbed)?;
+                self.messages.deliver(step, client, testbed);
+                Ok(None)
+            }
+            ClientPart::Executes(key) => {
+                self.messages.settle(testbed)?;
+                let node = self.in_flight.execute(key, step, &self.translator, testbed)?;
+                if step.has(Happening::Published) {
+                    self.messages.expect_published(step, node);
+                    self.messages.read(testbed)?;
+                }
+                Ok(Some(node))
+            }
+            ClientPart::Answers(key) => {
+                self.messages.settle(testbed)?;
+                self.in_flight.answer(key, step, &self.translator, testbed)
+            }
+            ClientPart::Resends(_) | ClientPart::GivesUp(_) | ClientPart::Nothing => Ok(None),
+        }
+    }
+
+    fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+        if self.config.is_split() {
+            if self.in_flight.has_open_wait() {
+                self.messages.settle(testbed)?;
+            }
+            self.in_flight.observe(step, &self.translator, testbed)?;
+        }
+        self.count_replicas(step, testbed)
+    }
+
+    fn settle(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+        self.messages.settle(testbed)
+    }
+}
+
+impl ScriptClients {
+    /// Sends a request to the master that the client knows. Returns that node.
+    fn ask(&mut self, step: HistoryStep<'_>, request: ScriptRequest, testbed: &mut Testbed) -> Result<usize, Error> {
+        let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
+        let node = testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
+        let words = self.translator.reply_words(step.step.answer);
+        if let Some(caller) = caller_that_waits(&self.config, step.step.action) {
+            self.acquire_to_wait(caller, node, (step, words, request), testbed)?;
+        } else {
+            let (call, follow_up) = (request.call.evalsha(), request.follow_up.clone());
+            testbed.queue(node, call, Expected::Reply { at: step.place(), words, request });
+            if let Some(command) = follow_up {
+                testbed.queue(node, command, Expected::Anything);
+            }
+        }
+        if step.has(Happening::Published) {
+            self.messages.expect_published(step, node);
+        }
+        Ok(node)
+    }
+
+    /// Sends an acquire on a connection of its own, on which its caller may wait for replicas.
+    fn acquire_to_wait(
+        &mut self,
+        caller: Caller,
+        node: usize,
+        (step, words, request): (HistoryStep<'_>, String, ScriptRequest),
+        testbed: &mut Testbed,
+    ) -> Result<(), Error> {
+        self.messages.settle(testbed)?;
+        let mut connection = WaitConnection::open(&testbed.servers, node)?;
+        let answer = connection.ask(&request.call.evalsha())?;
+        testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &answer)?;
+        self.waiting.insert(caller, connection);
+        Ok(())
+    }
+
+    /// `WAIT` for as many replicas as the scenario's rule says.
+    fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+        self.messages.settle(testbed)?;
+        let known = step.before.clients.get(usize::from(caller.0)).and_then(|client| client.replicas_known);
+        let asked = match self.config.protocol.wait_rule {
+            WaitRule::All => self.config.cluster.wait_for,
+            WaitRule::Any => known.unwrap_or(1),
+        };
+        let connection = self.waiting.remove(&caller).ok_or(Error::NothingInFlight)?;
+        let node = connection.node;
+        let replicas = connection.wait_for(asked, &mut testbed.servers)?;
+        let words = self.translator.reply_words(step.step.answer);
+        testbed.findings.note(|| format!("{}: WAIT {asked} {WAIT_WITHIN_MS} → {replicas}", name_of_node(node)));
+        testbed.findings.compare(step.place(), || "reply".to_owned(), &words, &acknowledged(replicas));
+        Ok(())
+    }
+
+    /// Where a client has counted its master's replicas, `INFO` must give the same number.
+    fn count_replicas(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+        for (before, after) in step.before.clients.iter().zip(&step.step.state.clients) {
+            let counted = after.replicas_known.filter(|_| after.replicas_known != before.replicas_known);
+            let Some(known) = counted else { continue };
+            self.messages.settle(testbed)?;
+            let node = testbed.servers.index_of(&after.master);
+            let info = testbed.servers.ask(node, redis::cmd("INFO").arg("replication"), "INFO replication")?;
+            let connected = compare::connected_replicas(&info)?;
+            let what = || format!("replicas of {}", after.master);
+            testbed.findings.compare(step.place(), what, &known.to_string(), &connected.to_string());
+        }
+        Ok(())
+    }
+}
+
+/// The thread that acquires in this step, if it may have to wait for replicas afterwards.
+fn caller_that_waits(config: &Config, action: Action) -> Option<Caller> {
+    if let Action::Acquire { client, thread }
+    | Action::SecondAsk { client, thread }
+    | Action::WakeByMessage { client, thread }
+    | Action::WakeByTimer { client, thread } = action
+    {
+        (config.cluster.wait_for > 0).then_some((client, thread))
+    } else {
+        None
+    }
+}

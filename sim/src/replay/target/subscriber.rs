@@ -1,0 +1,61 @@
+//! One client's subscription: a connection of its own.
+
+use std::collections::VecDeque;
+
+use redis::{Connection, Value};
+
+use crate::replay::Error;
+use crate::replay::servers::ServerNode;
+use crate::replay::value_text::value_text;
+
+/// A connection that is subscribed to one channel.
+pub struct Subscriber {
+    connection: Connection,
+    channel: String,
+    /// Messages that have arrived and were not taken.
+    unread: VecDeque<String>,
+}
+
+impl Subscriber {
+    /// Subscribes, and waits until the node has confirmed it.
+    ///
+    /// # Errors
+    /// `Redis`, also if the node does not answer in time.
+    pub fn start(node: &ServerNode, channel: &str) -> Result<Self, Error> {
+        let mut subscriber = Self { connection: node.connect()?, channel: channel.to_owned(), unread: VecDeque::new() };
+        subscriber.send(redis::cmd("SUBSCRIBE").arg(channel))?;
+        subscriber.read_until("subscribe")?;
+        Ok(subscriber)
+    }
+
+    /// Everything that the node has published so far. It answers a PING after all messages that it sent before.
+    ///
+    /// # Errors
+    /// `Redis`; `Unexpected`.
+    pub fn drain(&mut self) -> Result<VecDeque<String>, Error> {
+        self.send(&redis::cmd("PING"))?;
+        self.read_until("pong")?;
+        Ok(std::mem::take(&mut self.unread))
+    }
+
+    fn send(&mut self, command: &redis::Cmd) -> Result<(), Error> {
+        let packed = command.get_packed_command();
+        self.connection.send_packed_command(&packed).map_err(Error::redis("a subscription"))
+    }
+
+    fn read_until(&mut self, awaited: &str) -> Result<(), Error> {
+        loop {
+            let answer = self.connection.recv_response().map_err(Error::redis("a subscription"))?;
+            let unexpected = || Error::Unexpected { asked: "a subscription", answer: format!("{answer:?}") };
+            let Value::Array(parts) = &answer else { return Err(unexpected()) };
+            let words: Option<Vec<_>> = parts.iter().map(value_text).collect();
+            match words.ok_or_else(unexpected)?.as_slice() {
+                [kind, channel, payload] if kind == "message" && *channel == self.channel => {
+                    self.unread.push_back(payload.clone());
+                }
+                [kind, ..] if kind == awaited => return Ok(()),
+                _ => return Err(unexpected()),
+            }
+        }
+    }
+}

@@ -1,0 +1,191 @@
+//! What a history is played on: the servers, the commands that wait to be sent to them, and what was found so far.
+//!
+//! A command whose answer is not needed before the next step may be queued: a stretch of steps in which the clock stands
+//! still and no link, role or subscription changes is one round trip to each node. Every step of it is compared all the
+//! same.
+
+use lockstep_model::trace::State;
+use redis::{Cmd, Value};
+
+use super::Error;
+use super::compare::{self, READ_ALL_KEYS};
+use super::findings::Findings;
+use super::history_step::Place;
+use super::node_names::name_of_node;
+use super::servers::{ServerGroup, scan_every_key};
+use super::translate::ScriptRequest;
+use super::value_text::value_text;
+
+/// Servers, queue and findings.
+pub struct Testbed {
+    /// The servers of the scenario.
+    pub servers: ServerGroup,
+    /// What was found in the current history.
+    pub findings: Findings,
+    /// Per node, what is to be sent to it.
+    queued: Vec<Vec<(Cmd, Expected)>>,
+    /// The last step whose request was answered.
+    last_answered: Option<Place>,
+    read_all_keys: Cmd,
+}
+
+/// What a queued command's answer is compared with.
+pub enum Expected {
+    /// The model's reply to a request.
+    Reply {
+        /// The step of the request.
+        at: Place,
+        /// The reply, in words.
+        words: String,
+        /// The request, which knows how to read the answer.
+        request: ScriptRequest,
+    },
+    /// The keys that the node should store.
+    Keys {
+        /// After this step.
+        at: Place,
+        /// The keys, in words.
+        words: String,
+    },
+    /// The role that the node should report.
+    Role {
+        /// After this step.
+        at: Place,
+        /// The role, in words.
+        words: &'static str,
+    },
+    /// Nothing: it is the offset up to which the step wrote.
+    Offset,
+    /// Nothing.
+    Anything,
+}
+
+impl Expected {
+    const fn place(&self) -> Option<Place> {
+        match self {
+            Self::Reply { at, .. } | Self::Keys { at, .. } | Self::Role { at, .. } => Some(*at),
+            Self::Offset | Self::Anything => None,
+        }
+    }
+}
+
+impl Testbed {
+    /// The command that every server must be sent before a history is played on it.
+    pub fn setup_command() -> Cmd {
+        redis::cmd("SCRIPT").arg("LOAD").arg(READ_ALL_KEYS).to_owned()
+    }
+
+    /// Servers on which no history was played yet.
+    pub fn new(servers: ServerGroup) -> Self {
+        let sha1 = redis::Script::new(READ_ALL_KEYS).get_hash().to_owned();
+        let queued = (0..servers.len()).map(|_| Vec::new()).collect();
+        let read_all_keys = redis::cmd("EVALSHA").arg(sha1).arg(0).to_owned();
+        Self { servers, findings: Findings::default(), queued, last_answered: None, read_all_keys }
+    }
+
+    /// Brings servers and queue into the state in which every history begins, and forgets what was found.
+    ///
+    /// # Errors
+    /// As [`ServerGroup::reset`].
+    pub fn reset(&mut self) -> Result<(), Error> {
+        self.queued.iter_mut().for_each(Vec::clear);
+        self.findings = Findings::default();
+        self.last_answered = None;
+        self.servers.reset()
+    }
+
+    /// Queues a command for a node.
+    pub fn queue(&mut self, node: usize, command: Cmd, expected: Expected) {
+        self.queued[node].push((command, expected));
+    }
+
+    /// Queues a comparison of everything that every running node stores, and of its role.
+    pub fn queue_comparison(&mut self, at: Place, state: &State, stored_words: impl Fn(usize) -> String) {
+        for index in 0..state.nodes.len().min(self.servers.len()) {
+            if !self.servers.is_dead(index) {
+                self.queue(index, self.read_all_keys.clone(), Expected::Keys { at, words: stored_words(index) });
+            }
+        }
+    }
+
+    /// Makes what the acting master wrote in this step one effect for its replicas. Returns whether that is queued, behind
+    /// the write itself; if the write has been answered already, it is done at once.
+    ///
+    /// # Errors
+    /// As [`ServerGroup::mark_now`].
+    pub fn mark_effect(&mut self) -> Result<bool, Error> {
+        let master = self.servers.master();
+        if self.queued[master].is_empty() {
+            self.servers.mark_now()?;
+            return Ok(false);
+        }
+        if self.servers.has_relative_ttls() {
+            self.queue(master, scan_every_key(), Expected::Anything);
+        }
+        self.queue(master, redis::cmd("INFO").arg("replication").to_owned(), Expected::Offset);
+        Ok(true)
+    }
+
+    /// Sends what is queued, reads the answers and compares them. Returns whether requests of clients were among them.
+    ///
+    /// # Errors
+    /// `Redis` if a connection breaks; `Unexpected`.
+    pub fn send_queued(&mut self) -> Result<bool, Error> {
+        let mut has_asked = false;
+        for node in 0..self.queued.len() {
+            let last = self.queued[node].iter().rev().find_map(|(_, expected)| expected.place());
+            let Some(at) = last else { continue };
+            let words = if self.servers.is_master(node) { "master" } else { "replica" };
+            self.queue(node, redis::cmd("ROLE"), Expected::Role { at, words });
+
+            let queued = std::mem::take(&mut self.queued[node]);
+            let answers = self.servers.ask_all(node, queued.iter().map(|(command, _)| command))?;
+            for ((_, expected), answer) in queued.iter().zip(&answers) {
+                has_asked |= matches!(expected, Expected::Reply { .. });
+                if matches!(expected, Expected::Offset) {
+                    self.servers.mark(compare::replication_offset(answer)?);
+                }
+                self.compare_answer(node, expected, answer)?;
+            }
+        }
+        Ok(has_asked)
+    }
+
+    /// Compares one answer of a node with what the model says.
+    ///
+    /// # Errors
+    /// `Unexpected` if no server gives such an answer.
+    pub fn compare_answer(&mut self, node: usize, expected: &Expected, answer: &Value) -> Result<(), Error> {
+        let name = || name_of_node(node);
+        match expected {
+            Expected::Reply { at, words, request } => {
+                self.last_answered = Some(*at);
+                // An answer that the script cannot give differs from every reply of the model.
+                let meaning = request.answer_words(answer).unwrap_or_else(|error| error.to_string());
+                let answered = || value_text(answer).unwrap_or_else(|| format!("{answer:?}"));
+                self.findings.note_at(*at, || format!("{}: {} → {}", name(), request.call_words(), answered()));
+                self.findings.compare(*at, || "reply".to_owned(), words, &meaning);
+            }
+            Expected::Keys { at, words } => {
+                let stored = compare::stored_words(answer)?;
+                self.findings.note_at(*at, || format!("{} stores {}", name(), or_nothing(&stored)));
+                self.findings.compare(*at, || format!("keys on {}", name()), or_nothing(words), or_nothing(&stored));
+            }
+            Expected::Role { at, words } => {
+                let role = compare::role_words(answer)?;
+                self.findings.compare(*at, || format!("role of {}", name()), words, &role);
+            }
+            Expected::Offset | Expected::Anything => {}
+        }
+        Ok(())
+    }
+
+    /// The last step whose request was answered in this history.
+    pub const fn last_answered(&self) -> Option<Place> {
+        self.last_answered
+    }
+}
+
+fn or_nothing(words: &str) -> &str {
+    if words.is_empty() { "nothing" } else { words }
+}

@@ -1,0 +1,38 @@
+//! Where model and implementation meet: what each action of the model asks of Redis, and what the answer means.
+//!
+//! The two sides share no type. Both are put into the same plain words here, and the words are compared. Each kind of lock
+//! has one file here, with a [`Translation`].
+
+mod plain;
+pub mod protocol;
+mod reentrant;
+mod replies;
+mod request;
+#[cfg(feature = "toy")]
+mod toy;
+mod translation;
+mod translator;
+
+use lockstep_model::config::LockKind;
+
+pub use replies::acknowledged;
+pub use request::ScriptRequest;
+pub use translation::{RequestContext, Translation, UnlockChannel};
+pub use translator::Translator;
+
+/// Every kind that can be replayed.
+pub const KINDS: &[&dyn Translation] = &[
+    &plain::PlainTranslation,
+    &reentrant::ReentrantTranslation,
+    #[cfg(feature = "toy")]
+    &toy::ToyTranslation,
+];
+
+/// How this kind is translated.
+///
+/// # Panics
+/// If the kind is not in [`KINDS`]: a defect of ours.
+pub fn translation_of(kind: LockKind) -> &'static dyn Translation {
+    let found = KINDS.iter().find(|translation| translation.kind() == kind);
+    *found.unwrap_or_else(|| panic!("{kind:?} is missing in the table of translations"))
+}

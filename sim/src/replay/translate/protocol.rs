@@ -1,0 +1,172 @@
+//! The dictionary of three languages: what an action of the model is in our scripts and commands, and in Redisson. The page
+//! `docs/protocol.md` is made of it.
+
+use lockstep_model::ActionKind;
+use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+
+use super::request::ScriptRequest;
+use super::translation::{RequestContext, Translation};
+
+/// One line of the dictionary.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProtocolRow {
+    /// The actions of the model, by their names in traces.
+    pub actions: Vec<&'static str>,
+    /// What the harness does for them: a script with its keys and arguments and what it can answer, or a command.
+    pub asked: String,
+    /// What Redisson does.
+    pub redisson: &'static str,
+}
+
+/// What an action is part of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ProtocolPart {
+    Acquire,
+    Release,
+    Renew,
+    ForceRelease,
+    Subscribe,
+    Message,
+    /// The same for every kind of lock: what the harness does, and what Redisson does.
+    Shared(&'static str, &'static str),
+    /// Inside a client's process: the harness sends nothing.
+    Internal,
+}
+
+/// What clients of this kind send and receive.
+///
+/// # Panics
+/// If half a minute is not a lease: a defect of ours.
+pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
+    let context = |has_receipts| RequestContext {
+        scripts: Scripts::built_in(),
+        names: Names::of("lock"),
+        lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
+        receipt_lease: Receipt::LEASE,
+        has_receipts,
+    };
+    let (with_receipts, without_receipts) = (context(true), context(false));
+    let (holder, redisson) = (Holder::new("A", 1), translation.redisson());
+    let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
+
+    let mut rows =
+        vec![row(ProtocolPart::Acquire, words(&translation.acquire(&with_receipts, &holder)), redisson.acquire)];
+    let releases =
+        [&with_receipts, &without_receipts].map(|context| words(&translation.release(context, &holder, "ID")));
+    let are_alike = releases[0] == releases[1];
+    let [with, without] = releases;
+    rows.push(row(ProtocolPart::Release, with, redisson.release));
+    if !are_alike {
+        rows.push(row(ProtocolPart::Release, format!("without receipts: {without}"), redisson.release_without_receipt));
+    }
+    rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &holder)), redisson.renew));
+    if let Some(request) = translation.force_release(&with_receipts) {
+        rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));
+    }
+    if let Some(channel) = translation.unlock_channel(&with_receipts) {
+        rows.push(row(ProtocolPart::Subscribe, format!("SUBSCRIBE {}", channel.name), "LockPubSub.subscribe"));
+        let message = format!("the message {:?} on that channel", channel.message);
+        rows.push(row(ProtocolPart::Message, message, "LockPubSub.onMessage with UNLOCK_MESSAGE"));
+    }
+    rows
+}
+
+/// What is the same for every kind of lock.
+pub fn shared_rows() -> Vec<ProtocolRow> {
+    let mut rows: Vec<ProtocolRow> = Vec::new();
+    for kind in ActionKind::ALL {
+        let ProtocolPart::Shared(asked, redisson) = part_of(kind) else { continue };
+        match rows.iter_mut().find(|row| row.asked == asked) {
+            Some(row) => row.actions.push(kind.name()),
+            None => rows.push(ProtocolRow { actions: vec![kind.name()], asked: asked.to_owned(), redisson }),
+        }
+    }
+    rows
+}
+
+/// Actions for which nothing is sent, by their names in traces.
+pub fn internal_actions() -> Vec<&'static str> {
+    actions_of(ProtocolPart::Internal)
+}
+
+fn actions_of(part: ProtocolPart) -> Vec<&'static str> {
+    ActionKind::ALL.into_iter().filter(|kind| part_of(*kind) == part).map(ActionKind::name).collect()
+}
+
+/// `reentrant/acquire lock | 30000 A:1 → nil or a TTL`.
+fn words(request: &ScriptRequest) -> String {
+    let follow_up = request.follow_up.as_ref().map_or_else(String::new, |command| {
+        let words: Vec<_> = command
+            .args_iter()
+            .filter_map(|word| match word {
+                redis::Arg::Simple(word) => Some(String::from_utf8_lossy(word).into_owned()),
+                _ => None,
+            })
+            .collect();
+        format!("; then {}", words.join(" "))
+    });
+    format!("{} → {}{follow_up}", request.call_words(), request.answers)
+}
+
+const fn part_of(kind: ActionKind) -> ProtocolPart {
+    use ProtocolPart::{Acquire, ForceRelease, Internal, Message, Release, Renew, Shared, Subscribe};
+    match kind {
+        ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
+        ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
+        ActionKind::Renew => Renew,
+        ActionKind::ForceRelease => ForceRelease,
+        ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,
+        ActionKind::Deliver | ActionKind::LoseMessage => Message,
+        ActionKind::Confirm => Shared(
+            "WAIT on the connection that acquired; CLIENT UNBLOCK … TIMEOUT ends it, since the server's clock stands still",
+            "WAIT in one batch with the script; NoSyncedSlavesException",
+        ),
+        ActionKind::Execute | ActionKind::LoseRequest => {
+            Shared("the bytes of the request reach the node, or never do", "RedisExecutor: the command is written")
+        }
+        ActionKind::Answer | ActionKind::LoseReply => Shared(
+            "the bytes of the answer reach the client, or never do",
+            "RedisExecutor: the command's promise is completed",
+        ),
+        ActionKind::Resend => Shared(
+            "the same request again; a release with the same receipt",
+            "retryAttempts; the latch id of unlockInnerAsync",
+        ),
+        ActionKind::Abandon => Shared("nothing more is read", "(the call fails, its outcome is unknown)"),
+        ActionKind::Replicate => Shared("the gate of a replica releases one effect", "(Redis itself)"),
+        ActionKind::Resync => Shared("REPLICAOF a gate to the new master", "(Redis itself)"),
+        ActionKind::CrashNode => Shared("SIGKILL", "(a crash)"),
+        ActionKind::RestartNode => {
+            Shared("the process is started again, with the AOF that was on its disk", "(Redis itself)")
+        }
+        ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
+        ActionKind::HandOver => Shared(
+            "coordinated: FAILOVER TO the replica's address, through a gate; otherwise REPLICAOF NO ONE while the master runs",
+            "(an operator's action); changeMaster",
+        ),
+        ActionKind::Demote => {
+            Shared("REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
+        }
+        ActionKind::Fsync => Shared("the AOF as it is now survives the next power cut", "(Redis itself)"),
+        ActionKind::CutLink | ActionKind::Heal => {
+            Shared("the node's gates pass nothing and stay open; then new gates", "(a network partition)")
+        }
+        ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
+        ActionKind::ClockJump => Shared(
+            "the clock of that server is set; then EXISTS on every master, which deletes what has expired",
+            "(the machine's clock)",
+        ),
+        ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
+        ActionKind::GiveUp
+        | ActionKind::Work
+        | ActionKind::Discover
+        | ActionKind::Resume
+        | ActionKind::Register
+        | ActionKind::Unregister
+        | ActionKind::CrashClient
+        | ActionKind::CrashThread
+        | ActionKind::PauseClient
+        | ActionKind::Interrupt
+        | ActionKind::ClientClockJump => Internal,
+    }
+}

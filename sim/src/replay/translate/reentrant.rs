@@ -1,0 +1,88 @@
+//! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
+
+use lockstep_model::config::LockKind;
+use lockstep_redis::locks::reentrant::{self, AcquireReply, ForceReleaseReply, ReleaseReply, RenewReply};
+use lockstep_redis::{Holder, Receipt};
+
+use super::replies::{
+    ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
+};
+use super::request::ScriptRequest;
+use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
+
+/// Speaks for the clients of a re-entrant lock.
+pub struct ReentrantTranslation;
+
+impl Translation for ReentrantTranslation {
+    fn kind(&self) -> LockKind {
+        LockKind::Reentrant
+    }
+
+    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+        let call = reentrant::acquire(&context.scripts, &context.names, holder, context.lease);
+        ScriptRequest::new(call, |reply| match reply {
+            AcquireReply::Acquired => ACQUIRED.to_owned(),
+            // PTTL answers -1 for a key without a TTL.
+            AcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
+        })
+    }
+
+    fn release(&self, context: &RequestContext, holder: &Holder, release_id: &str) -> ScriptRequest {
+        let RequestContext { scripts, names, lease, .. } = context;
+        if !context.has_receipts {
+            return ScriptRequest::new(
+                reentrant::release_without_receipt(scripts, names, holder, *lease),
+                release_words,
+            );
+        }
+        let receipt = Receipt::new(release_id, context.receipt_lease);
+        ScriptRequest::new(reentrant::release(scripts, names, holder, *lease, &receipt), release_words)
+            .followed_by(reentrant::drop_receipt(names, &receipt))
+    }
+
+    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+        let call = reentrant::renew(&context.scripts, [(&context.names, holder)], context.lease);
+        ScriptRequest::new(call, |replies: Vec<RenewReply>| {
+            let words = if replies == [RenewReply::Renewed] { RENEWED } else { NOT_RENEWED };
+            words.to_owned()
+        })
+    }
+
+    fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest> {
+        let call = reentrant::force_release(&context.scripts, &context.names);
+        Some(ScriptRequest::new(call, |reply| {
+            let words = match reply {
+                ForceReleaseReply::Released => FORCE_RELEASED,
+                ForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
+            };
+            words.to_owned()
+        }))
+    }
+
+    fn unlock_channel(&self, context: &RequestContext) -> Option<UnlockChannel> {
+        Some(UnlockChannel { name: context.names.channel(), message: reentrant::UNLOCK_MESSAGE })
+    }
+
+    fn busy_words(&self, remaining_ms: Option<i64>) -> String {
+        busy_for(remaining_ms)
+    }
+
+    fn redisson(&self) -> RedissonCalls {
+        RedissonCalls {
+            acquire: "RedissonLock.tryLockInnerAsync → null | ttl",
+            release: "RedissonLock.unlockInnerAsync → true | false | null (IllegalMonitorStateException)",
+            release_without_receipt: "RedissonLock.unlockInnerAsync until 3.15",
+            renew: "LockTask.renew",
+            force_release: "RedissonLock.forceUnlockAsync → true | false",
+        }
+    }
+}
+
+fn release_words(reply: ReleaseReply) -> String {
+    let words = match reply {
+        ReleaseReply::Released => RELEASED,
+        ReleaseReply::StillHeld => STILL_HELD,
+        ReleaseReply::NotHeld => NOT_HELD,
+    };
+    words.to_owned()
+}

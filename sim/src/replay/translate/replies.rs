@@ -1,0 +1,37 @@
+//! The words in which the replies of both sides are compared.
+
+/// The lock is the caller's now.
+pub const ACQUIRED: &str = "acquired";
+/// Another holder has the lock, and the answer contains no TTL.
+pub const BUSY: &str = "busy";
+/// The lock is free.
+pub const RELEASED: &str = "released";
+/// One hold was given back, and others remain.
+pub const STILL_HELD: &str = "still held";
+/// The caller did not hold the lock.
+pub const NOT_HELD: &str = "not held";
+/// The lease was extended.
+pub const RENEWED: &str = "renewed";
+/// The lease was not extended: the caller does not hold the lock.
+pub const NOT_RENEWED: &str = "not renewed";
+/// The lock was deleted.
+pub const FORCE_RELEASED: &str = "force released";
+/// There was no lock to delete.
+pub const NOTHING_TO_RELEASE: &str = "nothing to release";
+/// The answer of a master to a write while too few replicas are linked.
+pub const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
+/// The answer of a replica to a write.
+pub const READ_ONLY: &str = "read only";
+
+/// Another holder has the lock; its key lives for so long, or for ever.
+pub fn busy_for(remaining_ms: Option<i64>) -> String {
+    match remaining_ms {
+        Some(remaining_ms) => format!("busy, {remaining_ms} ms left"),
+        None => "busy for ever".to_owned(),
+    }
+}
+
+/// The answer to `WAIT`.
+pub fn acknowledged(replicas: i64) -> String {
+    format!("{replicas} have it")
+}

@@ -1,0 +1,70 @@
+//! What a kind of lock must say about itself so that its histories can be replayed.
+
+use lockstep_model::config::LockKind;
+use lockstep_redis::{Holder, Lease, Names, Scripts};
+
+use super::request::ScriptRequest;
+
+/// What all requests of one scenario's clients have in common.
+pub struct RequestContext {
+    /// The scripts that the clients use.
+    pub scripts: Scripts,
+    /// What the lock and what belongs to it are called.
+    pub names: Names,
+    /// How long a grant lives unrenewed.
+    pub lease: Lease,
+    /// How long a release receipt lives.
+    pub receipt_lease: Lease,
+    /// Whether releases leave receipts, in kinds that know them.
+    pub has_receipts: bool,
+}
+
+/// A channel that a waiting client subscribes to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct UnlockChannel {
+    /// Its name.
+    pub name: String,
+    /// The only message that is published on it.
+    pub message: &'static str,
+}
+
+/// The Redisson method that does what a request does.
+pub struct RedissonCalls {
+    /// Takes the lock.
+    pub acquire: &'static str,
+    /// Gives back one hold.
+    pub release: &'static str,
+    /// Gives back one hold, where releases leave no receipts.
+    pub release_without_receipt: &'static str,
+    /// Extends the lease.
+    pub renew: &'static str,
+    /// Frees the lock, no matter who holds it.
+    pub force_release: &'static str,
+}
+
+/// How the model's verbs are asked of Redis for one kind of lock.
+pub trait Translation: Sync {
+    /// The kind, in the model.
+    fn kind(&self) -> LockKind;
+
+    /// Takes the lock.
+    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest;
+
+    /// Gives back one hold. `release_id` is the same whenever this release is sent again.
+    fn release(&self, context: &RequestContext, holder: &Holder, release_id: &str) -> ScriptRequest;
+
+    /// Extends the lease.
+    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest;
+
+    /// Frees the lock, no matter who holds it. `None`: the kind has no such request.
+    fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest>;
+
+    /// Where a release publishes. `None`: the kind publishes nothing, and its clients do not subscribe.
+    fn unlock_channel(&self, context: &RequestContext) -> Option<UnlockChannel>;
+
+    /// The model's reply "busy" in the words of [`replies`](super::replies): with the TTL only where the script answers it.
+    fn busy_words(&self, remaining_ms: Option<i64>) -> String;
+
+    /// Which Redisson methods do the same.
+    fn redisson(&self) -> RedissonCalls;
+}

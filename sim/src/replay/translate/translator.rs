@@ -1,0 +1,217 @@
+//! Speaks for the clients of one scenario, whatever the kind of their lock.
+
+use lockstep_model::client::Verb;
+use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
+use lockstep_model::{Action, Config, Reply};
+use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+
+use super::replies::{
+    ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
+    RENEWED, STILL_HELD, acknowledged,
+};
+use super::request::ScriptRequest;
+use super::translation::{RequestContext, Translation, UnlockChannel};
+use crate::replay::compare::key_words;
+
+/// Speaks for the clients of one scenario.
+pub struct Translator {
+    translation: &'static dyn Translation,
+    context: RequestContext,
+    /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
+    is_split: bool,
+    tick_ms: u32,
+}
+
+impl Translator {
+    /// For the clients of this scenario, which use these scripts. `None` if the lease is longer than Redis can store.
+    pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
+        let tick_ms = config.time.tick_ms;
+        let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
+        let receipt_lease = if config.is_split() { lease_of(config.calls.receipt)? } else { Receipt::LEASE };
+        Some(Self {
+            translation,
+            context: RequestContext {
+                scripts,
+                names: Names::of("lock"),
+                lease: lease_of(config.time.lease)?,
+                receipt_lease,
+                has_receipts: config.protocol.receipts,
+            },
+            is_split: config.is_split(),
+            tick_ms,
+        })
+    }
+
+    /// The scripts that every node must know.
+    pub const fn scripts(&self) -> &Scripts {
+        &self.context.scripts
+    }
+
+    /// Where a release publishes; `None` for a kind that publishes nothing.
+    pub fn unlock_channel(&self) -> Option<UnlockChannel> {
+        self.translation.unlock_channel(&self.context)
+    }
+
+    /// What the action asks of the master that its client knows; `None` if it asks nothing.
+    pub fn request(&self, step: usize, action: Action, before: &State, reply: Reply) -> Option<ScriptRequest> {
+        match action {
+            Action::Acquire { client, thread }
+            | Action::SecondAsk { client, thread }
+            | Action::WakeByMessage { client, thread }
+            | Action::WakeByTimer { client, thread } => {
+                self.in_one_step().then(|| self.translation.acquire(&self.context, &holder(client, thread)))
+            }
+            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+                self.in_one_step().then(|| self.release(step, client, thread))
+            }
+            Action::Undo { client, thread } => (reply != Reply::Unreachable).then(|| self.release(step, client, thread)),
+            Action::Renew { client } => {
+                // Nothing is sent if there is nothing to renew, or no master that answers.
+                let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
+                let first = before.clients.get(usize::from(client))?.renewal_first.filter(|_| is_sent)?;
+                Some(self.translation.renew(&self.context, &holder(client, first)))
+            }
+            Action::ForceRelease { .. } => self.translation.force_release(&self.context),
+            // Nodes and links change, time passes.
+            Action::Replicate { .. }
+            | Action::Promote { .. }
+            | Action::Resync { .. }
+            | Action::Demote { .. }
+            | Action::Fsync { .. }
+            | Action::Heal { .. }
+            | Action::RestartNode { .. }
+            | Action::CutLink { .. }
+            | Action::VanishKey { .. }
+            | Action::ClockJump { .. }
+            | Action::CrashNode { .. }
+            | Action::HandOver { .. }
+            | Action::Tick
+            // Requests on their way, and their answers.
+            | Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            // What a client does by itself, or asks by other means than a script.
+            | Action::Subscribe { .. }
+            | Action::Resubscribe { .. }
+            | Action::Deliver { .. }
+            | Action::LoseMessage { .. }
+            | Action::Confirm { .. }
+            | Action::Discover { .. }
+            | Action::Work { .. }
+            | Action::GiveUp { .. }
+            | Action::Interrupt { .. }
+            | Action::Resume { .. }
+            | Action::ClientClockJump { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::PauseClient { .. } => None,
+        }
+    }
+
+    /// A request that is sent, as the model describes it.
+    pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
+        let holder = holder(client, thread);
+        match request.verb {
+            Verb::Acquire => self.translation.acquire(&self.context, &holder),
+            Verb::Release | Verb::Undo => {
+                let release_id = release_id(&holder.to_string(), request.receipt.unwrap_or_default());
+                self.translation.release(&self.context, &holder, &release_id)
+            }
+            Verb::Renew => self.translation.renew(&self.context, &holder),
+        }
+    }
+
+    /// The model's reply, in plain words.
+    pub fn reply_words(&self, reply: Reply) -> String {
+        let words = match reply {
+            Reply::Busy { remaining_ticks } => {
+                return self.translation.busy_words(remaining_ticks.map(|ticks| self.ms(ticks)));
+            }
+            Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => {
+                return acknowledged(replicas.into());
+            }
+            Reply::Acquired => ACQUIRED,
+            Reply::Released => RELEASED,
+            Reply::StillHeld => STILL_HELD,
+            Reply::NotHeld => NOT_HELD,
+            Reply::Renewed => RENEWED,
+            Reply::RenewalMissed => NOT_RENEWED,
+            Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
+            Reply::ReadOnly => READ_ONLY,
+            Reply::ForceReleased => FORCE_RELEASED,
+            Reply::NothingToRelease => NOTHING_TO_RELEASE,
+            Reply::Done
+            | Reply::NothingToRenew
+            | Reply::Unreachable
+            | Reply::Accepted
+            | Reply::Rejected
+            | Reply::Unknown
+            | Reply::Interrupted => "nothing",
+        };
+        words.to_owned()
+    }
+
+    /// What a node should store, in the words of `compare`: one line per key, sorted.
+    pub fn stored_words(&self, contents: &Contents) -> String {
+        let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key)).collect();
+        lines.sort_unstable();
+        lines.join("\n")
+    }
+
+    /// The names of these keys in Redis.
+    pub fn key_names(&self, contents: &Contents) -> Vec<String> {
+        contents.keys.iter().map(|key| self.key_name(&key.slot)).collect()
+    }
+
+    fn key_words(&self, key: &StoredKey) -> String {
+        let pair = |(name, number): (&String, String)| [name.clone(), number];
+        let (key_type, content) = match &key.value {
+            KeyValue::String(value) => ("string", vec![value.clone()]),
+            KeyValue::Hash(fields) => {
+                ("hash", fields.iter().flat_map(|(field, number)| pair((field, number.to_string()))).collect())
+            }
+            KeyValue::List(items) => ("list", items.clone()),
+            KeyValue::Zset(members) => {
+                ("zset", members.iter().flat_map(|(member, score)| pair((member, score.to_string()))).collect())
+            }
+        };
+        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        key_words(&self.key_name(&key.slot), key_type, remaining_ms, &content)
+    }
+
+    fn key_name(&self, slot: &KeySlot) -> String {
+        let names = &self.context.names;
+        match slot {
+            KeySlot::Lock => names.lock().to_owned(),
+            KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
+        }
+    }
+
+    /// Whether a request is sent, executed and answered in the step of its action.
+    const fn in_one_step(&self) -> bool {
+        !self.is_split
+    }
+
+    fn release(&self, step: usize, client: u8, thread: u8) -> ScriptRequest {
+        self.translation.release(&self.context, &holder(client, thread), &format!("release-{step}"))
+    }
+
+    fn ms(&self, ticks: u8) -> i64 {
+        i64::from(ticks) * i64::from(self.tick_ms)
+    }
+}
+
+/// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
+fn holder(client: u8, thread: u8) -> Holder {
+    Holder::new(client_name(client), u64::from(thread) + 1)
+}
+
+/// Redisson's is random; the model's number is unique among all releases that a receipt or a request still belongs to.
+fn release_id(holder: &str, number: u8) -> String {
+    format!("{holder}-{number}")
+}

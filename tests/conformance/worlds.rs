@@ -1,0 +1,145 @@
+//! Worlds that no built-in scenario has: with every fault at once, and those on which model and servers once differed.
+
+use std::collections::BTreeSet;
+
+use lockstep_model::Action;
+use lockstep_model::config::Faults;
+use lockstep_model::trace::{About, Trace};
+use lockstep_sim::fuzz::Options;
+use lockstep_sim::scenario::Scenario;
+use lockstep_tests::servers::for_every_version;
+
+use crate::KINDS;
+use crate::histories::{assert_agrees, assert_fuzz_agrees, can_replay, on, start};
+
+/// The word in the texts below that stands for the kind of lock.
+const KIND: &str = "KIND";
+
+/// The scenario of this text, with the kind of lock whose scenarios may have every fault.
+fn scenario(name: &str, text: &str) -> Scenario {
+    let kind = KINDS.iter().find(|kind| kind.has_every_fault).expect("a kind with every fault").kind;
+    Scenario::parse(name, &text.replace(KIND, kind.name())).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Two worlds that have every fault between them: a scenario cannot have both a clock that jumps and `WAIT`, nor both
+/// receipts and a clock that jumps or an eviction. 1 000 histories in all.
+#[test]
+fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
+    const CASES: u32 = 167;
+    let worlds = [EVERY_FAULT.to_owned(), every_fault_without_receipts()].map(|text| scenario("every-fault", &text));
+    let budgets = worlds.iter().flat_map(|scenario| scenario.config.faults.budgets());
+    let there: BTreeSet<_> = budgets.filter(|(_, budget)| *budget > 0).map(|(kind, _)| kind).collect();
+    assert_eq!(there.len(), Faults::default().budgets().len(), "every fault is in one of the worlds");
+    for_every_version(|version| {
+        for (seed, world) in (0..).zip(&worlds) {
+            let mut scenario = on(version, world.clone());
+            if version.shows_scripts_what_has_expired() {
+                // Without the faults that make a master a replica while a client may still ask it.
+                let faults = &mut scenario.config.faults;
+                (faults.cut_link, faults.hand_over, faults.restart_node) = (0, 0, 0);
+            }
+            assert_fuzz_agrees(version, &scenario, Options { cases: CASES, seed });
+        }
+    });
+}
+
+const EVERY_FAULT: &str = r#"
+story = "Every fault of a network on which requests and answers are late, in one world."
+lock = "KIND"
+[time]
+lease = 3
+renew_every = 1
+wait_limit = 4
+hold_at_most = 4
+jump = 2
+[clients]
+count = 2
+threads = 2
+max_holds = 2
+acquires = 100
+[cluster]
+replicas = 1
+wait_for = 1
+[network]
+mode = "split"
+delay = "any"
+[protocol]
+resend = "all"
+[faults]
+crash_client = 1
+crash_thread = 1
+pause_client = 1
+crash_node = 1
+restart_node = 1
+cut_link = 1
+hand_over = 1
+lose_message = 1
+lose_request = 1
+lose_reply = 1
+interrupt = 1
+foreign_release = 1
+force_release = 1
+client_clock_jump = 1
+"#;
+
+fn every_fault_without_receipts() -> String {
+    EVERY_FAULT.replace("wait_for = 1\n", "").replace("[protocol]", "[protocol]\nreceipts = false")
+        + "vanish_key = 1\nclock_jump = 1\n"
+}
+
+/// Combinations of keys on which model and servers once differed, or the harness failed.
+#[test]
+fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
+    let world = |cluster: &str, rest: &str| {
+        let text = format!(
+            "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\n\
+             count = 2\nacquires = 1\n[cluster]\n{cluster}\n{rest}"
+        );
+        scenario("once-differed", &text)
+    };
+    let worlds = [
+        world("replicas = 1\nlag = 0\nwait_for = 1", "[faults]\ncrash_node = 1"),
+        world("replicas = 1\nlag = 0", "[faults]\ncut_link = 1\n[network]\nmode = \"split\""),
+        world("replicas = 1\nmin_replicas = 1", "[faults]\ncut_link = 1\ncrash_node = 1"),
+        world(
+            "replicas = 1\nmin_replicas = 1",
+            "[faults]\ncut_link = 2\ncrash_node = 1\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"",
+        ),
+        world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
+    ];
+    for_every_version(|version| {
+        for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {
+            let mut scenario = on(version, world.clone());
+            if version.shows_scripts_what_has_expired() {
+                scenario.config.faults.hand_over = 0;
+            }
+            assert_fuzz_agrees(version, &scenario, Options { cases: 40, seed });
+        }
+    });
+}
+
+/// Commands in a master's stream that change no data are no effect; and a new master deletes what has expired by its clock,
+/// even where it has not expired by the clocks of its replicas. On both the model and the servers once differed.
+#[test]
+fn histories_with_clocks_that_jump_agree_on_every_server() {
+    let world = |rule: &str| {
+        format!(
+            "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 1\nwait_limit = 0\njump = 2\n[clients]\ncount = 2\n\
+             [cluster]\nreplicas = 1\npromote = \"{rule}\"\n[faults]\nclock_jump = 1\nforce_release = 1\nhand_over = 1\n"
+        )
+    };
+    let acquire = Action::Acquire { client: 0, thread: 0 };
+    let (jump, hand_over) = (Action::ClockJump { node: 1 }, Action::HandOver { node: 1 });
+    let replicate = Action::Replicate { node: 1 };
+    for (rule, actions) in [
+        ("any", vec![Action::ForceRelease { client: 1 }, acquire, Action::Tick, replicate]),
+        ("any", vec![acquire, replicate, jump, hand_over, Action::Demote { node: 0 }]),
+        ("coordinated", vec![acquire, replicate, jump, hand_over, Action::Replicate { node: 0 }]),
+    ] {
+        for_every_version(|version| {
+            let scenario = on(version, scenario("jumps", &world(rule)));
+            let trace = Trace::record("jumps", "", &scenario.config, About::Covering, &actions, "").unwrap();
+            assert_agrees(&mut start(version, &scenario), &trace);
+        });
+    }
+}
