@@ -1,5 +1,6 @@
 //! `lockstep show`: draws a trace, or the first counterexample of a scenario.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::ValueEnum;
@@ -13,8 +14,9 @@ use super::within::Within;
 use super::{Ended, interrupt};
 use crate::check::{self, Engine, Outcome};
 use crate::exit::Exit;
+use crate::render::Paint;
 use crate::render::text::Declared;
-use crate::render::{json, mermaid, short, text};
+use crate::render::{json, mermaid, short, svg, text};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
@@ -25,6 +27,9 @@ pub(super) struct Args {
     /// How to draw it
     #[arg(long, value_enum, default_value_t)]
     format: Picture,
+    /// Write it to this file, not to the terminal
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
     /// Of a scenario: the counterexample of this property
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
     property: Option<Property>,
@@ -45,6 +50,8 @@ enum Picture {
     Json,
     /// A Mermaid sequence diagram
     Mermaid,
+    /// A picture, as an SVG file
+    Svg,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
@@ -63,14 +70,21 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let picture = match args.format {
         Picture::Text => {
             let next = Some(format!("lockstep replay {}", typed(&args.what)));
-            let options = text::Options { paint: screen.paint(), width: Screen::width(), declared, next };
+            // Nobody wants the control sequences of a terminal in a file.
+            let paint = if args.output.is_some() { Paint::Plain } else { screen.paint() };
+            let options = text::Options { paint, width: Screen::width(), declared, next };
             text::picture(&trace, &options)
         }
         Picture::Short => short::list(&trace),
         Picture::Json => json::document(&trace),
         Picture::Mermaid => mermaid::diagram(&trace),
+        Picture::Svg => svg::picture(&trace, &svg::Options::of(&trace)),
     };
-    screen.print(&picture)?;
+    match &args.output {
+        None => screen.print(&picture)?,
+        Some(file) => std::fs::write(file, picture)
+            .map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))?,
+    }
     Ok(Exit::AsDeclared)
 }
 

@@ -12,6 +12,7 @@ use super::paint::Tone;
 use super::words;
 use flight::{End, Flight, Kind, flights};
 use legend::{Sign, signs};
+pub(crate) use pen::escaped;
 use pen::{Pen, Point};
 
 mod flight;
@@ -30,7 +31,10 @@ pub struct Options {
 impl Options {
     /// What the trace says of itself.
     pub fn of(trace: &Trace) -> Self {
-        let caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
+        let mut caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
+        if let Some(goes_on) = words::goes_on(trace) {
+            caption = format!("{caption}; {goes_on}");
+        }
         Self { caption, broken: words::why(trace).into_iter().collect() }
     }
 }

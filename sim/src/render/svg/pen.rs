@@ -130,7 +130,7 @@ fn number(value: f64) -> String {
 }
 
 /// Text that XML takes as text, in an element as in an attribute. What XML has no way to say becomes a blank.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
