@@ -83,6 +83,21 @@ pub enum LockKind {
     Reentrant,
 }
 
+/// The calls by which an application uses a kind of lock, as pictures show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNames {
+    /// Asks for the lock, and waits without limit.
+    pub acquire: &'static str,
+    /// Asks for the lock, and waits for a limited time or not at all.
+    pub try_acquire: &'static str,
+    /// Extends the lease.
+    pub renew: &'static str,
+    /// Gives back one hold.
+    pub release: &'static str,
+    /// Deletes the lock, no matter who holds it.
+    pub force_release: &'static str,
+}
+
 impl LockKind {
     /// Every kind, in the order of the design page.
     pub const ALL: [Self; 2] = [Self::Plain, Self::Reentrant];
@@ -92,6 +107,26 @@ impl LockKind {
         match self {
             Self::Plain => "plain",
             Self::Reentrant => "reentrant",
+        }
+    }
+
+    /// The names of the calls by which an application uses this kind.
+    pub const fn calls(self) -> CallNames {
+        match self {
+            Self::Plain => CallNames {
+                acquire: "SET NX PX",
+                try_acquire: "SET NX PX",
+                renew: "extend",
+                release: "delete if own",
+                force_release: "DEL",
+            },
+            Self::Reentrant => CallNames {
+                acquire: "lock()",
+                try_acquire: "tryLock()",
+                renew: "renew",
+                release: "unlock()",
+                force_release: "forceUnlock()",
+            },
         }
     }
 

@@ -10,6 +10,7 @@ pub mod exit;
 pub mod explore;
 pub mod frontier;
 pub mod fuzz;
+pub mod phrases;
 pub mod render;
 pub mod replay;
 pub mod scenario;

@@ -4,7 +4,7 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Classified, Config, Property, Record, Verdict, World, in_class, step};
 use serde_json::{Value, json};
 
-use crate::render::{beats, state, svg, words};
+use crate::render::{rows, state, svg, words};
 use crate::scenario::Scenario;
 
 /// Steps of the longest path that is drawn: every choice brings the picture of the whole path with it.
@@ -44,7 +44,7 @@ pub(super) fn arrive(scenario: &Scenario, choices: &[usize], known: &[Trace]) ->
     let deeds = |actions: &[Action]| actions.iter().map(|action| words::deed(config, *action)).collect::<Vec<_>>();
     Some(json!({
         "steps": deeds(&actions),
-        "happened": beats::last_told(&trace),
+        "happened": rows::last_sentences(&trace),
         "broken": reasons,
         "state": state,
         "picture": picture,

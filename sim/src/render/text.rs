@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use lockstep_model::Verdict;
 use lockstep_model::trace::{About, ClientMode, State, Trace};
 
-use super::beats::{Beat, Lane, beats};
 use super::paint::{Paint, Tone};
-use super::words;
+use super::rows::{Lane, Row, rows};
+use super::{signs, words};
 
 /// How to draw.
 #[derive(Clone, Debug)]
@@ -101,7 +101,7 @@ fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, S
 }
 
 /// A line of the picture, cells in the order of the lanes.
-struct Row {
+struct TextRow {
     mark: Mark,
     time: String,
     number: String,
@@ -136,7 +136,7 @@ struct Shaft {
 
 struct Grid {
     titles: Vec<Cell>,
-    rows: Vec<Row>,
+    rows: Vec<TextRow>,
 }
 
 /// Blanks between two lanes.
@@ -157,16 +157,16 @@ impl Grid {
             .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
             .collect();
         let breaks_at_end = matches!(trace.about, About::Counterexample { .. }) && trace.loop_start.is_none();
-        let rows = beats(trace)
+        let rows = rows(trace)
             .into_iter()
-            .map(|beat| {
-                let state = trace.state_after(if beat.closes { beat.last } else { beat.last - 1 });
+            .map(|content| {
+                let state = trace.state_after(if content.closes { content.last } else { content.last - 1 });
                 let mark = match trace.loop_start {
-                    Some(start) if beat.first > start => Mark::Repeats,
-                    None if breaks_at_end && beat.closes && beat.last == trace.steps.len() => Mark::Breaks,
+                    Some(start) if content.first > start => Mark::Repeats,
+                    None if breaks_at_end && content.closes && content.last == trace.steps.len() => Mark::Breaks,
                     _ => Mark::None,
                 };
-                Row::of(trace, &lanes, state, beat, mark)
+                TextRow::of(trace, &lanes, state, content, mark)
             })
             .collect();
         Self { titles, rows }
@@ -174,7 +174,7 @@ impl Grid {
 
     /// The signs of lanes at rest that stand in this picture.
     fn key(&self) -> Option<String> {
-        let signs = [("#", words::BELIEVES), ("?", words::WAITS), ("=", words::STANDS_STILL)];
+        let signs = [("#", signs::BELIEVES), ("?", signs::WAITS), ("=", signs::PAUSED)];
         let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
         let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
         let mut used: Vec<_> =
@@ -238,28 +238,28 @@ impl Grid {
     }
 }
 
-impl Row {
-    fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, mark: Mark) -> Self {
-        let cell = |lane: &Lane| match beat.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
+impl TextRow {
+    fn of(trace: &Trace, lanes: &[Lane], state: &State, content: Row, mark: Mark) -> Self {
+        let cell = |lane: &Lane| match content.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
             Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
             None => at_rest(*lane, state),
         };
         let position = |lane: Lane| lanes.iter().position(|other| *other == lane);
-        let arrow = beat.arrow.as_ref().and_then(|arrow| {
+        let arrow = content.arrow.as_ref().and_then(|arrow| {
             Some(Shaft { from: position(arrow.from)?, to: position(arrow.to)?, arrives: arrow.arrives })
         });
-        let number = match (beat.opens, beat.first == beat.last) {
+        let number = match (content.opens, content.first == content.last) {
             (false, _) => String::new(),
-            (true, true) => beat.first.to_string(),
-            (true, false) => format!("{}-{}", beat.first, beat.last),
+            (true, true) => content.first.to_string(),
+            (true, false) => format!("{}-{}", content.first, content.last),
         };
         Self {
             mark,
-            time: words::time(&trace.config, beat.at_tick),
+            time: words::time(&trace.config, content.at_tick),
             number,
             cells: lanes.iter().map(cell).collect(),
             arrow,
-            what: beat.what,
+            what: content.what,
         }
     }
 }
