@@ -1,14 +1,28 @@
 //! One wrong variant per rule: the proof that each property can fail.
 //!
-//! A mutant stands where its rule stands (`config.is_mutated(…)`), so that a reader meets the right rule and the
-//! wrong one together. Without the feature `mutants` the question is always answered "no" and costs nothing.
+//! A mutant stands where its rule stands (`is_mutated(…)`), so that a reader meets the right rule and the wrong one
+//! together. Without the feature `mutants` no mutant is ever active, and asking costs nothing.
 
 use serde::{Deserialize, Serialize};
 
-/// A rule that is wrong on purpose.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Mutant {
+/// Declares the mutants and lists them.
+macro_rules! mutants {
+    ($($(#[$doc:meta])* $name:ident,)+) => {
+        /// A rule that is wrong on purpose.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[serde(rename_all = "kebab-case")]
+        pub enum Mutant {
+            $($(#[$doc])* $name,)+
+        }
+
+        impl Mutant {
+            /// Every mutant.
+            pub const ALL: [Self; [$(Self::$name),+].len()] = [$(Self::$name),+];
+        }
+    };
+}
+
+mutants! {
     // Locks.
     /// An acquire is granted whoever holds.
     AcquireIgnoresHolder,
@@ -70,35 +84,27 @@ pub enum Mutant {
     FenceIgnored,
 }
 
-impl Mutant {
-    /// Every mutant.
-    pub const ALL: [Self; 27] = [
-        Self::AcquireIgnoresHolder,
-        Self::ReentryWithoutCount,
-        Self::ReleaseWithoutHolderCheck,
-        Self::ReleaseDropsAllHolds,
-        Self::RenewalRecreatesLock,
-        Self::ReleaseWithoutMessage,
-        Self::NoSecondAsk,
-        Self::WaitLimitIgnored,
-        Self::WatchdogTooSlow,
-        Self::LockDelayIgnored,
-        Self::WaitIgnored,
-        Self::MessagesNeverArrive,
-        Self::NoWakeTimer,
-        Self::HoldNotRegistered,
-        Self::AnswerBelievedPerTry,
-        Self::ReceiptIgnored,
-        Self::ReceiptNotReplicated,
-        Self::ReplicaDropsEffect,
-        Self::PromoteBesideMaster,
-        Self::HandOverTooEarly,
-        Self::LeaseNeverEnds,
-        Self::RestartTooEarly,
-        Self::FsyncForgotten,
-        Self::DeadlinesAlwaysTravel,
-        Self::MinReplicasIgnored,
-        Self::TokenReused,
-        Self::FenceIgnored,
-    ];
+/// The mutant that a run is under, if any. Without the feature `mutants` it has no size and is always "none".
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ActiveMutant(#[cfg(feature = "mutants")] Option<Mutant>);
+
+impl ActiveMutant {
+    /// That one, or none.
+    #[cfg(feature = "mutants")]
+    pub const fn new(mutant: Option<Mutant>) -> Self {
+        Self(mutant)
+    }
+
+    /// Whether the rule of this mutant is the one that is wrong.
+    #[cfg(feature = "mutants")]
+    pub fn is(self, mutant: Mutant) -> bool {
+        self.0 == Some(mutant)
+    }
+
+    /// Whether the rule of this mutant is the one that is wrong: never, in a build without mutants.
+    #[cfg(not(feature = "mutants"))]
+    #[expect(clippy::unused_self, reason = "the call sites are the same in both builds")]
+    pub const fn is(self, _: Mutant) -> bool {
+        false
+    }
 }

@@ -13,7 +13,7 @@ use std::{env, fs, thread};
 use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
 use lockstep_model::properties::Property;
-use lockstep_model::{Classified, Config, Record, World, in_class};
+use lockstep_model::{Config, InLayout, Layout, World, in_layout};
 use lockstep_sim::check::second_opinion::{self, Counted, Order};
 use lockstep_sim::check::{Engine, How, Limits, check_as, native, search};
 use lockstep_sim::render::words::thousands;
@@ -201,7 +201,7 @@ fn run(job: Job) -> Measured {
         }
         Runner::Stateright { order, threads } => {
             let order = if order == Depth::Breadth { Order::Breadth } else { Order::Depth };
-            in_class(&config, Race { order, threads })
+            in_layout(&config, Race { order, threads })
         }
     };
     let seconds = started.elapsed().as_secs_f64();
@@ -213,11 +213,11 @@ struct Race {
     threads: usize,
 }
 
-impl Classified for Race {
+impl InLayout for Race {
     type Output = Counted;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Counted {
-        second_opinion::race::<R, C, N>(config, self.order, self.threads)
+    fn run<Y: Layout>(self, config: &Config) -> Counted {
+        second_opinion::race::<Y>(config, self.order, self.threads)
     }
 }
 
@@ -252,7 +252,7 @@ fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))]
             thousands(states),
             thousands(generated),
             size.words(),
-            in_class(&size.config(), Bytes),
+            in_layout(&size.config(), Bytes),
             table(
                 &["", "s", "distinct/s", "generated/s", "peak MB", "bytes/state"],
                 Runner::ALL.into_iter().zip(runs).map(|(runner, run)| vec![
@@ -320,11 +320,11 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
 
 struct Bytes;
 
-impl Classified for Bytes {
+impl InLayout for Bytes {
     type Output = usize;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, _: &Config) -> usize {
-        size_of::<World<R, C, N>>()
+    fn run<Y: Layout>(self, _: &Config) -> usize {
+        size_of::<World<Y>>()
     }
 }
 

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Classified, Config, Record, World, in_class};
+use lockstep_model::{Action, Config, InLayout, Layout, World, in_largest_layout};
 use lockstep_redis::Scripts;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
@@ -79,7 +79,7 @@ pub fn fuzz(
 
 /// A random history of the scenario.
 pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
-    let actions = in_class(&scenario.config, Drawing { draws });
+    let actions = in_largest_layout(&scenario.config, Drawing { draws });
     record(scenario, &actions)
 }
 
@@ -134,12 +134,12 @@ struct Drawing<'a> {
     draws: &'a [u16],
 }
 
-impl Classified for Drawing<'_> {
+impl InLayout for Drawing<'_> {
     type Output = Vec<Action>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Vec<Action> {
+    fn run<Y: Layout>(self, config: &Config) -> Vec<Action> {
         let actions = Action::all(config);
-        let mut world = World::<R, C, N>::initial(config);
+        let mut world = World::<Y>::initial(config);
         let mut history = Vec::with_capacity(self.draws.len());
         for &draw in self.draws {
             let possible = enabled(config, &world, &actions);

@@ -10,7 +10,6 @@ pub mod exit;
 pub mod explore;
 pub mod frontier;
 pub mod fuzz;
-pub mod phrases;
 pub mod render;
 pub mod replay;
 pub mod scenario;

@@ -115,7 +115,7 @@ fn a_folder_that_cannot_be_made_is_the_environments_fault() {
 /// The picture that `explore` draws, as a file.
 #[test]
 fn show_writes_a_picture_to_a_file() {
-    let folder = tempfile::TempDir::new().expect("a folder");
+    let folder = TempDir::new().expect("a folder");
     for (name, property) in [(NAME, "one-believer"), ("plain-newcomers-starve-a-waiter", "waiter-served")] {
         let file = folder.path().join(format!("{name}.svg"));
         let path = file.to_str().expect("a path of letters");

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use lockstep_model::config::{Bound, Cluster, Config, PromoteRule};
-use lockstep_model::{Action, Classified, Record, World, in_class, step};
+use lockstep_model::{Action, InLayout, Layout, World, in_layout, step};
 use lockstep_sim::render::state;
 
 use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL};
@@ -13,12 +13,12 @@ struct Reading {
     most: usize,
 }
 
-impl Classified for Reading {
+impl InLayout for Reading {
     type Output = Vec<(String, String)>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let actions = Action::all(config);
-        let first = World::<R, C, N>::initial(config);
+        let first = World::<Y>::initial(config);
         let (mut seen, mut worlds) = (HashSet::from([first]), vec![first]);
         let mut next = 0;
         while next < worlds.len() && worlds.len() < self.most {
@@ -36,7 +36,7 @@ impl Classified for Reading {
 fn two_states_that_differ_read_differently() {
     let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };
     for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }, IN_FLIGHT] {
-        let pages = in_class(&config, Reading { most: 20_000 });
+        let pages = in_layout(&config, Reading { most: 20_000 });
         let mut known = BTreeMap::new();
         for (page, world) in &pages {
             if let Some(other) = known.insert(page, world) {

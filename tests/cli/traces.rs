@@ -5,7 +5,7 @@ use lockstep_model::config::{
     Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Classified, LockKind, Property, Record, Verdict, World, in_class, step};
+use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 
 /// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
 pub const SMALL: Config = Config {
@@ -188,7 +188,7 @@ pub fn orphan() -> Trace {
 
 /// A walk through a world. The same seed is the same walk; it prefers what it has done least.
 pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
-    let actions = in_class(config, Walk { steps, seed });
+    let actions = in_layout(config, Walk { steps, seed });
     Trace::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
 }
 
@@ -197,12 +197,12 @@ struct Walk {
     seed: u64,
 }
 
-impl Classified for Walk {
+impl InLayout for Walk {
     type Output = Vec<Action>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Vec<Action> {
+    fn run<Y: Layout>(self, config: &Config) -> Vec<Action> {
         let all = Action::all(config);
-        let mut world = World::<R, C, N>::initial(config);
+        let mut world = World::<Y>::initial(config);
         let mut taken: Vec<Action> = Vec::new();
         let mut seed = self.seed;
         while taken.len() < self.steps {

@@ -13,12 +13,12 @@ const MOST_EDGES: usize = 10;
 
 fn any_world() -> impl Strategy<Value = Drawn> {
     // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither; any but time may be strongly fair, or that as well.
-    let edge = (0..MOST_STATES, 0..5u8, 0..MOST_STATES);
+    let edge = (0..MOST_STATES, 0..5u16, 0..MOST_STATES);
     let edges = prop::collection::btree_set(edge, 3..=MOST_EDGES);
     let cause = prop::collection::vec(0..MOST_STATES, 1..4);
     let effect = prop::collection::vec(0..MOST_STATES, 0..3);
-    let strong = prop::collection::btree_set(prop::sample::select(vec![0, 1, 2, 4u8]), 0..=2);
-    (edges, 0..=3u8, any::<bool>(), strong, cause, effect, any::<bool>()).prop_map(
+    let strong = prop::collection::btree_set(prop::sample::select(vec![0, 1, 2, 4u16]), 0..=2);
+    (edges, 0..=3u16, any::<bool>(), strong, cause, effect, any::<bool>()).prop_map(
         |(edges, weak, has_time, strong, cause, effect, patient)| Drawn {
             edges: edges.into_iter().collect(),
             weak: (0..weak).collect(),
@@ -33,8 +33,8 @@ fn any_world() -> impl Strategy<Value = Drawn> {
 
 /// Worlds in which nobody may stand still, but may go round: what is strongly fair decides.
 fn any_restless_world() -> impl Strategy<Value = Drawn> {
-    let restless = (0..4u32, 0..3u8, 0..4u32);
-    let strong = (0..4u32, prop::sample::select(vec![2, 4u8]), 0..MOST_STATES);
+    let restless = (0..4u32, 0..3u16, 0..4u32);
+    let strong = (0..4u32, prop::sample::select(vec![2, 4u16]), 0..MOST_STATES);
     let edges = prop::collection::btree_set(restless, 4..=7);
     let more = prop::collection::btree_set(strong, 1..=3);
     (edges, more, any::<bool>()).prop_map(|(edges, more, patient)| Drawn {
@@ -79,12 +79,12 @@ fn tried(world: &Drawn, begins: impl Fn(u32) -> bool) -> Option<usize> {
     shortest.into_iter().chain(idle).min()
 }
 
-fn touches((from, _, to): (u32, u8, u32), state: u32) -> bool {
+fn touches((from, _, to): (u32, u16, u32), state: u32) -> bool {
     from == state || to == state
 }
 
 /// Whether some run takes exactly these edges again and again: from each state of theirs they lead to each other.
-fn is_one_round(taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
+fn is_one_round(taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
     let among = Drawn { edges: taken.to_vec(), ..Drawn::default() };
     let ways = distances(&among, |_| true);
     !taken.is_empty()
@@ -92,12 +92,12 @@ fn is_one_round(taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
 }
 
 /// Whether a run that takes these edges and comes to these states again and again, and no others, is fair.
-fn is_fair(world: &Drawn, taken: &[(u32, u8, u32)], states: &[u32]) -> bool {
-    let is_taken = |action: u8| taken.iter().any(|(_, other, _)| *other == action);
-    let can = |state: u32, action: u8| world.edges.iter().any(|edge| edge.0 == state && edge.1 == action);
-    let cannot = |action: u8| states.iter().any(|state| !can(*state, action));
+fn is_fair(world: &Drawn, taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
+    let is_taken = |action: u16| taken.iter().any(|(_, other, _)| *other == action);
+    let can = |state: u32, action: u16| world.edges.iter().any(|edge| edge.0 == state && edge.1 == action);
+    let cannot = |action: u16| states.iter().any(|state| !can(*state, action));
     let time_passes = world.time.iter().all(|tick| is_taken(*tick) || (taken.is_empty() && cannot(*tick)));
-    let never_can = |action: u8| states.iter().all(|state| !can(*state, action));
+    let never_can = |action: u16| states.iter().all(|state| !can(*state, action));
     let is_strongly_fair = world.strong.iter().all(|action| is_taken(*action) || never_can(*action));
     world.weak.iter().all(|action| is_taken(*action) || cannot(*action)) && time_passes && is_strongly_fair
 }

@@ -7,10 +7,10 @@ use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Lasting, 
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
     /// From where, by which action, to where.
-    pub edges: Vec<(u32, u8, u32)>,
-    pub weak: Vec<u8>,
-    pub time: Vec<u8>,
-    pub strong: Vec<u8>,
+    pub edges: Vec<(u32, u16, u32)>,
+    pub weak: Vec<u16>,
+    pub time: Vec<u16>,
+    pub strong: Vec<u16>,
     /// Where something begins to be owed.
     pub cause: Vec<u32>,
     /// Where it is given.
@@ -40,13 +40,13 @@ impl Space for Drawn {
         cause | owed
     }
 
-    fn each_successor(&self, state: &u32, mut found: impl FnMut(u8, u32)) {
+    fn each_successor(&self, state: &u32, mut found: impl FnMut(u16, u32)) {
         for &(_, action, to) in self.edges.iter().filter(|(from, _, _)| from == state) {
             found(action, to);
         }
     }
 
-    fn nth_successor(&self, state: &u32, action: u8, nth: usize) -> u32 {
+    fn nth_successor(&self, state: &u32, action: u16, nth: usize) -> u32 {
         let edge = self.edges.iter().filter(|(from, _, _)| from == state).nth(nth);
         let &(_, taken, to) = edge.expect("it was there before");
         assert_eq!(taken, action);
@@ -54,7 +54,7 @@ impl Space for Drawn {
     }
 
     fn fairness(&self) -> Fairness {
-        let set = |actions: &[u8]| actions.iter().copied().collect::<ActionSet>();
+        let set = |actions: &[u16]| actions.iter().copied().collect::<ActionSet>();
         Fairness { weak: set(&self.weak), time: set(&self.time), strong: set(&self.strong) }
     }
 
@@ -66,8 +66,8 @@ impl Space for Drawn {
 /// A lasso in the drawn numbers: what happens, and the state after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
-    pub stem: Vec<(u8, u32)>,
-    pub turn: Vec<(u8, u32)>,
+    pub stem: Vec<(u16, u32)>,
+    pub turn: Vec<(u16, u32)>,
 }
 
 impl Drawn {
@@ -84,7 +84,7 @@ impl Drawn {
     }
 
     /// The most of this action on one run through states in which it is owed.
-    pub fn most(&self, counted: u8) -> Option<Lasting> {
+    pub fn most(&self, counted: u16) -> Option<Lasting> {
         let graph = self.graph();
         graph.most(|state| graph.marks(state) & OWED != 0, |action| action == counted)
     }

@@ -3,13 +3,13 @@
 
 use crate::drawn::{Drawn, Path};
 
-const A: u8 = 0;
-const B: u8 = 1;
-const T: u8 = 2;
-const U: u8 = 3;
+const A: u16 = 0;
+const B: u16 = 1;
+const T: u16 = 2;
+const U: u16 = 3;
 
 /// A world without time. It is owed everywhere but in these states.
-fn drawn(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+fn drawn(edges: &[(u32, u16, u32)], effect: &[u32]) -> Drawn {
     Drawn {
         edges: edges.to_vec(),
         weak: vec![A, B],
@@ -21,11 +21,11 @@ fn drawn(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
     }
 }
 
-fn timed(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+fn timed(edges: &[(u32, u16, u32)], effect: &[u32]) -> Drawn {
     Drawn { time: vec![T], ..drawn(edges, effect) }
 }
 
-fn path(stem: &[(u8, u32)], turn: &[(u8, u32)]) -> Path {
+fn path(stem: &[(u16, u32)], turn: &[(u16, u32)]) -> Path {
     Path { stem: stem.to_vec(), turn: turn.to_vec() }
 }
 
@@ -218,10 +218,10 @@ fn what_is_owed_in_passing_is_owed_for_ever_if_it_is_never_given() {
     assert_eq!(world.leads_to(), Some(path(&[(A, 1), (A, 2), (A, 3)], &[(A, 3)])));
 }
 
-const S: u8 = 4;
-const R: u8 = 5;
+const S: u16 = 4;
+const R: u16 = 5;
 
-fn strongly(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+fn strongly(edges: &[(u32, u16, u32)], effect: &[u32]) -> Drawn {
     Drawn { strong: vec![S, R], ..drawn(edges, effect) }
 }
 

@@ -9,11 +9,11 @@ use lockstep_sim::scenario::BuiltIn;
 
 use crate::drawn::Drawn;
 
-const A: u8 = 0;
-const T: u8 = 2;
+const A: u16 = 0;
+const T: u16 = 2;
 
 /// It is so everywhere but in these states.
-fn drawn(edges: &[(u32, u8, u32)], effect: &[u32]) -> Drawn {
+fn drawn(edges: &[(u32, u16, u32)], effect: &[u32]) -> Drawn {
     Drawn {
         edges: edges.to_vec(),
         weak: vec![A],

@@ -15,7 +15,7 @@ struct Tangle {
 }
 
 impl Tangle {
-    fn successors(&self, state: u64) -> Vec<(u8, u64)> {
+    fn successors(&self, state: u64) -> Vec<(u16, u64)> {
         let further = |by: u64| (state * 7 + by * state % 11 + by) % self.states;
         let all = [(0, further(1)), (0, further(2)), (1, (state + 1) % self.states), (2, further(5)), (3, state)];
         all.into_iter().take(usize::try_from(1 + state % 5).unwrap()).collect()
@@ -37,13 +37,13 @@ impl Space for Tangle {
         u32::try_from(state % 3).unwrap()
     }
 
-    fn each_successor(&self, state: &u64, mut found: impl FnMut(u8, u64)) {
+    fn each_successor(&self, state: &u64, mut found: impl FnMut(u16, u64)) {
         for (action, next) in self.successors(*state) {
             found(action, next);
         }
     }
 
-    fn nth_successor(&self, state: &u64, action: u8, nth: usize) -> u64 {
+    fn nth_successor(&self, state: &u64, action: u16, nth: usize) -> u64 {
         let (taken, next) = self.successors(*state)[nth];
         assert_eq!(taken, action);
         next
@@ -59,7 +59,7 @@ impl Space for Tangle {
 }
 
 /// What a graph says, state by state: marks, and edges where there is a mark.
-type Told = Vec<(Marks, Vec<(u8, u32)>)>;
+type Told = Vec<(Marks, Vec<(u16, u32)>)>;
 
 fn told(graph: &Graph) -> Told {
     let states = 0..u32::try_from(graph.states()).unwrap();

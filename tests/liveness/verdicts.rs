@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lockstep_model::trace::{About, InLoop};
-use lockstep_model::{Action, Classified, Config, Property, Record, Verdict, World, in_class, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
 use lockstep_sim::check::liveness::{Found, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -167,22 +167,22 @@ fn a_limit_makes_liveness_inconclusive() {
 #[test]
 fn from_every_state_time_can_go_on_by_what_must_happen() {
     for scenario in small() {
-        in_class(&scenario.config, TimeGoesOn(&scenario.name));
+        in_layout(&scenario.config, TimeGoesOn(&scenario.name));
     }
 }
 
 struct TimeGoesOn<'a>(&'a str);
 
-impl Classified for TimeGoesOn<'_> {
+impl InLayout for TimeGoesOn<'_> {
     type Output = ();
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
+    fn run<Y: Layout>(self, config: &Config) {
         let all = Action::all(config);
-        let initial = World::<R, C, N>::initial(config);
+        let initial = World::<Y>::initial(config);
         let mut met = HashSet::from([initial]);
         let mut queue = vec![initial];
         // From where a fair action leads to a state, and the states in which time can pass.
-        let mut before: HashMap<World<R, C, N>, Vec<World<R, C, N>>> = HashMap::new();
+        let mut before: HashMap<World<Y>, Vec<World<Y>>> = HashMap::new();
         let mut goes_on = Vec::new();
         while let Some(world) = queue.pop() {
             for &action in &all {

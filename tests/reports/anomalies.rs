@@ -1,10 +1,149 @@
-//! The README's table of anomalies: every built-in scenario that breaks something, and what repairs it, where that is
-//! known. A repair is lines of the scenario file; what it repairs is found by looking.
+//! `reports/anomalies.md`: every built-in scenario that breaks something, grouped by cause, and what repairs it where that
+//! is known. A repair is lines of the scenario file; what it repairs is found by running the edited file.
+
+use std::collections::BTreeSet;
 
 use lockstep_model::{Property, Verdict};
+use lockstep_sim::check::{Outcome, PropertyOutcome};
+use lockstep_sim::scenario::Scenario;
 
-use crate::page::{listed, table};
+use crate::page::{self, listed, table};
 use crate::runs::{ALL, Line, edited, exhaust, known, same_world};
+
+/// What a reader looks for.
+struct Group {
+    heading: &'static str,
+    about: &'static str,
+    scenarios: &'static [&'static str],
+}
+
+/// Every scenario that breaks something stands in one of these, in the order in which the page shows it.
+const GROUPS: [Group; 7] = [
+    Group {
+        heading: "Failover",
+        about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
+                for maintenance, and `WAIT`.",
+        scenarios: &[
+            "failover-loses-the-grant",
+            "failover-to-the-wrong-replica",
+            "failover-to-the-fullest-replica",
+            "failover-slower-than-the-lease",
+            "failover-while-waiting",
+            "plain-failover-loses-the-grant",
+            "hand-over-loses-the-grant",
+            "hand-over-waits-for-the-replica",
+            "old-master-serves-its-side",
+            "plain-old-master-serves-its-side",
+            "old-master-returns",
+            "old-master-is-stopped-too-late",
+            "old-master-is-outwaited",
+            "lock-delay-after-failover",
+            "lock-delay-beside-an-old-master",
+            "wait-for-the-replica",
+            "plain-wait-for-the-replica",
+            "wait-for-one-of-two",
+            "wait-for-both-of-two",
+            "wait-for-a-replica-that-is-away",
+            "wait-for-a-reentry",
+            "wait-does-not-cover-renewals",
+            "wait-that-fails-keeps-the-lock",
+            "wait-in-one-batch",
+            "wait-knows-of-no-replica",
+            "wait-behind-a-partition",
+            "wait-for-all-behind-a-partition",
+        ],
+    },
+    Group {
+        heading: "Lease and pause",
+        about: "The lease expires while its holder still works: no watchdog, a pause, or renewals that do not arrive.",
+        scenarios: &[
+            "lease-ends-while-holder-works",
+            "lease-ends-fenced",
+            "lease-ends-a-hold-for-ever",
+            "plain-lease-ends-while-holder-works",
+            "pause-longer-than-lease",
+            "missed-renewal-of-2021",
+            "missed-renewal-of-2026",
+            "missed-renewal-is-told",
+            "failed-renewal-of-2021",
+        ],
+    },
+    Group {
+        heading: "Network",
+        about: "Requests, replies and messages are lost, late, or sent again.",
+        scenarios: &[
+            "slow-reply-outlives-the-lease",
+            "plain-slow-reply-outlives-the-lease",
+            "resent-acquire-counts-twice",
+            "given-up-acquire-is-executed-late",
+            "lost-reply-of-a-release",
+            "lost-reply-of-a-release-without-receipt",
+            "lost-reply-of-a-release-with-an-id-per-try",
+            "late-release-takes-the-next-grant",
+            "resent-release-after-failover",
+            "lost-undo",
+            "lost-renewals",
+            "late-renewal-after-release",
+            "lost-unlock-message",
+            "lost-unlock-message-costs-time",
+        ],
+    },
+    Group {
+        heading: "Clock",
+        about: "The clock of a node or of a client jumps.",
+        scenarios: &[
+            "clock-jump-ends-a-lease",
+            "clock-jump-ends-a-lease-fenced",
+            "plain-clock-jump-ends-a-lease",
+            "clock-behind-loses-the-grant",
+            "client-clock-goes-back",
+        ],
+    },
+    Group {
+        heading: "Restart and memory",
+        about: "A node restarts without its latest data, or drops the key.",
+        scenarios: &[
+            "restart-loses-the-grant",
+            "plain-restart-loses-the-grant",
+            "fsync-every-second-loses-the-grant",
+            "fsync-keeps-the-grant",
+            "delayed-restart-outlives-the-lease",
+            "empty-master-wipes-its-replica",
+            "evicted-lock",
+            "evicted-lock-fenced",
+        ],
+    },
+    Group {
+        heading: "Client code",
+        about: "Holders that crash or never release, interrupted threads, and what a client's watchdog makes of them.",
+        scenarios: &[
+            "holder-crashes",
+            "plain-holder-crashes",
+            "holder-never-releases",
+            "force-release",
+            "interrupted-acquire-stays",
+            "interrupted-release-is-renewed-for-ever",
+            "registration-of-2021",
+            "thread-dies-and-its-process-renews",
+            "plain-thread-dies-and-its-process-renews",
+            "thread-dies-while-it-asks",
+            "orphan-starves-a-waiter",
+            "two-threads-share-one-watchdog",
+            "two-threads-share-one-watchdog-in-time",
+        ],
+    },
+    Group {
+        heading: "Waiting",
+        about: "Nothing fails, but the locks are not fair: a waiter can be overtaken without end.",
+        scenarios: &[
+            "newcomers-starve-a-waiter",
+            "plain-newcomers-starve-a-waiter",
+            "two-clients-one-node",
+            "plain-two-clients-one-node",
+            "third-client-is-woken",
+        ],
+    },
+];
 
 const AT_ONCE: Line = ("cluster", "lag", "0");
 const SOON: Line = ("cluster", "failover_within", "1");
@@ -26,32 +165,64 @@ const REPAIRS: [(&str, &[Line]); 10] = [
     ("pause-longer-than-lease", &[FENCED]),
 ];
 
-/// The table.
-pub fn anomalies() -> String {
-    let rows: Vec<_> = ALL
-        .iter()
-        .filter_map(|(scenario, outcome)| {
-            let broken: Vec<_> = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated).collect();
-            if broken.is_empty() {
-                return None;
-            }
-            let steps = |found: &&lockstep_sim::check::PropertyOutcome| {
-                format!("`{}` {}", found.property, found.trace.as_ref().map_or(0, |trace| trace.steps.len()))
-            };
-            let repairs: Vec<_> = REPAIRS
-                .iter()
-                .filter(|(name, _)| *name == scenario.name)
-                .map(|(name, lines)| repair(name, lines))
-                .collect();
-            let repairs = if repairs.is_empty() { "–".to_owned() } else { repairs.join("<br>") };
-            let broken: Vec<_> = broken.iter().map(steps).collect();
-            Some(vec![format!("`{}`", scenario.name), scenario.story.clone(), broken.join("<br>"), repairs])
-        })
-        .collect();
-    table(&["scenario", "what happens", "breaks, after so many steps", "what repairs it in this world"], &rows)
+#[test]
+fn the_page_on_anomalies_says_what_its_runs_say() {
+    page::keep("reports/anomalies.md", &anomalies());
 }
 
-/// What those lines mend, and what they do not.
+/// The page.
+fn anomalies() -> String {
+    let contents: Vec<_> = GROUPS
+        .iter()
+        .map(|Group { heading, about, .. }| {
+            let anchor = heading.to_lowercase().replace(' ', "-");
+            format!("- [{heading}](#{anchor}): {about}\n")
+        })
+        .collect();
+    format!(
+        "# Anomalies\n\n\
+         Made by `make reports` from real runs; a test fails when it is stale.\n\n\
+         Every built-in scenario in which a property is violated, grouped by cause. `lockstep show SCENARIO` draws the \
+         trace, `lockstep replay SCENARIO` executes it on a real server, `lockstep explain PROPERTY` says what a property \
+         means and where it comes from.\n\n\
+         *Breaks* lists the violated properties with the number of steps: of a safety property the length of a shortest \
+         trace, of a liveness property the length of a way into a loop and one turn of it. *Repairs* are lines of the \
+         scenario file: with them the named properties hold in that world. \"–\": no repair is tried here.\n\n\
+         {}\n{}\
+         ## The repairs\n\n\
+         - `lag = 0`: every replica has a write before the client is answered. No setting of Redis gives exactly that.\n\
+         - `failover_within = 1`: every client knows the new master within one tick, here 10 s.\n\
+         - `renew_every = 1`: a watchdog.\n\
+         - `fenced = true`: the resource refuses a fencing token older than one it has seen. This repairs no lock: two \
+         clients still believe that they hold it, but the stale one can do no harm.\n\
+         - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
+         More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
+         [state-space.md](state-space.md).\n",
+        contents.concat(),
+        GROUPS.iter().map(part).collect::<String>(),
+    )
+}
+
+/// One group.
+fn part(Group { heading, about, scenarios }: &Group) -> String {
+    let rows: Vec<_> = scenarios.iter().map(|name| row(known(name))).collect();
+    let head = ["scenario", "what happens", "breaks, after so many steps", "what repairs it in this world"];
+    format!("## {heading}\n\n{about}\n\n{}\n", table(&head, &rows))
+}
+
+fn row((scenario, outcome): &(Scenario, Outcome)) -> Vec<String> {
+    let steps = |found: &PropertyOutcome| {
+        format!("`{}` {}", found.property, found.trace.as_ref().map_or(0, |trace| trace.steps.len()))
+    };
+    let violated = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated);
+    let violated: Vec<_> = violated.map(steps).collect();
+    let repairs = REPAIRS.iter().filter(|(name, _)| *name == scenario.name);
+    let repairs: Vec<_> = repairs.map(|(name, lines)| repair(name, lines)).collect();
+    let repairs = if repairs.is_empty() { "–".to_owned() } else { repairs.join("<br>") };
+    vec![format!("`{}`", scenario.name), scenario.story.clone(), violated.join("<br>"), repairs]
+}
+
+/// What those lines repair, and what they do not.
 fn repair(name: &str, lines: &[Line]) -> String {
     let before = broken(&known(name).1);
     let after_scenario = edited(name, lines);
@@ -59,17 +230,17 @@ fn repair(name: &str, lines: &[Line]) -> String {
     let ids = |properties: Vec<Property>| {
         listed(&properties.iter().map(|property| format!("`{property}`")).collect::<Vec<_>>())
     };
-    let (stay, mended): (Vec<_>, Vec<_>) = before.iter().partition(|property| after.contains(property));
-    assert!(!mended.is_empty(), "{lines:?} repairs nothing in {name}");
+    let (stay, repaired): (Vec<_>, Vec<_>) = before.iter().partition(|property| after.contains(property));
+    assert!(!repaired.is_empty(), "{lines:?} repairs nothing in {name}");
     assert!(after.iter().all(|property| before.contains(property)), "{lines:?} breaks something else in {name}");
 
     let keys: Vec<_> = lines.iter().map(|(_, key, value)| format!("`{key} = {value}`")).collect();
-    let what = if stay.is_empty() { "all".to_owned() } else { format!("{}, not {}", ids(mended), ids(stay)) };
+    let what = if stay.is_empty() { "all".to_owned() } else { format!("{}, not {}", ids(repaired), ids(stay)) };
     let is = same_world(&after_scenario).map_or_else(String::new, |name| format!(" (`{name}`)"));
     format!("{}: {what}{is}", keys.join(", "))
 }
 
-fn broken(outcome: &lockstep_sim::check::Outcome) -> Vec<Property> {
+fn broken(outcome: &Outcome) -> Vec<Property> {
     let violated = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated);
     violated.map(|found| found.property).collect()
 }
@@ -79,4 +250,15 @@ fn every_repair_is_of_a_scenario_that_is_broken() {
     for (name, _) in REPAIRS {
         assert!(!broken(&known(name).1).is_empty(), "{name} breaks nothing");
     }
+}
+
+/// A new anomaly is missing from the page until somebody says what it is about.
+#[test]
+fn every_scenario_that_is_broken_stands_in_one_group() {
+    let grouped: Vec<&str> = GROUPS.iter().flat_map(|group| group.scenarios).copied().collect();
+    let distinct: BTreeSet<&str> = grouped.iter().copied().collect();
+    assert_eq!(distinct.len(), grouped.len(), "a scenario stands in two groups");
+    let violated: BTreeSet<&str> =
+        ALL.iter().filter(|(_, outcome)| !broken(outcome).is_empty()).map(|(scenario, _)| &*scenario.name).collect();
+    assert_eq!(distinct, violated);
 }

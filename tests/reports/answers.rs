@@ -1,8 +1,8 @@
-//! What the servers at hand answer to a history, and how a page shows it: once where all say the same, by version where
-//! they do not.
+//! What the available servers answer to a history, and how a page shows it: once where all answers agree, by version where
+//! they differ.
 //!
-//! A page names a server by its first two numbers: patches come with the distribution. On servers that the page does
-//! not name, what they answer must be among what it shows; then nothing but the answers is left uncompared.
+//! A page names a server by major and minor version, because the patch version comes with the distribution. The answers of
+//! servers that the page does not name must be among the answers that it shows; everything else is compared as usual.
 
 use std::fmt::Write as _;
 
@@ -14,19 +14,19 @@ use lockstep_tests::servers::servers;
 
 use crate::page::listed;
 
-/// What every server at hand said to one history, with which all of them agree.
+/// What every available server answered to one history, with which all of them agree.
 pub struct Answers {
-    /// Things compared on each.
+    /// Number of comparisons on each.
     pub compared: usize,
     /// Per server, in the order of their names: its name, and its answers per step.
     said: Vec<(String, Vec<Vec<String>>)>,
 }
 
-/// Replays the histories, which are of one world, one after the other on every server at hand.
+/// Replays the histories, which belong to one world, one after the other on every available server.
 pub fn ask<const HISTORIES: usize>(traces: [&Trace; HISTORIES]) -> [Answers; HISTORIES] {
     let mut all = traces.map(|_| Answers { compared: 0, said: Vec::new() });
     for server in &servers() {
-        // Before 7.0 TTLs travel in another way; what the history shows is the same.
+        // Before 7.0 TTLs are replicated as remaining times; what the history shows is the same.
         let config = suited(&traces[0].config, server);
         let mut group = Player::start(server, &config, Scripts::built_in()).expect("servers start");
         for (trace, answers) in traces.iter().zip(&mut all) {
@@ -53,7 +53,7 @@ impl Answers {
         self.said.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// Step by step what was asked and answered.
+    /// What was asked and answered at each step.
     pub fn picture(&self, trace: &Trace) -> String {
         let mut text = String::new();
         for (index, step) in trace.steps.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Answers {
         text
     }
 
-    /// Answers that a picture does not show: what a server says that the page, made on other servers, does not know.
+    /// Answers that a picture does not show: the page was made on other servers.
     pub fn missing_in(&self, picture: &str) -> Vec<String> {
         let shown = |answer: &str| {
             picture.lines().any(|line| {

@@ -1,4 +1,4 @@
-//! `reports/keys.md`: what a scenario's file may say.
+//! `reports/keys.md`: every key of a scenario file.
 
 use std::fmt::Write as _;
 
@@ -8,16 +8,16 @@ use crate::page::{self, table};
 
 #[test]
 fn the_page_on_keys_tells_every_key() {
-    let mut text = "# What a scenario may say\n\n\
-                    Made by `make reports`; a test fails when it is stale. `lockstep explain KEY` says the same of one key. What does \
-                    not go together is refused with the reason. All times are in ticks.\n"
+    let mut text = "# The keys of a scenario file\n\n\
+                    Made by `make reports`; a test fails when it is stale. `lockstep explain KEY` shows one key. Combinations \
+                    that make no sense, or are not modelled, are refused with the reason. All times are in ticks.\n"
         .to_owned();
     for (name, means) in TABLES {
         let rows: Vec<_> = KEYS
             .iter()
             .filter(|key| key.table == name)
             .map(|key| {
-                let left_out = if key.unless_said.is_empty() { "it must be said" } else { key.unless_said };
+                let left_out = if key.unless_said.is_empty() { "it is required" } else { key.unless_said };
                 [format!("`{}`", key.name), key.means.to_owned(), key.takes.to_owned(), left_out.to_owned()].into()
             })
             .collect();
@@ -25,7 +25,7 @@ fn the_page_on_keys_tells_every_key() {
         let _ = write!(text, "\n## {title}\n\n{means}\n");
         if !rows.is_empty() {
             text += "\n";
-            text += &table(&["key", "means", "takes", "left out"], &rows);
+            text += &table(&["key", "means", "takes", "default"], &rows);
         }
     }
     page::keep("reports/keys.md", &text);

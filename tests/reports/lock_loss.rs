@@ -1,4 +1,4 @@
-//! `reports/lock-loss.md`: two believers after a failover, from the verdict to what real Redis answers.
+//! `reports/lock-loss.md`: two believers after a failover, from the verdict to the answers of real servers.
 
 use std::fmt::Write as _;
 
@@ -19,7 +19,7 @@ const LOSES: &str = "failover-loses-the-grant";
 const KEEPS: &str = "failover-keeps-the-grant";
 const SLOW: &str = "failover-slower-than-the-lease";
 const PROPERTY: Property = Property::OneBeliever;
-/// What is between these depends on which servers were asked.
+/// The text between these two headings depends on which servers were asked.
 const ANSWERS: &str = "## What real servers answer\n";
 const AFTER_ANSWERS: &str = "## What prevents it\n";
 
@@ -39,13 +39,13 @@ fn the_page_on_a_lost_lock_says_what_its_runs_say() {
     };
 
     let mut answered = format!(
-        "{ANSWERS}\n{} Each with a frozen clock, a gate between master and replica, and `SIGKILL` for a crash.\n\n",
+        "{ANSWERS}\n{} Each runs with a frozen clock, a gate between master and replica, and `SIGKILL` for a crash.\n\n",
         answers::asked(&servers)
     );
     let _ = writeln!(answered, "The trace above:\n\n{}", block(&lost_asked, &trace));
     let _ = writeln!(
         answered,
-        "One step more, and the lock is safe: the replica applies the grant before the master dies.\n\n{}",
+        "With one more step the lock is safe: the replica applies the grant before the master crashes.\n\n{}",
         block(&saved_asked, &saved)
     );
 
@@ -58,14 +58,14 @@ fn the_page_on_a_lost_lock_says_what_its_runs_say() {
         page::keep(PAGE, &[before, answered, after].concat());
         return;
     }
-    // Other servers than the page names: its text must be what it would be, and its answers must cover theirs.
+    // Servers that the page does not name: its text must be up to date, and its answers must include theirs.
     let (_, rest) = committed.split_once(ANSWERS).expect("the page has its answers");
     let (shown, _) = rest.split_once(AFTER_ANSWERS).expect("the page goes on after its answers");
     let kept = [&before, ANSWERS, shown, &after].concat();
     page::keep(PAGE, &kept);
     let missing = [lost_asked.missing_in(shown), saved_asked.missing_in(shown)].concat();
-    assert!(missing.is_empty(), "{PAGE} was made on other servers, and does not show:\n{}", missing.join("\n"));
-    println!("{PAGE} names other servers than {}: their answers are all on it", page::listed(&servers));
+    assert!(missing.is_empty(), "{PAGE} was made on other servers and does not show:\n{}", missing.join("\n"));
+    println!("{PAGE} names other servers than {}, and shows all their answers", page::listed(&servers));
 }
 
 /// The counterexample, judged.
@@ -75,11 +75,11 @@ fn loss() -> Trace {
     found.trace.clone().expect("what is violated has a trace")
 }
 
-/// The same history, but that the replica sees the grant in time: B is refused.
+/// The same history, except that the replica applies the grant in time: B is refused.
 fn saved(scenario: &Scenario, trace: &Trace) -> Trace {
     let mut actions = trace.actions();
     actions.insert(1, Action::Replicate { node: 1 });
-    let saved = runs::history(scenario, &actions).expect("the replica can be quicker");
+    let saved = runs::history(scenario, &actions).expect("the replica can be faster");
     let last = saved.steps.last().expect("it has steps");
     assert_eq!(last.state.believers().count(), 1, "A alone believes");
     saved
@@ -88,11 +88,11 @@ fn saved(scenario: &Scenario, trace: &Trace) -> Trace {
 fn headline(trace: &Trace) -> String {
     let steps = words::count(trace.steps.len(), "step");
     format!(
-        "# A failover gives the lock away twice\n\n\
+        "# A failover grants the lock twice\n\n\
          Made by `make reports` from real runs; a test fails when it is stale.\n\n\
          ## Result\n\n\
          In the scenario `{LOSES}` the property `{PROPERTY}` is **violated**, as declared, after {steps}. \
-         No shorter history within the scenario breaks it, and real servers do the same at every step.\n\n\
+         No shorter history within the scenario breaks it, and real servers behave the same at every step.\n\n\
          > `{PROPERTY}`: {}.\n\nSource: {}.\n\n",
         PROPERTY.sentence(),
         PROPERTY.source()
@@ -101,13 +101,13 @@ fn headline(trace: &Trace) -> String {
 
 fn world(scenario: &Scenario) -> String {
     let lines = words::world(&scenario.config).into_iter().map(|line| format!("- {line}\n"));
-    format!("## The world it happens in\n\n{}\n", lines.collect::<String>())
+    format!("## The world\n\n{}\n", lines.collect::<String>())
 }
 
 fn shortest(scenario: &Scenario, trace: &Trace) -> String {
     let options = Options { declared: Declared::As(Some(Verdict::Violated)), ..Options::default() };
     let About::Counterexample { shortest, .. } = trace.about else { panic!("a counterexample") };
-    assert!(shortest, "the judge looked at every shorter history");
+    assert!(shortest, "the judge visited every shorter history");
     let (outcome, actions, config) = (&known(LOSES).1, trace.actions(), &scenario.config);
     let steps = actions.len();
     let mut text = format!("## The shortest trace\n\n```text\n{}```\n\n", picture(trace, &options));
@@ -118,12 +118,12 @@ fn shortest(scenario: &Scenario, trace: &Trace) -> String {
     let _ = write!(
         text,
         "## Why it is the shortest\n\n\
-         - Two engines that share nothing but the model, our own and stateright, met the same {} states, found the same \
-         depth, {}, and the property first broken after {steps} steps.\n\
-         - The judge, which shares no search with them, executed the trace, saw the property broken by its last step, \
-         and looked at every state within {} steps: it is broken in none.\n\
-         - Counted one by one, without any search: of {} histories of fewer steps none breaks it; of {} of {steps} steps \
-         {} do:\n",
+         - Two engines that share only the model, our own and stateright, visited the same {} states, found the same depth, \
+         {}, and found the property first broken after {steps} steps.\n\
+         - The judge, which has a search of its own, executed the trace, found the property broken by its last step, and \
+         visited every state within {} steps: it is broken in none of them.\n\
+         - All histories were also enumerated, without a search: of {} shorter ones none breaks the property; of {} with \
+         {steps} steps these {} do:\n",
         thousands(outcome.states),
         outcome.depth,
         steps - 1,
@@ -145,21 +145,21 @@ fn shortest(scenario: &Scenario, trace: &Trace) -> String {
         .collect();
     let _ = writeln!(
         text,
-        "\nEach step is needed. Left out, the rest was executed again:\n\n{}",
-        table(&["step#", "what it is", "without it"], &rows)
+        "\nEach step is needed. Without it, the remaining steps were executed again:\n\n{}",
+        table(&["step#", "what happens", "without it"], &rows)
     );
     text
 }
 
 fn reproduce() -> String {
     format!(
-        "## See it yourself\n\n```sh\nlockstep show {LOSES} --property {PROPERTY}   # this picture\n\
+        "## Reproduce it\n\n```sh\nlockstep show {LOSES} --property {PROPERTY}   # this picture\n\
          lockstep check {LOSES} --engine both             # the verdicts, by both engines\n\
          lockstep replay {LOSES}                          # on the redis-server of this machine\n```\n\n"
     )
 }
 
-/// A row of what prevents it: a built-in scenario, or one with lines of its file changed.
+/// A row of the table of repairs: a built-in scenario, possibly with some lines changed.
 fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
     let scenario = edited(name, lines);
     let outcome = exhaust(&scenario);
@@ -167,13 +167,13 @@ fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
     let bound = |bound: Bound| match bound {
         Bound::Ticks(0) => "at once".to_owned(),
         Bound::Ticks(ticks) => format!("within {}", words::time(&scenario.config, ticks.into())),
-        Bound::Any => "some time".to_owned(),
+        Bound::Any => "at any time".to_owned(),
     };
     let chosen = match cluster.promote {
         PromoteRule::Any => "any",
-        PromoteRule::MostData => "one that lost least",
-        PromoteRule::Priority => "the first that runs",
-        PromoteRule::Coordinated => "any; a hand-over waits for it",
+        PromoteRule::MostData => "one with the most data",
+        PromoteRule::Priority => "the first one that runs",
+        PromoteRule::Coordinated => "any; a hand-over waits until it has everything",
     };
     let called = runs::same_world(&scenario).map_or_else(|| "–".to_owned(), |name| format!("`{name}`"));
     let verdict = found(&outcome, PROPERTY);
@@ -192,7 +192,7 @@ fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
 
 fn prevents() -> String {
     let (at_once, bounded) = (("cluster", "lag", "0"), ("cluster", "failover_within", "1"));
-    // That switch and no other is what the page calls "tries a failed renewal again".
+    // The page calls this switch, and no other, "retries a failed renewal".
     let of_2021 = ("protocol", "profile", "\"redisson-3.15\"");
     let retried = edited(KEEPS, &[of_2021, ("protocol", "failed_renewal", "\"retry\"")]);
     assert_eq!(found(&exhaust(&retried), PROPERTY).verdict, Verdict::Holds);
@@ -216,27 +216,28 @@ fn prevents() -> String {
     let head = [
         "client",
         "replicas#",
-        "a replica has a write",
-        "a failover chooses",
-        "and is over",
+        "replicas have a write",
+        "the failover promotes",
+        "and ends",
         "`one-believer`",
         "built in as",
     ];
     format!(
-        "{AFTER_ANSWERS}\nEvery replica has the write before anybody is answered, **and** the failover is over soon, **and** the client \
-         tries a failed renewal again, which Redisson 3.15 does not. None is enough without the others; a replica that lost fewest effects is not \
-         enough either.\n\n{}\n\
-         A failover is over when every running client knows the new master. How soon is soon? With every write \
-         replicated at once, the longest bound for which `{PROPERTY}` still holds:\n\n{}\n\
-         That is one tick less than the last retry: a renewal that finds no master is tried again one period later, and \
-         a lease of *n* whole periods allows for *n* − 1 of them. With Redisson's defaults, a lease of 30 s renewed every \
-         10 s, that leaves less than 20 s between the crash and the moment when every client knows the new master.\n\n",
+        "{AFTER_ANSWERS}\nThree things together: every replica has a write before the client is answered, the failover ends early enough, \
+         and the client retries a failed renewal, which Redisson 3.15 does not. None of them is enough alone, and \
+         promoting the replica with the most data is not enough either.\n\n{}\n\
+         A failover ends when every running client knows the new master. How early is early enough? If every write is \
+         replicated at once, this is the longest failover for which `{PROPERTY}` still holds:\n\n{}\n\
+         That is one tick less than the time of the last retry: a renewal that finds no master is retried one period \
+         later, and a lease of *n* whole periods leaves room for *n* − 1 retries. With Redisson's defaults (a lease of 30 s, \
+         renewed every 10 s) less than 20 s may pass between the crash and the moment when every client knows the new \
+         master.\n\n",
         table(&head, &rows),
-        table(&["lease, ticks#", "renewed every#", "failover within#"], &longest_failovers())
+        table(&["lease, ticks#", "renewed every, ticks#", "failover within, ticks#"], &longest_failovers())
     )
 }
 
-/// For small leases and periods: the longest failover that loses nothing.
+/// For small leases and periods: the longest failover without a lost lock.
 fn longest_failovers() -> Vec<Vec<String>> {
     const WORLDS: [(u8, &str, u8, &str); 9] = [
         (2, "2", 1, "1"),
@@ -272,21 +273,18 @@ fn longest_failovers() -> Vec<Vec<String>> {
 fn not_claimed() -> String {
     format!(
         "## What this page does not claim\n\n\
-         - More than its bounds: the world above, and at most {MAX_EFFECTS_UNDER_WAY} effects under way to a replica \
-         (a write that would be one more waits). \"Holds\" means that every state of that world was looked at, not that \
-         a larger one was.\n\
-         - Anything about a network that loses or delays: a request is asked, executed and answered in one step.\n\
-         - Anything about `WAIT`: Redisson asks for it after an acquire by default (`checkLockSyncedSlaves`); the clients \
-         here do not, so this is the lock without that check. What it does: `wait-for-the-replica`, \
-         `wait-does-not-cover-renewals` and [repairs.md](repairs.md). \"Has a write at once\" is stronger: no write is seen \
-         by anybody before every replica has it.\n\
-         - Anything about Sentinel's or a cluster's own election: the harness promotes by `REPLICAOF NO ONE`, and a \
-         client learns of the new master at any later step.\n\
-         - That a replica *can* have every write at once: no setting of Redis gives just that.\n\
-         - That the judge's word has no limit: it holds at most {} states, and says so when that is not enough; here it \
-         was.\n\
-         - That the engines cannot be fooled: they tell states apart by fingerprints of 64 bits, each by its own.\n\n\
-         Written anew by `make reports`.\n",
+         - Larger worlds: \"holds\" means that every state of the world above was visited, with at most \
+         {MAX_EFFECTS_UNDER_WAY} effects under way to a replica (a further write waits).\n\
+         - A network that loses or delays: here a request is sent, executed and answered in one step.\n\
+         - `WAIT`: Redisson sends it after an acquire by default (`checkLockSyncedSlaves`); the clients of this page do not. \
+         Its effect: `wait-for-the-replica`, `wait-does-not-cover-renewals` and [repairs.md](repairs.md). \"Replicas have a \
+         write at once\" is stronger: no client sees a write before every replica has it.\n\
+         - Elections of Sentinel or of a cluster: the harness promotes with `REPLICAOF NO ONE`, and a client learns of the \
+         new master at any later step.\n\
+         - That replicas *can* have every write at once: no setting of Redis gives exactly that.\n\
+         - A judge without limits: it stores at most {} states and says so if that is not enough. Here it was enough.\n\
+         - Engines without error: they identify states by fingerprints of 64 bits, each engine by its own.\n\n\
+         Updated by `make reports`.\n",
         thousands(MOST_STATES as u64)
     )
 }

@@ -1,7 +1,7 @@
-//! The pages in `reports/` and the README say what real runs said: each is made anew here and held beside the one that
-//! is committed. `make reports` writes them.
+//! The pages in `reports/` and the README say what real runs say: each is generated here and compared with the committed
+//! one. `make reports` writes them.
 //!
-//! Numbers, pictures and tables come from runs; a sentence that says more than its numbers is asserted where it stands.
+//! Numbers, pictures and tables come from runs. A sentence that says more than its numbers is asserted where it stands.
 
 mod anomalies;
 mod answers;

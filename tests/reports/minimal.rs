@@ -1,24 +1,24 @@
-//! Why a trace is as short as can be: what is left when a step is left out, and a count of all that is as short.
+//! Why a trace is minimal: what happens without each of its steps, and a count of all histories that are as short.
 
 use lockstep_model::trace::TraceError;
-use lockstep_model::{Action, Classified, Config, Property, Record, World, in_class, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, World, in_layout, step};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
 use crate::page::listed;
 use crate::runs;
 
-/// What there is of histories of one length.
+/// The histories of one length.
 pub struct Count {
     /// How many.
     pub all: u64,
-    /// Those whose last state breaks the property.
+    /// The ones whose last state breaks the property.
     pub breaking: Vec<Vec<Action>>,
 }
 
-/// All histories of that many steps, one by one: no set of states, no search.
+/// Enumerates all histories of that many steps one by one, without a set of states and without a search.
 pub fn count(config: &Config, property: Property, steps: usize) -> Count {
-    in_class(config, Counting { property, steps })
+    in_layout(config, Counting { property, steps })
 }
 
 struct Counting {
@@ -26,24 +26,24 @@ struct Counting {
     steps: usize,
 }
 
-impl Classified for Counting {
+impl InLayout for Counting {
     type Output = Count;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Count {
+    fn run<Y: Layout>(self, config: &Config) -> Count {
         let mut count = Count { all: 0, breaking: Vec::new() };
         let actions = Action::all(config);
-        let world = World::<R, C, N>::initial(config);
+        let world = World::<Y>::initial(config);
         self.go_on(config, &actions, &world, &mut Vec::new(), &mut count);
         count
     }
 }
 
 impl Counting {
-    fn go_on<R: Record, const C: usize, const N: usize>(
+    fn go_on<Y: Layout>(
         &self,
         config: &Config,
         actions: &[Action],
-        world: &World<R, C, N>,
+        world: &World<Y>,
         done: &mut Vec<Action>,
         count: &mut Count,
     ) {
@@ -64,7 +64,7 @@ impl Counting {
     }
 }
 
-/// What becomes of a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
+/// What happens to a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
 pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Option<String> {
     let mut rest = actions.to_vec();
     rest.remove(left_out);
@@ -83,9 +83,10 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
             let believers: Vec<_> = last.state.believers().map(|thread| thread.name.as_str()).collect();
             let reply = words::reply(&scenario.config, last.answer);
             let answered =
-                if reply.is_empty() { String::new() } else { format!(", {} is told “{reply}”", last.lane) };
+                if reply.is_empty() { String::new() } else { format!(", {} is answered “{reply}”", last.lane) };
             let alone = if believers.len() == 1 { "alone believes" } else { "believe" };
-            (believers.len() < 2).then(|| format!("all can happen{answered}; {} {alone}", listed(&believers)))
+            (believers.len() < 2)
+                .then(|| format!("all the others can happen{answered}; {} {alone}", listed(&believers)))
         }
     }
 }

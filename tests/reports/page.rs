@@ -1,4 +1,4 @@
-//! A committed page beside the one that was just made: the same, or written anew.
+//! Compares a committed page with the generated one, or writes it.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -61,7 +61,7 @@ fn stale(path: &str, committed: &str, made: &str) -> Option<String> {
         }
     };
     Some(format!(
-        "{path} is stale, first in line {number}\n  committed  {old}\n  now        {new}\n`make reports` writes it anew"
+        "{path} is stale, first in line {number}\n  committed  {old}\n  now        {new}\n`make reports` updates it"
     ))
 }
 

@@ -1,5 +1,5 @@
-//! `reports/performance.md`: its times are of one machine and one hour and cannot be made again, but what was measured
-//! can: the page is stale when the states that it speaks of are not the states of today.
+//! `reports/performance.md`: its times belong to one machine and cannot be reproduced, but the state counts can. The page is
+//! stale when its state counts are no longer the current ones.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -13,7 +13,7 @@ use crate::page::{self, thousands};
 fn the_page_on_performance_speaks_of_the_states_of_today() {
     let page = page::committed("reports/performance.md");
     let scenario = BuiltIn::named("two-threads-one-is-woken").expect("it is built in").scenario();
-    // The third size is left to `make bench`: it is as long as both times ten.
+    // The third size is left to `make bench`: it takes ten times as long as both together.
     for acquires in [2, 3] {
         let mut config = scenario.config;
         config.clients.acquires = Some(acquires);
@@ -27,6 +27,6 @@ fn the_page_on_performance_speaks_of_the_states_of_today() {
             thousands(found.states),
             thousands(found.generated)
         );
-        assert!(page.contains(&heading), "reports/performance.md is stale: `make bench` writes it anew\n{heading}");
+        assert!(page.contains(&heading), "reports/performance.md is stale: `make bench` updates it\n{heading}");
     }
 }

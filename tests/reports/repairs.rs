@@ -6,15 +6,15 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, How, Limits, check_as};
-use lockstep_sim::frontier::knobs::{Knob, LATENESS, REPAIRS};
-use lockstep_sim::frontier::{Cell, Draft, Effect, FaultSet, Minimal, Options, Survey, survey};
+use lockstep_sim::frontier::settings::{LATENESS, REPAIRS, Setting};
+use lockstep_sim::frontier::{Cell, Effect, FaultSet, Minimal, Options, ScenarioEdit, Survey, survey};
 use lockstep_sim::render::frontier::{bounds, costs, lasts};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 
 use crate::page::{self, table};
 
-/// A world of the page and how it is looked at.
+/// A world of the page, and how it is surveyed.
 struct World {
     name: &'static str,
     options: Options,
@@ -22,24 +22,24 @@ struct World {
     survey: LazyLock<Survey>,
 }
 
-/// Whose waits are told.
+/// Whose waits are shown.
 enum Waiting {
-    /// Those of the same world without a wait limit.
+    /// Waits in the same world without a wait limit.
     Patient,
-    /// Those of the world itself.
+    /// Waits in the world itself.
     AsItIs,
 }
 
-/// Each is looked at once.
+/// Each is surveyed once.
 static WORLDS: [World; 3] = [
-    // What most teams run.
+    // The most common deployment.
     World {
         name: "a-master-and-a-replica",
         options: OPTIONS,
         waiting: Waiting::Patient,
         survey: LazyLock::new(|| surveyed(&draft("a-master-and-a-replica"), OPTIONS)),
     },
-    // Late messages alone are as many states as all the rest, and break nearly all there is to break.
+    // Late messages alone give as many states as everything else together, and break nearly every property.
     World {
         name: "a-split-network",
         options: LATE_ALONE,
@@ -57,10 +57,10 @@ static WORLDS: [World; 3] = [
 const OPTIONS: Options = Options { most: 2, each: 1, alone: None, threads: 2 };
 const LATE_ALONE: Options = Options { alone: Some(&LATENESS), ..OPTIONS };
 
-fn surveyed(draft: &Draft, options: Options) -> Survey {
+fn surveyed(draft: &ScenarioEdit, options: Options) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let repairs: Vec<_> = REPAIRS.iter().collect();
-    survey(draft, &repairs, options, &no_limits(&stop, &progress), |_| ()).expect("the world can be looked at")
+    survey(draft, &repairs, options, &no_limits(&stop, &progress), |_| ()).expect("the world can be surveyed")
 }
 
 #[test]
@@ -70,36 +70,36 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
         .map(|repair| vec![format!("`{}`", repair.name), repair.sentence.to_owned(), written(repair)])
         .collect();
     let page = format!(
-        "# Which repair stops what\n\n\
+        "# Repairs\n\n\
          Made by `make reports` from real runs; a test fails when it is stale.\n\n\
-         Each part is one world, without faults, and what faults do to it. An anomaly is a property and a smallest set of \
-         faults that breaks it: with any one fault less it holds. Every cell is a scenario of its own. \
-         `lockstep frontier WORLD --out DIR` writes them all, with what is so in each as declared verdicts, to be checked, \
-         shown and replayed: `DIR/PROPERTY--FAULTS--REPAIR.toml`.\n\n\
-         In the tables: ✓ stops it · < shortens it: it is over sooner · + takes more steps to come to · − takes \
-         fewer · ! fewer faults are enough · ∅ leaves nothing to promise · ? not modelled together · blank: does \
-         nothing. *Lasts* is the longest that it can stay broken; a property of steps is broken at one moment. ✓ \
-         speaks of these faults alone: one more may break the property again, and with a repair another property may be \
-         broken still. Read by column as well; `lockstep frontier WORLD --format json` has every set. `delay` is no budget of events: it says \
-         that every request and reply may be late, by a tick.\n\n\
+         Each part shows one world, and what faults do to it. An anomaly is a property and a smallest set of faults that \
+         breaks it: with any one fault less the property holds. Every cell is a scenario of its own: \
+         `lockstep frontier WORLD --out DIR` writes them all, with the verdicts that were found as `[expect]`, so that they \
+         can be checked, shown and replayed (`DIR/PROPERTY--FAULTS--REPAIR.toml`).\n\n\
+         In the tables: ✓ prevents the anomaly · < the anomaly ends sooner · + it takes more steps · − it takes fewer steps · \
+         ! fewer faults are enough · ∅ the property becomes vacuous · ? not modelled together · blank: no effect. *Lasts* is \
+         the longest time that the property can stay broken; a property of steps is broken for one moment. ✓ is said of \
+         these faults alone: one more fault may break the property again, and another property may still be broken. \
+         `lockstep frontier WORLD --format json` has every set. `delay` is not a budget: with it every request and reply may \
+         be late by one tick.\n\n\
          ## The repairs\n\n{}\n{}\
-         Written anew by `make reports`.\n",
-        table(&["repair", "means", "is written"], &repairs),
+         Updated by `make reports`.\n",
+        table(&["repair", "means", "lines of the file"], &repairs),
         WORLDS.iter().map(World::part).collect::<String>(),
     );
     page::keep("reports/repairs.md", &page);
 }
 
-fn written(repair: &Knob) -> String {
+fn written(repair: &Setting) -> String {
     repair.lines().map(|line| format!("`{line}`")).collect::<Vec<_>>().join("<br>")
 }
 
 impl World {
-    /// All that is said of one world.
+    /// The part of the page about one world.
     fn part(&self) -> String {
         let story = draft(self.name).story().to_owned();
         let config = BuiltIn::named(self.name).expect("a built-in scenario").scenario().config;
-        // The faults are what is turned.
+        // The survey varies the faults.
         let is_told = |line: &&String| *line != "nothing goes wrong";
         let world: Vec<_> = words::world(&config).iter().filter(is_told).map(|line| format!("- {line}")).collect();
         let world = world.join("\n") + "\n";
@@ -112,12 +112,12 @@ impl World {
             Waiting::AsItIs => ("In this world", costs(&self.survey)),
         };
         format!(
-            "## `{}`\n\n{story}\n\n{world}\nLooked at: {}.\n\n\
-             ### What they do\n\n{}\n{}\
-             ### What they cost\n\n{}\n\
-             {whose}: *fails* says with which faults, one at most, an acquire can be refused because too few replicas hear \
-             of it; *waits* is the longest that a thread can be in `lock()` without being served or told. Repairs that \
-             change nothing of that are left out.\n\n{}\n",
+            "## `{}`\n\n{story}\n\n{world}\nSurveyed: {}.\n\n\
+             ### Effects\n\n{}\n{}\
+             ### Costs\n\n{}\n\
+             {whose}: *fails* names the faults, one at most, with which an acquire can fail because too few replicas \
+             acknowledge it; *waits* is the longest time that a thread can be in `lock()` without a result. Repairs that \
+             change neither are left out.\n\n{}\n",
             self.name,
             bounds(&self.survey, self.options),
             self.effects(),
@@ -130,7 +130,7 @@ impl World {
         )
     }
 
-    /// A row for each anomaly, a column for each repair that goes with the world.
+    /// A row for each anomaly, a column for each repair that applies to the world.
     fn effects(&self) -> String {
         let repairs = self.survey.repaired.iter().filter_map(|frontier| frontier.repair);
         let head: Vec<_> =
@@ -156,17 +156,17 @@ impl World {
         [format!("`{}`", property.id()), minimal.faults.words(), lasting].into_iter().chain(signs).collect()
     }
 
-    /// The repairs without a column, by what keeps them out.
+    /// The repairs without a column, by the reason why they do not apply.
     fn impossible(&self) -> String {
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (repair, reason) in &self.survey.impossible {
             by_reason.entry(reason).or_default().push(format!("`{}`", repair.name));
         }
         let told = by_reason.iter().map(|(reason, repairs)| format!("- {}: {reason}\n", page::listed(repairs)));
-        format!("Not for this world:\n\n{}\n", told.collect::<String>())
+        format!("Repairs that do not apply to this world:\n\n{}\n", told.collect::<String>())
     }
 
-    /// What breaks under a repair and did not before.
+    /// What breaks with a repair and did not break before.
     fn broken_anew(&self) -> String {
         let rows: Vec<_> = self
             .survey
@@ -179,16 +179,16 @@ impl World {
             })
             .collect();
         if rows.is_empty() {
-            return "No repair breaks anything that held before.\n".to_owned();
+            return "No repair breaks a property that held before.\n".to_owned();
         }
         format!(
-            "### What they break\n\nWhat held before, under the same faults, and does not with the repair.\n\n{}",
+            "### Side effects\n\nProperties that hold under these faults without the repair, and break with it.\n\n{}",
             table(&["repair", "property", "by"], &rows)
         )
     }
 }
 
-/// Every cell of a single fault is checked once more, as anybody would check its file.
+/// Every cell of a single fault is checked again, as a reader would check its file.
 #[test]
 fn every_cell_of_one_fault_is_as_its_scenario_says() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -196,7 +196,7 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
     let of_one = |(_, minimal): &(Property, &Minimal)| minimal.faults.iter().map(|(_, budget)| budget).sum::<u8>() == 1;
     for world in &WORLDS {
         let bare = draft(world.name);
-        // The cells of one fault under one repair are the claims of one file.
+        // The cells of one fault with one repair are the claims of one file.
         let mut files: BTreeMap<(FaultSet, &str), Vec<Cell>> = BTreeMap::new();
         let mut checked = 0;
         for (property, minimal) in world.survey.anomalies().filter(of_one) {
@@ -218,7 +218,7 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
             for cell in &cells {
                 let verdict = outcome.properties.iter().find(|found| found.property == cell.property);
                 let verdict = verdict.map(|found| found.verdict);
-                // What a repair makes impossible need not be put to the test any more.
+                // A repair may make impossible what puts the property to the test.
                 let is_so = verdict == Some(claim(cell)) || (holds(cell) && verdict == Some(Verdict::Vacuous));
                 assert!(is_so, "{told}: {} {verdict:?}", cell.property);
                 checked += 1;
@@ -228,8 +228,8 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
     }
 }
 
-fn draft(world: &str) -> Draft {
-    Draft::new(BuiltIn::named(world).expect("a built-in scenario").text)
+fn draft(world: &str) -> ScenarioEdit {
+    ScenarioEdit::new(BuiltIn::named(world).expect("a built-in scenario").text)
 }
 
 fn no_limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {

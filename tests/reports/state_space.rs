@@ -1,13 +1,13 @@
-//! `reports/state-space.md`: how much was looked at, what was found there, and what nobody ever saw.
+//! `reports/state-space.md`: how many states were visited, what was found, and what was never reached.
 
-use lockstep_model::branches::WAYS;
+use lockstep_model::Happening;
 use lockstep_model::config::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
     MAX_TICKS,
 };
+use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::step::Happening;
-use lockstep_model::{ActionKind, Classified, Config, Property, Record, ReplyKind, Verdict, World, in_class};
+use lockstep_model::{ActionKind, Config, InLayout, Layout, Property, ReplyKind, Verdict, World, in_layout};
 use lockstep_sim::check::judge::MOST_STATES;
 use lockstep_sim::check::{Outcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
@@ -19,22 +19,22 @@ use crate::runs::ALL;
 fn the_page_on_the_state_spaces_says_what_its_runs_say() {
     let total: u64 = ALL.iter().map(|(_, outcome)| outcome.states).sum();
     let page = format!(
-        "# How much was looked at\n\n\
+        "# State spaces\n\n\
          Made by `make reports` from real runs; a test fails when it is stale.\n\n\
-         {} built-in scenarios, {} distinct states, all of them looked at, by two engines that share nothing but the \
-         model: they agree in distinct states, depth and every verdict. Every verdict is as declared.\n\n\
+         {} built-in scenarios with {} distinct states. All of them were visited by two engines that share only the model \
+         and agree in the number of distinct states, in depth and in every verdict. Every verdict is as declared.\n\n\
          ## Size\n\n{}\n\
          *Generated* counts a state as often as it was reached; *depth* is the number of steps to the farthest one; \
          *bytes* is the size of one state.\n\n\
          ## Verdicts\n\n{}\n\
-         ✓ holds · a number: violated, after so many steps, and no shorter history breaks it (of a liveness property: to the end of one turn of a loop) · ∅ vacuous: never put to \
-         the test there · blank: does not apply.\n\n\
-         ## What was done, and what never was\n\n{}\n{}\n\
+         ✓ holds · a number: violated after so many steps, and no shorter history breaks it (of a liveness property: the \
+         steps to the end of one turn of the loop) · ∅ vacuous: never put to the test · blank: does not apply.\n\n\
+         ## Actions, and what was never reached\n\n{}\n{}\n\
          ## Branches of the rules\n\n{}\n\
-         A branch is an answer to an action, something that happens beside, or the way that a switch of the protocol \
-         stands where a rule reads it. Which scenarios may come to it is a table of the model \
-         (`model/src/branches.rs`), and a test holds the runs to it in both directions; \
-         what no scenario comes to, a small world of that test does (`tests/safety/coverage.rs`).\n\n\
+         A branch is an answer to an action, something else that happens in a step, or the value of a protocol switch where \
+         a rule reads it. A table of the model (`model/src/outcomes.rs`) says which scenarios can reach it, and a test \
+         compares runs with that table in both directions. Branches that no scenario reaches are reached by a small world \
+         of that test (`tests/safety/coverage.rs`).\n\n\
          ## Bounds of every claim\n\n{}\n{}",
         ALL.len(),
         thousands(total),
@@ -44,8 +44,8 @@ fn the_page_on_the_state_spaces_says_what_its_runs_say() {
         unseen(),
         branches(),
         bounds(),
-        "A scenario has bounds of its own: its clients, ticks, budgets of faults (`lockstep explain NAME`). What is \
-         not modelled at all is in README.md.\n\nWritten anew by `make reports`.\n"
+        "A scenario has bounds of its own: clients, ticks and fault budgets (`lockstep explain NAME`). What is not modelled \
+         at all is listed in README.md.\n\nUpdated by `make reports`.\n"
     );
     page::keep("reports/state-space.md", &page);
 }
@@ -59,7 +59,7 @@ fn sizes() -> String {
                 thousands(outcome.states),
                 thousands(outcome.generated),
                 outcome.depth.to_string(),
-                in_class(&scenario.config, Bytes).to_string(),
+                in_layout(&scenario.config, Bytes).to_string(),
             ]
         })
         .collect();
@@ -68,11 +68,11 @@ fn sizes() -> String {
 
 struct Bytes;
 
-impl Classified for Bytes {
+impl InLayout for Bytes {
     type Output = usize;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, _: &Config) -> usize {
-        size_of::<World<R, C, N>>()
+    fn run<Y: Layout>(self, _: &Config) -> usize {
+        size_of::<World<Y>>()
     }
 }
 
@@ -116,11 +116,11 @@ fn actions() -> String {
         })
         .collect();
     let head =
-        ["action", "scenarios that allow it#", "that take it#", "states in which it can happen#", "times taken#"];
+        ["action", "scenarios that allow it#", "that reach it#", "states in which it can happen#", "times taken#"];
     table(&head, &rows)
 }
 
-/// Every branch of the rules that has a name: each answer, each happening, each way of a switch.
+/// Every branch of the rules that has a name: each answer, each happening, each value of a switch.
 fn branches() -> String {
     let row = |what: String, can: usize, does: usize, times: Option<u64>| {
         let times = times.map_or_else(String::new, thousands);
@@ -139,17 +139,17 @@ fn branches() -> String {
         let does = ALL.iter().filter(|(_, outcome)| outcome.coverage.happenings.has(happening)).count();
         row(format!("`{}`", happening.name()), can, does, None)
     });
-    let ways = WAYS.iter().filter_map(|way| {
+    let ways = SWITCH_VALUES.iter().filter_map(|way| {
         let can = |scenario: &Scenario| way.is_possible(&scenario.config);
         let possible = ALL.iter().filter(|(scenario, _)| can(scenario)).count();
         let does = ALL.iter().filter(|(scenario, outcome)| can(scenario) && outcome.coverage.has_gone(way)).count();
         row(format!("`{}` = `{}`", way.switch, way.value), possible, does, None)
     });
     let rows: Vec<_> = answers.chain(happenings).chain(ways).collect();
-    table(&["branch", "scenarios that may come to it#", "that do#", "times#"], &rows)
+    table(&["branch", "scenarios that can reach it#", "that do#", "times#"], &rows)
 }
 
-/// What no scenario shows.
+/// What no scenario reaches.
 fn unseen() -> String {
     let not_taken = ALL.iter().flat_map(|(scenario, outcome)| {
         ActionKind::ALL
@@ -167,7 +167,7 @@ fn unseen() -> String {
         .filter(|(kind, reply)| any(&|config| kind.can_be_answered(*reply, config)))
         .filter(|(kind, reply)| ALL.iter().all(|(_, outcome)| outcome.coverage.answered(*kind, *reply) == 0))
         .map(|(kind, reply)| format!("`{}` → `{}`", kind.name(), reply.name()));
-    let never_gone = WAYS
+    let never_gone = SWITCH_VALUES
         .iter()
         .filter(|way| {
             let has_gone = |(scenario, outcome): &(Scenario, Outcome)| {
@@ -189,13 +189,14 @@ fn unseen() -> String {
         .map(|property| format!("`{property}`"));
     let said = |names: Vec<String>| if names.is_empty() { "none".to_owned() } else { listed(&names) };
     format!(
-        "- Allowed by a scenario and never taken in it: {}.\n\
-         - Actions that no scenario takes: {}.\n\
-         - Of the {} things that can happen in a step, seen in no scenario: {}.\n\
-         - Answers that some scenario may give and none does: {}.\n\
-         - Ways of a switch that no scenario comes to: {}.\n\
-         - Budgets that are never spent to the end: {}.\n\
-         - Safety properties that no scenario breaks: {}. That each can fail is shown by a wrong rule (`tests/safety/mutants.rs`).\n",
+        "- Actions that a scenario allows and that never happen in it: {}.\n\
+         - Actions that happen in no scenario: {}.\n\
+         - Of the {} things that can happen in a step beside its reply, seen in no scenario: {}.\n\
+         - Answers that some scenario can give and none gives: {}.\n\
+         - Values of a switch that no scenario reaches: {}.\n\
+         - Fault budgets that are never used up: {}.\n\
+         - Safety properties that no scenario breaks: {}. A mutant shows for each that it can fail \
+         (`tests/safety/mutants.rs`).\n",
         said(not_taken.collect()),
         said(nowhere.collect()),
         Happening::ALL.len(),
@@ -212,24 +213,24 @@ fn bounds() -> String {
         ("MAX_CLIENTS", u64::from(MAX_CLIENTS), "clients of a scenario"),
         ("MAX_THREADS", MAX_THREADS.into(), "threads of a client"),
         ("MAX_HOLDS", MAX_HOLDS.into(), "holds of a thread"),
-        ("MAX_ACQUIRES", MAX_ACQUIRES.into(), "times a client may ask, where that is bounded"),
-        ("MAX_REPLICAS", MAX_REPLICAS.into(), "replicas of the one master"),
+        ("MAX_ACQUIRES", MAX_ACQUIRES.into(), "acquires of a client, where they are bounded"),
+        ("MAX_REPLICAS", MAX_REPLICAS.into(), "replicas of the master"),
         ("MAX_TICKS", MAX_TICKS.into(), "ticks of any one time"),
-        ("MAX_FAULTS", MAX_FAULTS.into(), "times any one fault may happen"),
+        ("MAX_FAULTS", MAX_FAULTS.into(), "budget of any one fault"),
         (
             "MAX_EFFECTS_UNDER_WAY",
             MAX_EFFECTS_UNDER_WAY.into(),
-            "effects under way to one replica: a write that would be one more waits",
+            "effects under way to one replica; a further write waits",
         ),
         (
             "MAX_MESSAGES",
             MAX_MESSAGES.into(),
-            "unlock messages under way to one client, and permits it keeps: a publication that would be one more waits",
+            "unlock messages under way to one client, and permits that it keeps; a further message waits",
         ),
         (
             "MOST_STATES",
             MOST_STATES as u64,
-            "states that the judge holds to confirm that a trace is the shortest: beyond that it does not say so",
+            "states that the judge stores to confirm that a trace is the shortest; beyond that it does not claim so",
         ),
     ];
     let rows: Vec<_> =
@@ -237,7 +238,7 @@ fn bounds() -> String {
     table(&["constant", "value#", "bounds"], &rows)
 }
 
-/// The page says of every number that it is the length of a shortest trace.
+/// The page claims that every number is the length of a shortest trace.
 #[test]
 fn every_trace_that_the_page_counts_is_the_shortest() {
     let safety = |found: &&PropertyOutcome| found.property.kind() == PropertyKind::Safety;

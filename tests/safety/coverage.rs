@@ -4,11 +4,12 @@
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
 
-use lockstep_model::branches::WAYS;
-use lockstep_model::config::{Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
+use lockstep_model::Happening;
+use lockstep_model::config::{Fault, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
-use lockstep_model::step::{Happening, enabled};
-use lockstep_model::{Action, ActionKind, Classified, Config, LockKind, Record, ReplyKind, World, in_class};
+use lockstep_model::outcomes::SWITCH_VALUES;
+use lockstep_model::step::enabled;
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
 use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
@@ -67,12 +68,12 @@ proptest! {
 /// One world with everything that the table asks for, for each kind of lock and way of a switch.
 fn rich() -> Vec<Config> {
     let mut all = Vec::new();
-    for lock in LockKind::ALL {
+    for &lock in LockKind::ALL {
         for profile in Profile::ALL {
             for promote in PROMOTE_RULES {
                 let mut config = scenario("failover-to-the-wrong-replica").config;
                 config.lock = lock;
-                config.clients.max_holds = if lock == LockKind::Plain { 1 } else { 2 };
+                config.clients.max_holds = if lock.facts().reentry.is_there() { 2 } else { 1 };
                 config.clients.count = 2;
                 config.time.renew_every = Some(1);
                 config.time.wait_limit = Some(2);
@@ -179,7 +180,7 @@ fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
             missing.push(happening.name().to_owned());
         }
     }
-    for way in &WAYS {
+    for way in &SWITCH_VALUES {
         assert!(rich.iter().any(|config| way.is_possible(config)), "{way:?} is possible nowhere");
         if !runs.iter().any(|(_, config, coverage)| (way.is_set)(config) && coverage.has_gone(way)) {
             missing.push(format!("{} = {}", way.switch, way.value));
@@ -217,7 +218,7 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
     let mut config = scenario("failover-loses-the-grant").config;
     config.faults.crash_node = 4;
     let coverage = looked_at(config, 200_000);
-    assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(ActionKind::CrashNode, 2)], "there are two nodes");
+    assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(Fault::CrashNode, 2)], "there are two nodes");
     // The watchdog of a dead thread goes on, and nobody is there to take its lock: no renewal is missed.
     let mut config = scenario("missed-renewal-of-2021").config;
     let ways = |config: &Config| -> Vec<_> {
@@ -234,7 +235,7 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
 #[test]
 fn as_many_states_are_counted_as_an_action_can_happen_in() {
     for outcome in ALL.iter().filter(|outcome| outcome.states < 5_000) {
-        let (enabled, taken) = in_class(&outcome.config, Counting);
+        let (enabled, taken) = in_layout(&outcome.config, Counting);
         assert_eq!(outcome.coverage.enabled, enabled, "{}", outcome.scenario);
         assert_eq!(ActionKind::ALL.map(|kind| outcome.coverage.taken(kind)), taken, "{}", outcome.scenario);
     }
@@ -244,12 +245,12 @@ struct Counting;
 
 type Counts = [u64; ActionKind::ALL.len()];
 
-impl Classified for Counting {
+impl InLayout for Counting {
     type Output = (Counts, Counts);
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let all = Action::all(config);
-        let first = World::<R, C, N>::initial(config);
+        let first = World::<Y>::initial(config);
         let (mut met, mut waiting) = (HashSet::from([first]), vec![first]);
         let (mut states, mut times) = ([0; ActionKind::ALL.len()], [0; ActionKind::ALL.len()]);
         while let Some(world) = waiting.pop() {

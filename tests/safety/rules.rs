@@ -1,15 +1,15 @@
 //! What is true of the step function whatever the scenario: checked along random histories.
 
 use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::action::Party;
+use lockstep_model::client::{Client, Phase, Slot, Stage};
 use lockstep_model::config::MAX_MESSAGES;
-use lockstep_model::locks::plain::Plain;
-use lockstep_model::locks::reentrant::Reentrant;
-use lockstep_model::wire::{Slot, Stage};
-use lockstep_model::world::{Client, Holder, Phase, Subscription};
-use lockstep_model::{Action, Classified, Config, Glance, Property, Record, Verdict, World, in_class, step};
-use lockstep_sim::check::Engine;
+use lockstep_model::{
+    Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, in_layout, step,
+};
+use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 use proptest::prelude::*;
@@ -21,11 +21,46 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
     proptest::sample::select(builtin())
 }
 
-/// A small world is a small value: two clients, a master and a replica within two cache lines (design §2).
+/// A small world is a small value: two clients, a master and a replica within two cache lines, whatever the lock.
 #[test]
 fn a_small_world_is_under_128_bytes() {
-    assert!(size_of::<World<Reentrant, 2, 2>>() < 128);
-    assert!(size_of::<World<Plain, 2, 2>>() < 128);
+    let mut config = BuiltIn::named("failover-loses-the-grant").expect("it is built in").scenario().config;
+    for &lock in LockKind::ALL {
+        config.lock = lock;
+        assert!(in_layout(&config, Size) < 128, "{}", lock.name());
+    }
+}
+
+struct Size;
+
+impl InLayout for Size {
+    type Output = usize;
+
+    fn run<Y: Layout>(self, _: &Config) -> usize {
+        size_of::<World<Y>>()
+    }
+}
+
+/// More actions than a byte can number: the largest world in a split network, with every fault.
+#[test]
+fn the_largest_world_has_a_number_for_each_of_its_actions() {
+    let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nrenew_every = 1\njump = 1\n[clients]\ncount = 4\n\
+                threads = 2\nacquires = 1\n[cluster]\nreplicas = 2\nwait_for = 0\n[network]\nmode = \"split\"\n[protocol]\n\
+                resend = \"release\"\nreceipts = false\n[faults]\ncrash_client = 1\ncrash_thread = 1\npause_client = 1\n\
+                crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\ncut_link = 1\n\
+                vanish_key = 1\nlose_request = 1\nlose_reply = 1\ninterrupt = 1\nhand_over = 1\n";
+    let scenario = Scenario::parse("largest", text).unwrap_or_else(|error| panic!("{error:?}"));
+    assert!(Action::all(&scenario.config).len() > 256, "{}", Action::all(&scenario.config).len());
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits =
+        Limits { max_states: Some(20_000), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
+    assert!(outcome.states >= 20_000, "{}", outcome.states);
+    let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());
+    assert!(
+        traces.map(lockstep_model::trace::Trace::retrace).all(|judged| judged.is_ok()),
+        "each witness can be executed"
+    );
 }
 
 proptest! {
@@ -35,7 +70,7 @@ proptest! {
     #[test]
     fn time_waits_for_whoever_is_due(scenario in any_scenario(), draws in prop::collection::vec(any::<u16>(), 1..60)) {
         let actions = drawn(&scenario, &draws).actions();
-        in_class(&scenario.config, TimeWaits(&actions));
+        in_layout(&scenario.config, TimeWaits(&actions));
     }
 
     /// A trace says the same when it is run again, and notices when it was tampered with.
@@ -57,14 +92,14 @@ proptest! {
     /// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
     #[test]
     fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
-        in_class(&scenario.config, Standstills);
+        in_layout(&scenario.config, Standstills);
     }
 }
 
 #[test]
 fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
     for scenario in builtin() {
-        in_class(&scenario.config, Standstills);
+        in_layout(&scenario.config, Standstills);
     }
 }
 
@@ -74,7 +109,7 @@ fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
 fn a_demoted_master_stores_what_the_new_one_stores_and_nobody_hears_of_it_any_more() {
     let mut seen = 0;
     for scenario in builtin().into_iter().filter(|scenario| scenario.config.faults.cut_link > 0) {
-        seen += in_class(&scenario.config, Demotions);
+        seen += in_layout(&scenario.config, Demotions);
     }
     assert!(seen > 0, "an old master that had a lock of its own was demoted");
 }
@@ -86,7 +121,7 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
     let mut seen = 0;
     let counts = |config: &Config| config.faults.cut_link > 0 && config.cluster.wait_for > 0;
     for scenario in builtin().into_iter().filter(|scenario| counts(&scenario.config)) {
-        seen += in_class(&scenario.config, HalfOpenLinks);
+        seen += in_layout(&scenario.config, HalfOpenLinks);
     }
     assert!(seen > 0, "a link was half-open");
 }
@@ -97,7 +132,7 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
 fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nobody() {
     let (mut confirming, mut awaited) = (0, 0);
     for scenario in builtin().into_iter().filter(|scenario| scenario.config.cluster.wait_for > 0) {
-        let seen = in_class(&scenario.config, Waits);
+        let seen = in_layout(&scenario.config, Waits);
         confirming += seen.0;
         awaited += seen.1;
     }
@@ -130,14 +165,14 @@ fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
 
 struct Standstills;
 
-impl Classified for Standstills {
+impl InLayout for Standstills {
     type Output = ();
 
     /// Looks at so many states, the deep ones first.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
+    fn run<Y: Layout>(self, config: &Config) {
         const MOST_STATES: usize = 4_000;
         let all = Action::all(config);
-        let first = World::<R, C, N>::initial(config);
+        let first = World::<Y>::initial(config);
         let (mut met, mut open) = (HashSet::from([first]), vec![first]);
         while let Some(world) = open.pop() {
             let mut acts = false;
@@ -150,26 +185,29 @@ impl Classified for Standstills {
             }
             // Where as many messages wait as the model can count, no further one is sent: a bound of every claim.
             let is_full = |client: &Client| client.wakeup.messages.max(client.wakeup.permits) == MAX_MESSAGES;
-            assert!(acts || world.clients.iter().any(is_full), "nobody acts, and time waits: {world:?}");
+            assert!(
+                acts || world.clients().any(|(_, client)| is_full(client)),
+                "nobody acts, and time waits: {world:?}"
+            );
         }
     }
 }
 
 struct Demotions;
 
-impl Classified for Demotions {
+impl InLayout for Demotions {
     type Output = usize;
 
     /// Looks at every state, and counts the demotions that erased something.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> usize {
+    fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut erased = 0;
-        each_step::<R, C, N>(config, |world, action, next| {
+        each_step::<Y>(config, |world, action, next| {
             let Action::Demote { node } = action else { return };
             let master = next.acting_master().expect("somebody to follow");
-            assert_eq!(next.node(node).record, master.record);
-            let hears = |client: &Client| client.wakeup.subscription == Subscription::on(node);
-            assert!(!next.clients.iter().any(hears));
-            erased += usize::from(world.node(node).record != master.record);
+            assert_eq!(next.node(node).stored, master.stored);
+            let hears = |client| next.group().connection(client).subscription() == Some(node);
+            assert!(!(0..config.clients.count).any(hears));
+            erased += usize::from(world.node(node).stored != master.stored);
         });
         erased
     }
@@ -177,16 +215,16 @@ impl Classified for Demotions {
 
 struct HalfOpenLinks;
 
-impl Classified for HalfOpenLinks {
+impl InLayout for HalfOpenLinks {
     type Output = usize;
 
     /// Looks at every state, and counts the half-open links of masters that are not cut off.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> usize {
+    fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut seen = 0;
-        each_step::<R, C, N>(config, |_, action, next| {
-            for (index, node) in (0u8..).zip(&next.group.nodes) {
-                let is_half_open = (0..config.nodes()).any(|other| node.is_half_open_to(other));
-                let may_be = node.is_master() && (node.is_cut() || index == next.group.master);
+        each_step::<Y>(config, |_, action, next| {
+            for (index, node) in next.group().numbered() {
+                let is_half_open = (0..config.nodes()).any(|other| node.links.is_half_open_to(other));
+                let may_be = node.is_master() && (node.is_cut() || index == next.group().master);
                 assert!(may_be || !is_half_open, "after {action:?}: {next:?}");
                 seen += usize::from(is_half_open && !node.is_cut());
             }
@@ -197,32 +235,33 @@ impl Classified for HalfOpenLinks {
 
 struct Waits;
 
-impl Classified for Waits {
+impl InLayout for Waits {
     type Output = (usize, usize);
 
     /// Looks at every state, and counts the requests that wait for replicas, and the effects that somebody waits for.
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> (usize, usize) {
+    fn run<Y: Layout>(self, config: &Config) -> (usize, usize) {
         let mut seen = (0, 0);
-        each_step::<R, C, N>(config, |world, action, next| {
-            let call = |world: &World<R, C, N>, holder: Holder| {
+        each_step::<Y>(config, |world, action, next| {
+            let call = |world: &World<Y>, holder: Holder| {
                 let call = world.requests(holder.client()).get(Slot::of_thread(holder.thread())).copied();
                 call.filter(|call| call.stage == Stage::Confirming)
             };
             for holder in threads(config) {
                 let Some(call) = call(next, holder) else { continue };
-                let replicas = next.client(holder.client()).replicas;
-                let have = (0..config.nodes()).filter(|&node| replicas.has(holder.thread(), node)).count();
+                let connection = next.group().connection(holder.client());
+                let have =
+                    (0..config.nodes()).filter(|&node| connection.is_acknowledged_by(holder.thread(), node)).count();
                 assert!(have < usize::from(call.asks_for), "after {action:?}: {next:?}");
                 seen.0 += 1;
             }
             if action == Action::Tick {
                 assert!(threads(config).all(|holder| call(world, holder).is_none()), "time passed in {world:?}");
             }
-            for effect in next.group.nodes.iter().flat_map(|node| &node.link.effects[..usize::from(node.link.len)]) {
+            for effect in next.group().numbered().flat_map(|(_, node)| node.queue.effects()) {
                 if !effect.is_awaited() {
                     continue;
                 }
-                let holder = effect.record.holder().expect("a grant has a holder");
+                let holder = effect.stored.holders().next().expect("a grant has a holder").holder;
                 let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
                 assert!(waits, "after {action:?}: {next:?}");
                 seen.1 += 1;
@@ -238,10 +277,7 @@ fn threads(config: &Config) -> impl Iterator<Item = Holder> + use<> {
 }
 
 /// Shows every step that can be taken from any state.
-fn each_step<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    mut show: impl FnMut(&World<R, C, N>, Action, &World<R, C, N>),
-) {
+fn each_step<Y: Layout>(config: &Config, mut show: impl FnMut(&World<Y>, Action, &World<Y>)) {
     let all = Action::all(config);
     let first = World::initial(config);
     let (mut met, mut open) = (HashSet::from([first]), vec![first]);
@@ -258,16 +294,16 @@ fn each_step<R: Record, const C: usize, const N: usize>(
 
 struct TimeWaits<'a>(&'a [Action]);
 
-impl Classified for TimeWaits<'_> {
+impl InLayout for TimeWaits<'_> {
     type Output = ();
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) {
-        let glance = Glance::new(config);
-        let all = glance.actions();
-        let mut world = World::<R, C, N>::initial(config);
+    fn run<Y: Layout>(self, config: &Config) {
+        let prefilter = Prefilter::<Y>::new(config);
+        let all = prefilter.actions();
+        let mut world = World::<Y>::initial(config);
         for &action in self.0 {
             let mut shown = Vec::new();
-            glance.each_possible(&world, |_, action| shown.push(action));
+            prefilter.each_possible(&world, |_, action| shown.push(action));
             for &ruled_out in all.iter().filter(|action| !shown.contains(action)) {
                 assert!(step(config, &world, ruled_out).is_none(), "{ruled_out:?} can happen in {world:?}");
             }
@@ -284,11 +320,7 @@ impl Classified for TimeWaits<'_> {
 }
 
 /// What a prompt client, an undelayed message or a bounded lag does before time moves.
-fn is_urgent<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    world: &World<R, C, N>,
-    action: Action,
-) -> bool {
+fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     match action {
         Action::Subscribe { .. }
         | Action::SecondAsk { .. }

@@ -5,6 +5,7 @@
 //! cannot complain says nothing.
 
 mod acquaintance;
+mod citations;
 mod dictionary;
 mod files;
 mod lua;

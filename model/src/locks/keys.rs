@@ -1,13 +1,14 @@
 //! The keys that a lock occupies on a node, as Redis stores them.
 //!
-//! Each kind lists its own ([`Record::keys`](super::Record::keys)); traces, pictures and the comparison with a real
+//! Each kind lists its own ([`Lock::keys`](super::contract::Lock::keys)); traces, pictures and the comparison with a real
 //! server read the list, so none of them knows a kind.
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::world::{Holder, Timer};
+use super::holder::Holder;
+use crate::time::Timer;
 
 /// One key on one node.
 #[derive(Clone, Debug, PartialEq, Eq)]

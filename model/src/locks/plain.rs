@@ -1,38 +1,73 @@
 //! The plain lock: a key that only its creator deletes. No re-entry, no message.
 //!
-//! Read beside `impl/src/locks/plain.rs`, which tells Redis the same rule.
+//! Read beside `impl/src/locks/plain.rs`, which tells Redis the same rules.
 //! Source: facts/redisson.md, "Others: Plain", the form in the Redis documentation.
 
 use core::hash::{Hash, Hasher};
 
-use crate::config::{Config, LockKind};
-use crate::locks::keys::{Key, KeySlot, KeyValue};
-use crate::locks::{AcquireReply, Record, ReleaseReply};
+use super::contract::{
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold,
+    Support, Waiting, Writes,
+};
+use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
 use crate::mutants::Mutant;
-use crate::world::{Holder, Timer};
+use crate::time::Timer;
 
-/// The string under the lock's key: who made it; the key's TTL.
+/// The string under the lock's key, which names its creator, and the key's TTL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Plain {
     holder: Option<Holder>,
     remaining: Timer,
 }
 
-impl Record for Plain {
-    const KIND: LockKind = LockKind::Plain;
+impl Lock for Plain {
+    const FACTS: Facts = Facts {
+        name: "plain",
+        waiting: Waiting::Polls,
+        reentry: Support::No { why: "the key is there or not, and counts nothing" },
+        busy_is_write: true,
+        receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
+        force: Support::No { why: "only its creator deletes the key" },
+        calls: CallNames {
+            acquire: "SET NX PX",
+            try_acquire: "SET NX PX",
+            renew: "extend",
+            release: "delete if own",
+            force_release: "DEL",
+        },
+    };
 
-    type Wire = ();
-
-    fn holder(&self) -> Option<Holder> {
-        self.holder
+    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::Acquire(holder) => self.acquire(context, holder),
+            LockRequest::Renew(holder) => self.extend(context, holder),
+            LockRequest::Release(holder) => self.release(context, holder),
+            LockRequest::Force => self.force(),
+        }
     }
 
-    fn hold_count(&self) -> u8 {
-        u8::from(self.holder.is_some())
+    fn holders(&self) -> impl Iterator<Item = StoredHold> {
+        let remaining = self.remaining;
+        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1, remaining };
+        self.holder.map(hold).into_iter()
     }
 
-    fn remaining(&self) -> Timer {
-        self.remaining
+    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
+        match self.remaining.moved(ticks) {
+            Some(remaining) => (Self { remaining, ..self }, Lapsed::NONE),
+            None if context.is_mutated(Mutant::LeaseNeverEnds) => {
+                (Self { remaining: Timer::DUE, ..self }, Lapsed::NONE)
+            }
+            None => (Self::default(), Lapsed::NONE.and(KeyFamily::Lock)),
+        }
+    }
+
+    fn without(self, slot: KeyFamily) -> Self {
+        match slot {
+            KeyFamily::Lock => Self::default(),
+            KeyFamily::Receipt => self,
+        }
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -44,46 +79,57 @@ impl Record for Plain {
         self.holder.map(key).into_iter().collect()
     }
 
-    fn with_remaining(self, remaining: Timer) -> Self {
-        Self { remaining, ..self }
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
+        Self { holder: self.holder.map(rename), ..self }
     }
+}
 
-    fn with_holder(self, holder: Holder) -> Self {
-        Self { holder: Some(holder), ..self }
-    }
-
-    fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply) {
-        if self.holder.is_some() && !config.is_mutated(Mutant::AcquireIgnoresHolder) {
+impl Plain {
+    /// `SET key value NX PX lease`.
+    fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        if self.holder.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             // Its own creator is refused too: NX asks whether the key is there, not whose it is.
-            return (self, AcquireReply::Busy { remaining: self.remaining });
+            let busy = LockReply::Busy { remaining: self.remaining };
+            return Outcome::of(self, Writes::ATTEMPT, busy);
         }
-        (Self { holder: Some(holder), remaining: Timer::ticks(config.time.lease) }, AcquireReply::Acquired)
+        let granted = Self { holder: Some(holder), remaining: context.lease() };
+        Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
     }
 
     /// The documentation's "extend": compare, then set the TTL.
-    fn renew(self, config: &Config, holder: Holder) -> (Self, bool) {
-        let lease = Timer::ticks(config.time.lease);
+    fn extend(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         if self.holder == Some(holder) {
-            return (Self { remaining: lease, ..self }, true);
+            let extended = Self { remaining: context.lease(), ..self };
+            return Outcome::of(extended, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Renewed);
         }
-        if config.is_mutated(Mutant::RenewalRecreatesLock) && self.holder.is_none() {
-            return (Self { holder: Some(holder), remaining: lease }, true);
+        if context.is_mutated(Mutant::RenewalRecreatesLock) && self.holder.is_none() {
+            let recreated = Self { holder: Some(holder), remaining: context.lease() };
+            return Outcome::of(recreated, Writes::NONE.key(KeyFamily::Lock), LockReply::Renewed);
         }
-        (self, false)
+        Outcome::of(self, Writes::NONE, LockReply::RenewalMissed)
     }
 
-    fn release(self, config: &Config, holder: Holder) -> (Self, ReleaseReply) {
+    /// Compare, then delete.
+    fn release(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         let is_mine = self.holder == Some(holder)
-            || (self.holder.is_some() && config.is_mutated(Mutant::ReleaseWithoutHolderCheck));
+            || (self.holder.is_some() && context.is_mutated(Mutant::ReleaseWithoutHolderCheck));
         if !is_mine {
-            return (self, ReleaseReply::NotHeld);
+            return Outcome::of(self, Writes::NONE, LockReply::NotHeld);
         }
-        (Self::default(), ReleaseReply::Released)
+        Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::Released)
+    }
+
+    /// `DEL`. No client offers it for this kind ([`Facts::force`]).
+    fn force(self) -> Outcome<Self> {
+        if self.holder.is_none() {
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease);
+        }
+        Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::ForceReleased)
     }
 }
 
 impl Hash for Plain {
-    // In one word, for the reason that `world` gives.
+    // In one word, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { holder, remaining } = *self;

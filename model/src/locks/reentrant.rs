@@ -1,18 +1,21 @@
 //! The reentrant lock: one holder, who may enter again.
 //!
-//! Read beside `impl/src/locks/reentrant.rs`, which tells Redis the same rule.
-//! Waiting is not here (`wakeup`), nor is keeping the lock alive (`watchdog`).
+//! Read beside `impl/src/locks/reentrant.rs`, which tells Redis the same rules.
+//! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
 //! Source: facts/redisson.md, "Reentrant lock".
 
 use core::hash::{Hash, Hasher};
 
-use crate::config::{Config, LockKind};
-use crate::locks::keys::{Key, KeySlot, KeyValue};
-use crate::locks::{AcquireReply, Record, ReleaseReply};
+use super::contract::{
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish,
+    StoredHold, Support, Waiting, Writes,
+};
+use super::holder::Holder;
+use super::keys::{Key, KeySlot, KeyValue};
 use crate::mutants::Mutant;
-use crate::world::{Holder, Timer};
+use crate::time::Timer;
 
-/// The hash under the lock's key: one field, the holder, with its hold count; the key's TTL.
+/// The hash under the lock's key, with one field for the holder and its hold count, and the key's TTL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 // In the order in which it is hashed.
 #[repr(C)]
@@ -22,21 +25,53 @@ pub struct Reentrant {
     remaining: Timer,
 }
 
-impl Record for Reentrant {
-    const KIND: LockKind = LockKind::Reentrant;
+impl Lock for Reentrant {
+    const FACTS: Facts = Facts {
+        name: "reentrant",
+        waiting: Waiting::Subscribes,
+        reentry: Support::Yes,
+        busy_is_write: false,
+        receipts: Support::Yes,
+        force: Support::Yes,
+        calls: CallNames {
+            acquire: "lock()",
+            try_acquire: "tryLock()",
+            renew: "renew",
+            release: "unlock()",
+            force_release: "forceUnlock()",
+        },
+    };
 
-    type Wire = ();
-
-    fn holder(&self) -> Option<Holder> {
-        self.holder
+    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
+        match request {
+            LockRequest::Acquire(holder) => self.acquire(context, holder),
+            LockRequest::Renew(holder) => self.renew(context, holder),
+            LockRequest::Release(holder) => self.release(context, holder),
+            LockRequest::Force => self.force(),
+        }
     }
 
-    fn hold_count(&self) -> u8 {
-        self.hold_count
+    fn holders(&self) -> impl Iterator<Item = StoredHold> {
+        let (count, remaining) = (self.hold_count, self.remaining);
+        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count, remaining };
+        self.holder.map(hold).into_iter()
     }
 
-    fn remaining(&self) -> Timer {
-        self.remaining
+    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
+        match self.remaining.moved(ticks) {
+            Some(remaining) => (Self { remaining, ..self }, Lapsed::NONE),
+            None if context.is_mutated(Mutant::LeaseNeverEnds) => {
+                (Self { remaining: Timer::DUE, ..self }, Lapsed::NONE)
+            }
+            None => (Self::default(), Lapsed::NONE.and(KeyFamily::Lock)),
+        }
+    }
+
+    fn without(self, slot: KeyFamily) -> Self {
+        match slot {
+            KeyFamily::Lock => Self::default(),
+            KeyFamily::Receipt => self,
+        }
     }
 
     fn keys(&self) -> Vec<Key> {
@@ -48,57 +83,70 @@ impl Record for Reentrant {
         self.holder.map(key).into_iter().collect()
     }
 
-    fn with_remaining(self, remaining: Timer) -> Self {
-        Self { remaining, ..self }
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
+        Self { holder: self.holder.map(rename), ..self }
     }
+}
 
-    fn with_holder(self, holder: Holder) -> Self {
-        Self { holder: Some(holder), ..self }
-    }
-
-    fn acquire(self, config: &Config, holder: Holder) -> (Self, AcquireReply) {
-        let lease = Timer::ticks(config.time.lease);
+impl Reentrant {
+    fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        let remaining = context.lease();
+        let writes = Writes::NONE.key(KeyFamily::Lock);
         match self.holder {
             // A re-entry resets the TTL: it does not add to it.
             Some(stored) if stored == holder => {
-                let hold_count = self.hold_count + u8::from(!config.is_mutated(Mutant::ReentryWithoutCount));
-                (Self { hold_count, remaining: lease, ..self }, AcquireReply::Reentered)
+                let hold_count = self.hold_count + u8::from(!context.is_mutated(Mutant::ReentryWithoutCount));
+                Outcome::of(Self { hold_count, remaining, ..self }, writes, LockReply::Reentered)
             }
-            Some(_) if !config.is_mutated(Mutant::AcquireIgnoresHolder) => {
-                (self, AcquireReply::Busy { remaining: self.remaining })
+            Some(_) if !context.is_mutated(Mutant::AcquireIgnoresHolder) => {
+                Outcome::of(self, Writes::NONE, LockReply::Busy { remaining: self.remaining })
             }
-            _ => (Self { holder: Some(holder), hold_count: 1, remaining: lease }, AcquireReply::Acquired),
+            Some(_) | None => {
+                Outcome::of(Self { holder: Some(holder), hold_count: 1, remaining }, writes, LockReply::Acquired)
+            }
         }
     }
 
-    fn renew(self, config: &Config, holder: Holder) -> (Self, bool) {
-        let lease = Timer::ticks(config.time.lease);
+    fn renew(self, context: LockContext, holder: Holder) -> Outcome<Self> {
+        let remaining = context.lease();
         if self.holder == Some(holder) {
-            return (Self { remaining: lease, ..self }, true);
+            let renewed = Self { remaining, ..self };
+            return Outcome::of(renewed, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Renewed);
         }
-        if config.is_mutated(Mutant::RenewalRecreatesLock) && self.holder.is_none() {
-            return (Self { holder: Some(holder), hold_count: 1, remaining: lease }, true);
+        if context.is_mutated(Mutant::RenewalRecreatesLock) && self.holder.is_none() {
+            let recreated = Self { holder: Some(holder), hold_count: 1, remaining };
+            return Outcome::of(recreated, Writes::NONE.key(KeyFamily::Lock), LockReply::Renewed);
         }
-        (self, false)
+        Outcome::of(self, Writes::NONE, LockReply::RenewalMissed)
     }
 
-    fn release(self, config: &Config, holder: Holder) -> (Self, ReleaseReply) {
+    fn release(self, context: LockContext, holder: Holder) -> Outcome<Self> {
         let is_mine = self.holder == Some(holder)
-            || (self.holder.is_some() && config.is_mutated(Mutant::ReleaseWithoutHolderCheck));
+            || (self.holder.is_some() && context.is_mutated(Mutant::ReleaseWithoutHolderCheck));
         if !is_mine {
-            return (self, ReleaseReply::NotHeld);
+            return Outcome::of(self, Writes::NONE, LockReply::NotHeld);
         }
-        if self.hold_count > 1 && !config.is_mutated(Mutant::ReleaseDropsAllHolds) {
-            // A partial release gives the rest a whole lease again.
-            let remaining = Timer::ticks(config.time.lease);
-            return (Self { hold_count: self.hold_count - 1, remaining, ..self }, ReleaseReply::StillHeld);
+        let writes = Writes::NONE.key(KeyFamily::Lock);
+        if self.hold_count > 1 && !context.is_mutated(Mutant::ReleaseDropsAllHolds) {
+            // A partial release sets the full lease for the holds that remain.
+            let rest = Self { hold_count: self.hold_count - 1, remaining: context.lease(), ..self };
+            return Outcome::of(rest, writes, LockReply::StillHeld);
         }
-        (Self::default(), ReleaseReply::Released)
+        Outcome::of(Self::default(), writes, LockReply::Released).publishing(Publish::Unlock)
+    }
+
+    fn force(self) -> Outcome<Self> {
+        if self.holder.is_none() {
+            // A DEL is a write, even of nothing.
+            return Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease);
+        }
+        let writes = Writes::NONE.key(KeyFamily::Lock);
+        Outcome::of(Self::default(), writes, LockReply::ForceReleased).publishing(Publish::Unlock)
     }
 }
 
 impl Hash for Reentrant {
-    // In one word, for the reason that `world` gives.
+    // In one word, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { holder, hold_count, remaining } = *self;

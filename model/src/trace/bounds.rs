@@ -1,6 +1,6 @@
 //! The numbers that a configuration may have: the reader of trace files and the JSON Schema use the same list.
 
-use crate::config::{
+use crate::limits::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
 };
 

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use super::names::holder_name;
-use crate::config::Config;
-use crate::locks::Record;
+use crate::config::sections::Config;
+use crate::locks::contract::{Lock, StoredHold};
 use crate::locks::keys::{Key, KeySlot, KeyValue};
+use crate::locks::receipts::ReceiptStore;
+use crate::locks::stored::Stored;
 use crate::names::node_name;
-use crate::world::Timer;
+use crate::time::Timer;
 
 /// The data of a node.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -63,19 +65,17 @@ pub struct ReceiptState {
 }
 
 impl Contents {
-    /// What a node with this record stores.
-    pub(super) fn of<R: Record>(config: &Config, node: u8, record: &R) -> Self {
-        let hold = |holder| Hold {
+    /// What a node stores.
+    pub(super) fn of<L: Lock, R: ReceiptStore>(config: &Config, node: u8, stored: &Stored<L, R>) -> Self {
+        let hold = |StoredHold { holder, mode: _, count, remaining }| Hold {
             holder: holder_name(config, holder),
-            count: record.hold_count(),
-            ttl_ms: ttl_ms(config, record.remaining()),
+            count,
+            ttl_ms: ttl_ms(config, remaining),
         };
-        let stored =
+        let keys = stored.keys();
+        let key =
             |Key { slot, value, ttl }| StoredKey { node: node_name(node), slot, value, ttl_ms: ttl_ms(config, ttl) };
-        Self {
-            holders: record.holder().map(hold).into_iter().collect(),
-            keys: record.keys().into_iter().map(stored).collect(),
-        }
+        Self { holders: stored.holders().map(hold).collect(), keys: keys.into_iter().map(key).collect() }
     }
 
     /// Whether anybody holds the lock.

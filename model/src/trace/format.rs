@@ -4,9 +4,11 @@ use serde::{Deserialize, Serialize};
 
 use super::state::State;
 use crate::action::Action;
-use crate::config::Config;
-use crate::properties::{Property, Verdict};
-use crate::step::{Happening, Reply};
+use crate::config::sections::Config;
+use crate::notes::Happening;
+use crate::properties::table::Property;
+use crate::properties::verdict::Verdict;
+use crate::reply::Reply;
 
 /// The version of this format. Raised when a reader of the older one would misread the newer.
 pub const SCHEMA: u32 = 2;

@@ -1,9 +1,9 @@
 //! What parties are called in a trace.
 
 use crate::action::Party;
-use crate::config::Config;
+use crate::config::sections::Config;
+use crate::locks::holder::Holder;
 use crate::names::{client_name, node_name};
-use crate::world::Holder;
 
 /// `A`, or `A:1` where clients have two threads.
 pub fn holder_name(config: &Config, holder: Holder) -> String {

@@ -5,11 +5,11 @@ use super::format::{About, FairAction, InLoop, SCHEMA, Trace, TraceStep};
 use super::names::lane;
 use super::state::State;
 use crate::action::Action;
-use crate::config::Config;
-use crate::locks::Record;
-use crate::step::{Happenings, step};
-use crate::world::World;
-use crate::{Classified, in_class};
+use crate::config::sections::Config;
+use crate::notes::Happenings;
+use crate::step::step;
+use crate::world::layout::{InLayout, Layout, in_largest_layout};
+use crate::world::state::World;
 
 /// Why actions, or a file, are not a trace of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -76,7 +76,7 @@ impl Trace {
         loop_start: Option<usize>,
         reproduce: &str,
     ) -> Result<Self, TraceError> {
-        let Recorded { initial, steps, fairness } = in_class(config, Recorder { actions, loop_start })?;
+        let Recorded { initial, steps, fairness } = in_largest_layout(config, Recorder { actions, loop_start })?;
         let claims = claims::of(&steps);
         Ok(Self {
             schema: SCHEMA,
@@ -105,7 +105,7 @@ impl Trace {
     pub fn retrace(&self) -> Result<(), TraceError> {
         let actions = self.actions();
         let recorder = Recorder { actions: &actions, loop_start: self.loop_start };
-        let Recorded { initial, steps, fairness } = in_class(&self.config, recorder)?;
+        let Recorded { initial, steps, fairness } = in_largest_layout(&self.config, recorder)?;
         if initial != self.initial {
             return Err(TraceError::Differs { step: 0 });
         }
@@ -135,11 +135,11 @@ struct Recorded {
     fairness: Option<Vec<FairAction>>,
 }
 
-impl Classified for Recorder<'_> {
+impl InLayout for Recorder<'_> {
     type Output = Result<Recorded, TraceError>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let mut world = World::<R, C, N>::initial(config);
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let mut world = World::<Y>::initial(config);
         let initial = State::of(config, &world);
         let mut worlds = vec![world];
         let mut at_tick = 0;
@@ -166,9 +166,9 @@ impl Classified for Recorder<'_> {
 }
 
 /// What becomes of every fair action in the loop, which starts after so many steps and ends with the last one.
-fn fairness<R: Record, const C: usize, const N: usize>(
+fn fairness<Y: Layout>(
     config: &Config,
-    worlds: &[World<R, C, N>],
+    worlds: &[World<Y>],
     actions: &[Action],
     start: usize,
 ) -> Result<Vec<FairAction>, TraceError> {

@@ -2,8 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::step::Reply;
-use crate::wire::{Slot, Verb};
+use crate::client::requests::{Slot, Verb};
+use crate::reply::Reply;
 
 /// A request in flight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

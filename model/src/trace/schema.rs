@@ -6,7 +6,8 @@ use schemars::transform::{RecursiveTransform, Transform};
 
 use super::bounds::BOUNDS;
 use super::format::Trace;
-use crate::config::{Faults, MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_THREADS};
+use crate::config::faults::Faults;
+use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_THREADS};
 
 /// The JSON Schema (draft 2020-12) of the traces that this version writes and reads.
 ///

@@ -4,23 +4,28 @@ use super::contents::Contents;
 use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
 use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
-use crate::config::Config;
-use crate::disk;
-use crate::locks::Record;
+use crate::client::requests::{Request, Slot, Stage};
+use crate::client::state::Mode;
+use crate::config::sections::Config;
+use crate::locks::holder::Holder;
 use crate::names::{client_name, node_name};
-use crate::step::Reply;
-use crate::wire::{Request, Slot, Stage};
-use crate::world::{Breach, Client, Holder, Mode, Node, Role, Subscription, World};
+use crate::notes::Breach;
+use crate::redis::disk;
+use crate::redis::group::{Node, Role};
+use crate::redis::layout::{ServerLayout, StoredIn};
+use crate::reply::Reply;
+use crate::world::layout::Layout;
+use crate::world::state::World;
 
 impl State {
     /// The world as readers see it.
-    pub fn of<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> Self {
-        let masters = world.group.nodes.iter().filter(|node| node.is_master()).count();
+    pub fn of<Y: Layout>(config: &Config, world: &World<Y>) -> Self {
+        let masters = world.group().nodes.as_ref().iter().filter(|node| node.is_master()).count();
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
             nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.node(node), node)).collect(),
-            acting_master: (masters > 1).then(|| node_name(world.group.master)),
-            failover_left: world.group.failover_left.left(),
+            acting_master: (masters > 1).then(|| node_name(world.group().master)),
+            failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults,
             breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
@@ -29,11 +34,7 @@ impl State {
 }
 
 /// `None` if the scenario has no such client.
-fn client_state<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    world: &World<R, C, N>,
-    index: u8,
-) -> Option<ClientState> {
+fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Option<ClientState> {
     let client = world.client(index);
     let requests = world.requests(index);
     let mode = match client.mode {
@@ -42,19 +43,19 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         Mode::Paused => ClientMode::Paused,
         Mode::Crashed => ClientMode::Crashed,
     };
-    let subscription = match client.wakeup.subscription {
-        Subscription::None => None,
-        Subscription::Lost => Some(SubscriptionState::Lost),
-        on @ (Subscription::OnFirst | Subscription::OnSecond | Subscription::OnThird) => {
-            on.node().map(|node| SubscriptionState::Node(node_name(node)))
-        }
+    let subscription = match world.group().connection(index).subscription() {
+        Some(node) => Some(SubscriptionState::Node(node_name(node))),
+        None if world.has_lost_subscription(config, index) => Some(SubscriptionState::Lost),
+        None => None,
     };
     Some(ClientState {
         name: client_name(index).to_string(),
         mode,
-        master: node_name(client.master),
+        master: node_name(client.master()),
         acquires_left: client.acquires_left.left(),
-        threads: (0..config.clients.threads).map(|thread| thread_state(config, client, index, thread)).collect(),
+        threads: (0..config.clients.threads)
+            .map(|thread| thread_state(config, world, Holder::new(index, thread)))
+            .collect(),
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
         renewal_due_in: client.renewal.due_in.left(),
@@ -62,17 +63,19 @@ fn client_state<R: Record, const C: usize, const N: usize>(
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
         asks_in: client.asks_in.left(),
-        replicas_known: client.replicas.known(),
+        replicas_known: client.views[0].known_replicas(),
         requests: requests.iter().map(|(slot, request)| request_state(config, index, slot, request)).collect(),
         unregistered: (0..config.clients.threads).filter(|thread| requests.owed[usize::from(*thread)]).collect(),
         message_age: Some(requests.message_age()).filter(|age| *age > 0),
     })
 }
 
-fn thread_state(config: &Config, client: &Client, index: u8, thread: u8) -> ThreadState {
-    let state = &client.threads[usize::from(thread)];
+fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
+    let state = world.thread(holder);
+    let connection = world.group().connection(holder.client());
+    let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
     ThreadState {
-        name: holder_name(config, Holder::new(index, thread)),
+        name: holder_name(config, holder),
         phase: state.phase,
         holds: state.holds,
         token: state.token,
@@ -80,7 +83,7 @@ fn thread_state(config: &Config, client: &Client, index: u8, thread: u8) -> Thre
         limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
-        acknowledged_by: (0..config.nodes()).filter(|&node| client.replicas.has(thread, node)).map(node_name).collect(),
+        acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),
     }
 }
 
@@ -111,7 +114,7 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
 }
 
 /// `None` if the scenario has no such node.
-fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> Option<NodeState> {
+fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Option<NodeState> {
     let role = match node.role {
         Role::Absent => return None,
         Role::Master => NodeRole::Master,
@@ -119,17 +122,16 @@ fn node_state<R: Record>(config: &Config, node: &Node<R>, index: u8) -> Option<N
         Role::Unsynced => NodeRole::Unsynced,
         Role::Down | Role::DownReplica => NodeRole::Down,
     };
-    let contents = |record: &R| Contents::of(config, index, record);
-    let effects = &node.link.effects[..usize::from(node.link.len)];
+    let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);
     Some(NodeState {
         name: node_name(index),
         role,
-        stored: if node.is_up() { contents(&node.record) } else { Contents::default() },
-        under_way: effects.iter().map(|effect| contents(&effect.record)).collect(),
-        on_disk: disk::on_disk(config, node).map(|record| contents(&record)),
+        stored: if node.is_up() { contents(&node.stored) } else { Contents::default() },
+        under_way: node.queue.effects().iter().map(|effect| contents(&effect.stored)).collect(),
+        on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
         is_cut: node.is_cut(),
-        half_open_to: (0..config.nodes()).filter(|&other| node.is_half_open_to(other)).map(node_name).collect(),
-        silent_ticks: node.unheard,
+        half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
+        silent_ticks: node.silent_ticks,
         ahead: node.ahead,
     })
 }

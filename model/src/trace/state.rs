@@ -4,8 +4,9 @@ use serde::{Deserialize, Serialize};
 
 use super::contents::Contents;
 use super::request::RequestState;
-use crate::config::Faults;
-use crate::world::{Breach, Phase};
+use crate::client::state::Phase;
+use crate::config::faults::Faults;
+use crate::notes::Breach;
 
 /// The world at one moment.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,99 +1,108 @@
 //! How a world is hashed: states are hashed more often than anything else is done to them.
 //!
-//! Written by hand, and only here, because derived hashes go byte by byte: small fields make up whole words, and every
-//! field is named by a pattern without `..`, so that none can be forgotten.
+//! Written by hand, and only here, because derived hashes go byte by byte: small fields make up whole words, and every field
+//! is named by a pattern without `..`, so that none can be forgotten.
 
 use core::hash::{Hash, Hasher};
 
-use super::{Client, Effect, Group, Link, Node, RenewalTable, ResourceLog, Thread, WakeupEntry, Wires, World};
-use crate::locks::Record;
+use super::layout::Layout;
+use super::state::{ResourceLog, World};
+use crate::client::state::{Client, RenewalTable, Thread, WakeupEntry};
+use crate::locks::stored::Stored;
+use crate::redis::connections::Connection;
+use crate::redis::group::{Group, Node};
+use crate::redis::layout::ServerLayout;
 
 /// Small fields in one word.
 const fn word(bytes: [u8; 8]) -> u64 {
     u64::from_le_bytes(bytes)
 }
 
-impl<R: Record, const C: usize, const N: usize> Hash for World<R, C, N> {
+impl<Y: Layout> Hash for World<Y> {
     // Loops, because a derived hash of an array is a call and not inlined. What has a length of its own comes last: how
     // everything before is packed is then known when this is compiled.
     #[expect(clippy::inline_always, reason = "measured: words are mixed where they are read")]
     #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, wires, group, resource: ResourceLog { newest }, faults, breaches } = self;
-        let Group { master, failover_left, nodes } = group;
-        for client in clients {
-            client.hash(hasher);
+        let Self { clients, in_flight, groups, resource: ResourceLog { newest }, faults, breaches } = self;
+        for (index, client) in clients.as_ref().iter().enumerate() {
+            hash_client(client, hasher);
+            for Group { connections, .. } in groups.as_ref() {
+                hash_connection(client, connections.as_ref()[index], hasher);
+            }
         }
-        for node in nodes {
-            node.hash_standing(hasher);
+        for Group { nodes, .. } in groups.as_ref() {
+            for node in nodes.as_ref() {
+                hash_standing(node, hasher);
+            }
         }
         faults.hash(hasher);
-        hasher.write_u32(u32::from_le_bytes([*master, failover_left.0, *newest, breaches.0]));
-        for node in nodes {
-            node.hash_rest(hasher);
+        for Group { master, failover_left, nodes: _, connections: _ } in groups.as_ref() {
+            hasher.write_u32(u32::from_le_bytes([*master, failover_left.byte(), *newest, breaches.byte()]));
         }
-        wires.hash(hasher);
-    }
-}
-
-impl<W: Hash, const C: usize> Hash for Wires<W, C> {
-    #[inline]
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        for wire in &self.0 {
-            wire.hash(hasher);
+        for Group { nodes, .. } in groups.as_ref() {
+            for node in nodes.as_ref() {
+                hash_rest(node, hasher);
+            }
+        }
+        for requests in in_flight.as_ref() {
+            requests.hash(hasher);
         }
     }
 }
 
-impl Hash for Thread {
-    #[expect(clippy::inline_always, reason = "as for the world")]
-    #[inline(always)]
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = *self;
-        let bytes = [phase as u8, holds, token, wait_left.0, limit_left.0, wake_in.0, hold_left.0, 0];
-        hasher.write_u64(word(bytes));
-    }
+#[expect(clippy::inline_always, reason = "as for the world")]
+#[inline(always)]
+fn hash_client<H: Hasher>(client: &Client, hasher: &mut H) {
+    let Client { mode, views: [view], acquires_left, asks_in, renewal, wakeup: _, threads } = *client;
+    let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
+    let (acquires_left, asks_in) = (acquires_left.byte(), asks_in.byte());
+    let bytes = [mode as u8, view.byte(), acquires_left, asks_in, first_count, second_count, first, due_in.byte()];
+    hasher.write_u64(word(bytes));
+    let [one, other] = threads;
+    hash_thread(one, hasher);
+    hash_thread(other, hasher);
 }
 
-impl Hash for Client {
-    #[expect(clippy::inline_always, reason = "as for the world")]
-    #[inline(always)]
-    fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { mode, master, acquires_left, asks_in, renewal, wakeup, threads, replicas } = *self;
-        let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
-        let WakeupEntry { subscription, permits, messages } = wakeup;
-        let bytes = [mode as u8, master, acquires_left.0, asks_in.0, first_count, second_count, first, due_in.0];
-        hasher.write_u64(word(bytes));
-        let [one, other] = threads;
-        one.hash(hasher);
-        other.hash(hasher);
-        hasher.write_u32(u32::from_le_bytes([subscription as u8, permits, messages, replicas.0]));
-    }
+/// What the nodes keep for a client, and what it has heard of them.
+#[expect(clippy::inline_always, reason = "as for the world")]
+#[inline(always)]
+fn hash_connection<H: Hasher>(client: &Client, connection: Connection, hasher: &mut H) {
+    let WakeupEntry { permits, messages } = client.wakeup;
+    let [places, acknowledged] = connection.bytes();
+    hasher.write_u32(u32::from_le_bytes([places, acknowledged, permits, messages]));
 }
 
-impl<R: Record> Node<R> {
-    /// What every node has.
-    #[expect(clippy::inline_always, reason = "as for the world")]
-    #[inline(always)]
-    fn hash_standing<H: Hasher>(&self, hasher: &mut H) {
-        let Self { role, record, link: Link { len, effects: _ }, apart, disk, unheard, ahead } = self;
-        record.hash(hasher);
-        // A disk that is kept for no rule is in its default.
-        let has_disk = *disk != R::default();
-        let bytes = [*role as u8, apart.0, *len, *unheard, u8::from(has_disk), ahead.to_le_bytes()[0], 0, 0];
-        hasher.write_u64(word(bytes));
-    }
+#[expect(clippy::inline_always, reason = "as for the world")]
+#[inline(always)]
+fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
+    let Thread { phase, holds, token, wait_left, limit_left, wake_in, hold_left } = thread;
+    let timers = [wait_left.byte(), limit_left.byte(), wake_in.byte(), hold_left.byte()];
+    let [wait_left, limit_left, wake_in, hold_left] = timers;
+    hasher.write_u64(word([phase as u8, holds, token, wait_left, limit_left, wake_in, hold_left, 0]));
+}
 
-    /// What most have not: a disk that is looked at, effects under way.
-    #[inline]
-    fn hash_rest<H: Hasher>(&self, hasher: &mut H) {
-        if self.disk != R::default() {
-            self.disk.hash(hasher);
-        }
-        // The slots behind are in their default.
-        for Effect { record, age } in &self.link.effects[..usize::from(self.link.len)] {
-            record.hash(hasher);
-            hasher.write_u32(u32::from(*age));
-        }
+/// What every node has.
+#[expect(clippy::inline_always, reason = "as for the world")]
+#[inline(always)]
+fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
+    let Node { role, stored, queue, links, disk, silent_ticks, ahead } = node;
+    stored.hash(hasher);
+    // A disk that no rule reads is in its default.
+    let has_disk = *disk != Stored::default();
+    let [ahead] = ahead.to_le_bytes();
+    hasher.write_u64(word([*role as u8, links.byte(), queue.len(), *silent_ticks, u8::from(has_disk), ahead, 0, 0]));
+}
+
+/// What most nodes do not have: a disk that is read, effects under way.
+#[inline]
+fn hash_rest<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
+    if node.disk != Stored::default() {
+        node.disk.hash(hasher);
+    }
+    // The cells behind are in their default.
+    for effect in node.queue.effects() {
+        effect.stored.hash(hasher);
+        hasher.write_u32(u32::from(effect.byte()));
     }
 }

@@ -3,11 +3,10 @@
 //! Nothing of a rule is here. What is listed as an action is always possible (a refused one would spoil stateright's
 //! paths), in the one order of [`Action::all`], because those paths are indices into the list.
 
-use std::marker::PhantomData;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockstep_model::{Action, Config, Glance, Property, Record, World, step};
+use lockstep_model::{Action, Config, Layout, Prefilter, Property, World, step};
 use stateright::Model;
 
 use super::Coverage;
@@ -17,13 +16,12 @@ use super::coverage::Kinds;
 pub(crate) const GO_ON: &str = "every state is looked at";
 
 /// The model of one scenario.
-pub(crate) struct Adapter<R, const C: usize, const N: usize> {
+pub(crate) struct Adapter<Y: Layout> {
     config: Config,
-    glance: Glance,
+    prefilter: Prefilter<Y>,
     asked: Asked,
     /// `None`: nobody looks but stateright itself, and it need not wait for anybody.
     watch: Option<Arc<Watch>>,
-    class: PhantomData<fn() -> R>,
 }
 
 /// Which properties a run looks at.
@@ -50,19 +48,19 @@ impl Watch {
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Adapter<R, C, N> {
+impl<Y: Layout> Adapter<Y> {
     pub(crate) fn new(config: &Config, asked: Asked, watch: Arc<Watch>) -> Self {
         Self { watch: Some(watch), ..Self::unwatched(config, asked) }
     }
 
     /// As fast as it can be: for who measures.
     pub(crate) fn unwatched(config: &Config, asked: Asked) -> Self {
-        Self { config: *config, glance: Glance::new(config), asked, watch: None, class: PhantomData }
+        Self { config: *config, prefilter: Prefilter::new(config), asked, watch: None }
     }
 }
 
-impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
-    type State = World<R, C, N>;
+impl<Y: Layout> Model for Adapter<Y> {
+    type State = World<Y>;
     type Action = Action;
 
     fn init_states(&self) -> Vec<Self::State> {
@@ -74,16 +72,17 @@ impl<R: Record, const C: usize, const N: usize> Model for Adapter<R, C, N> {
             return;
         }
         let is_possible = |action: Action| step(&self.config, world, action).is_some();
-        // A second opinion does without the glance that the native engine begins with: it might be what is wrong.
+        // A second opinion does without the prefilter that the native engine begins with: it might be what is wrong.
         if let Some(watch) = &self.watch {
-            actions.extend(self.glance.actions().iter().filter(|action| is_possible(**action)));
+            actions.extend(self.prefilter.actions().iter().filter(|action| is_possible(**action)));
             let mut kinds = Kinds::default();
             for action in &*actions {
                 kinds.insert(action.kind());
             }
             watch.coverage().note_enabled(kinds);
         } else {
-            self.glance.each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
+            self.prefilter
+                .each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
         }
     }
 
@@ -116,7 +115,7 @@ pub(crate) trait Looks: Model {
     fn holds(&self, property: Property, state: &Self::State) -> bool;
 }
 
-impl<R: Record, const C: usize, const N: usize> Looks for Adapter<R, C, N> {
+impl<Y: Layout> Looks for Adapter<Y> {
     fn holds(&self, property: Property, world: &Self::State) -> bool {
         property.holds(world)
     }

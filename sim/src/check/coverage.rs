@@ -3,8 +3,8 @@
 //! In the hot path a step costs one count, of its kind and its answer, and a state a word of bits. Everything else is
 //! made of these when the run is over.
 
-use lockstep_model::branches::{WAYS, Way};
-use lockstep_model::step::Happening;
+use lockstep_model::Happening;
+use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
 use super::Coverage;
@@ -74,12 +74,12 @@ impl Coverage {
     }
 
     /// Ways that the scenario's switches stand, and that the run never came to.
-    pub fn ways_never_gone(&self, config: &Config) -> impl Iterator<Item = &'static Way> {
-        WAYS.iter().filter(|way| way.is_possible(config) && !self.has_gone(way))
+    pub fn ways_never_gone(&self, config: &Config) -> impl Iterator<Item = &'static SwitchValue> {
+        SWITCH_VALUES.iter().filter(|way| way.is_possible(config) && !self.has_gone(way))
     }
 
     /// Whether the run, of a scenario whose switch stands so, came to where it matters.
-    pub fn has_gone(&self, way: &Way) -> bool {
+    pub fn has_gone(&self, way: &SwitchValue) -> bool {
         let (kind, reply) = way.shown_by;
         self.answered(kind, reply) > 0
     }

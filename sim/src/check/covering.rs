@@ -4,7 +4,7 @@
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
-use lockstep_model::{Action, ActionKind, Classified, Config, Record, World, in_class, step};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
 /// How many states are looked through for the next action that is still missing.
 const MOST_STATES: usize = 200_000;
@@ -12,20 +12,20 @@ const MOST_STATES: usize = 200_000;
 /// A few histories, each from the first state, which between them take every kind of action that can be found within
 /// reach. Short by greed, not by proof: each goes on to the nearest state in which something new happens.
 pub fn covering(config: &Config) -> Vec<Vec<Action>> {
-    in_class(config, Covering)
+    in_largest_layout(config, Covering)
 }
 
 struct Covering;
 
-impl Classified for Covering {
+impl InLayout for Covering {
     type Output = Vec<Vec<Action>>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let actions = Action::all(config);
         let mut missing: HashSet<ActionKind> = actions.iter().map(|action| action.kind()).collect();
         let mut histories = Vec::new();
         loop {
-            let mut world = World::<R, C, N>::initial(config);
+            let mut world = World::<Y>::initial(config);
             let mut history = Vec::new();
             while let Some((path, end)) = nearest(config, &actions, &world, &missing) {
                 for action in &path {
@@ -43,12 +43,12 @@ impl Classified for Covering {
 }
 
 /// The way to the nearest action that is missing. Faults come last: what they end cannot be looked at after them.
-fn nearest<R: Record, const C: usize, const N: usize>(
+fn nearest<Y: Layout>(
     config: &Config,
     actions: &[Action],
-    from: &World<R, C, N>,
+    from: &World<Y>,
     missing: &HashSet<ActionKind>,
-) -> Option<(Vec<Action>, World<R, C, N>)> {
+) -> Option<(Vec<Action>, World<Y>)> {
     let calm: HashSet<ActionKind> = missing.iter().copied().filter(|kind| !kind.is_fault()).collect();
     walk(config, actions, from, &calm).or_else(|| walk(config, actions, from, missing))
 }
@@ -58,17 +58,17 @@ struct Way {
     before: Option<Rc<Way>>,
 }
 
-fn walk<R: Record, const C: usize, const N: usize>(
+fn walk<Y: Layout>(
     config: &Config,
     actions: &[Action],
-    from: &World<R, C, N>,
+    from: &World<Y>,
     wanted: &HashSet<ActionKind>,
-) -> Option<(Vec<Action>, World<R, C, N>)> {
+) -> Option<(Vec<Action>, World<Y>)> {
     if wanted.is_empty() {
         return None;
     }
     let mut met = HashSet::from([*from]);
-    let mut queue: VecDeque<(World<R, C, N>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
+    let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
     while let Some((world, way)) = queue.pop_front() {
         for &action in actions {
             let Some(next) = step(config, &world, action) else { continue };

@@ -4,8 +4,8 @@
 
 use std::collections::HashSet;
 
-use lockstep_model::world::Holder;
-use lockstep_model::{Action, ActionKind, Classified, Config, Property, Record, World, in_class, step};
+use lockstep_model::Holder;
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, in_largest_layout, step};
 
 /// How many states the judge will hold to confirm that no witness is shorter; beyond that it does not say so.
 pub const MOST_STATES: usize = 1_500_000;
@@ -95,7 +95,7 @@ pub enum Rejection {
 /// # Errors
 /// [`Rejection`] of the first that is not what it claims to be.
 pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
-    in_class(config, Bench { witnesses, must_stop })
+    in_largest_layout(config, Bench { witnesses, must_stop })
 }
 
 /// Executes the witnesses, which nobody claims to be shortest.
@@ -103,19 +103,19 @@ pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() ->
 /// # Errors
 /// [`Rejection`] of the first that is not what it claims to be.
 pub fn execute_all(config: &Config, witnesses: &[Witness<'_>]) -> Result<Judgement, Rejection> {
-    in_class(config, Executing { witnesses })
+    in_largest_layout(config, Executing { witnesses })
 }
 
 struct Executing<'a> {
     witnesses: &'a [Witness<'a>],
 }
 
-impl Classified for Executing<'_> {
+impl InLayout for Executing<'_> {
     type Output = Result<Judgement, Rejection>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         for witness in self.witnesses {
-            execute::<R, C, N>(config, witness)?;
+            execute::<Y>(config, witness)?;
         }
         Ok(Judgement { is_shortest: false })
     }
@@ -126,15 +126,15 @@ impl Classified for Executing<'_> {
 /// # Errors
 /// [`Rejection`] of the first that is not what it claims to be.
 pub fn judge_lassos(config: &Config, witnesses: &[LassoWitness<'_>]) -> Result<(), Rejection> {
-    witnesses.iter().try_for_each(|witness| in_class(config, witness))
+    witnesses.iter().try_for_each(|witness| in_largest_layout(config, witness))
 }
 
-impl Classified for &LassoWitness<'_> {
+impl InLayout for &LassoWitness<'_> {
     type Output = Result<(), Rejection>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let property = self.property;
-        let worlds = worlds::<R, C, N>(config, property, self.actions)?;
+        let worlds = worlds::<Y>(config, property, self.actions)?;
         let (Some(turn), Some(last)) = (worlds.get(self.loop_start..), worlds.last()) else {
             return Err(Rejection::NotClosed { property });
         };
@@ -215,30 +215,26 @@ struct Bench<'a> {
     must_stop: &'a dyn Fn() -> bool,
 }
 
-impl Classified for Bench<'_> {
+impl InLayout for Bench<'_> {
     type Output = Result<Judgement, Rejection>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         for witness in self.witnesses {
-            execute::<R, C, N>(config, witness)?;
+            execute::<Y>(config, witness)?;
         }
-        seek_shorter::<R, C, N>(config, self.witnesses, self.must_stop)
+        seek_shorter::<Y>(config, self.witnesses, self.must_stop)
     }
 }
 
-fn execute<R: Record, const C: usize, const N: usize>(config: &Config, witness: &Witness<'_>) -> Result<(), Rejection> {
+fn execute<Y: Layout>(config: &Config, witness: &Witness<'_>) -> Result<(), Rejection> {
     let property = witness.property;
-    let worlds = worlds::<R, C, N>(config, property, witness.actions)?;
+    let worlds = worlds::<Y>(config, property, witness.actions)?;
     let is_broken = worlds.last().is_some_and(|world| !property.holds(world));
     if is_broken { Ok(()) } else { Err(Rejection::NotBroken { property }) }
 }
 
 /// The first state, and the one after each action.
-fn worlds<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    property: Property,
-    actions: &[Action],
-) -> Result<Vec<World<R, C, N>>, Rejection> {
+fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) -> Result<Vec<World<Y>>, Rejection> {
     let mut world = World::initial(config);
     let mut worlds = vec![world];
     for (number, &action) in (1..).zip(actions) {
@@ -250,14 +246,14 @@ fn worlds<R: Record, const C: usize, const N: usize>(
 }
 
 /// Every state within fewer steps than the longest witness has, to see that none of them breaks a property too early.
-fn seek_shorter<R: Record, const C: usize, const N: usize>(
+fn seek_shorter<Y: Layout>(
     config: &Config,
     witnesses: &[Witness<'_>],
     must_stop: &dyn Fn() -> bool,
 ) -> Result<Judgement, Rejection> {
     let actions = Action::all(config);
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
-    let mut met = HashSet::from([World::<R, C, N>::initial(config)]);
+    let mut met = HashSet::from([World::<Y>::initial(config)]);
     let mut layer: Vec<_> = met.iter().copied().collect();
     for steps in 0..longest {
         for witness in witnesses.iter().filter(|witness| witness.actions.len() > steps) {

@@ -16,10 +16,10 @@ pub(crate) mod team;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use lockstep_model::config::Faults;
+use lockstep_model::config::{Fault, Faults};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{
-    Action, ActionKind, Classified, Config, Happenings, Property, Record, Reply, ReplyKind, Verdict, in_class,
+    Action, ActionKind, Config, Happenings, InLayout, Layout, Property, Reply, ReplyKind, Verdict, in_layout,
 };
 
 pub use covering::covering;
@@ -305,13 +305,13 @@ impl Coverage {
             .map(|kind| format!("{} is never taken", kind.name()));
         let unspent = self
             .unspent()
-            .filter(|(kind, _)| self.taken(*kind) > 0)
-            .map(|(kind, left)| format!("of the budget for {} always {left} are left", kind.name()));
+            .filter(|(fault, _)| self.taken(ActionKind::of_fault(*fault)) > 0)
+            .map(|(fault, left)| format!("of the budget for {} always {left} are left", fault.name()));
         never.chain(unspent).collect()
     }
 
     /// The budgets that are never spent to the end, and what is always left of them.
-    pub fn unspent(&self) -> impl Iterator<Item = (ActionKind, u8)> {
+    pub fn unspent(&self) -> impl Iterator<Item = (Fault, u8)> {
         self.least_left.budgets().into_iter().filter(|(_, left)| *left > 0)
     }
 }
@@ -413,7 +413,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
 /// Asked for both engines at once: there is one search.
 pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limits<'_>) -> Search {
     assert!(how.engine != Engine::Both, "one engine a search");
-    in_class(config, Searching { how, properties, limits })
+    in_layout(config, Searching { how, properties, limits })
 }
 
 struct Searching<'a> {
@@ -422,15 +422,15 @@ struct Searching<'a> {
     limits: &'a Limits<'a>,
 }
 
-impl Classified for Searching<'_> {
+impl InLayout for Searching<'_> {
     type Output = Search;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Search {
+    fn run<Y: Layout>(self, config: &Config) -> Search {
         let Self { how, properties, limits } = self;
         match (how.engine, how.fingerprint) {
-            (Engine::Stateright, _) => second_opinion::search::<R, C, N>(config, properties, limits),
-            (_, Width::Bits64) => native::search::<R, u64, C, N>(config, properties, how.native, limits),
-            (_, Width::Bits128) => native::search::<R, u128, C, N>(config, properties, how.native, limits),
+            (Engine::Stateright, _) => second_opinion::search::<Y>(config, properties, limits),
+            (_, Width::Bits64) => native::search::<Y, u64>(config, properties, how.native, limits),
+            (_, Width::Bits128) => native::search::<Y, u128>(config, properties, how.native, limits),
         }
     }
 }

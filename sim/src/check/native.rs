@@ -23,7 +23,7 @@ use std::sync::Mutex;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use lockstep_model::{Action, Config, Glance, Happenings, Property, Record, Reply, Step, World, step, step_into};
+use lockstep_model::{Action, Config, Happenings, Layout, Prefilter, Property, Reply, Step, World, step, step_into};
 
 use super::coverage::Kinds;
 use super::fingerprint::{Fingerprint, Recent, Table};
@@ -69,22 +69,22 @@ impl Options {
 }
 
 /// Looks at every state.
-pub fn search<R: Record, F: Fingerprint, const C: usize, const N: usize>(
+pub fn search<Y: Layout, F: Fingerprint>(
     config: &Config,
     properties: &[Property],
     options: Options,
     limits: &Limits<'_>,
 ) -> Search {
-    let glance = Glance::new(config);
-    let rules = Rules { config, glance: &glance, actions: glance.actions(), properties, options };
-    Searching::<R, F, C, N>::new(rules).run(limits)
+    let prefilter = Prefilter::new(config);
+    let rules = Rules { config, prefilter: &prefilter, actions: prefilter.actions(), properties, options };
+    Searching::<Y, F>::new(rules).run(limits)
 }
 
 /// What does not change during a search.
 #[derive(Clone, Copy)]
-struct Rules<'a> {
+struct Rules<'a, Y: Layout> {
     config: &'a Config,
-    glance: &'a Glance,
+    prefilter: &'a Prefilter<Y>,
     actions: &'a [Action],
     properties: &'a [Property],
     options: Options,
@@ -117,12 +117,19 @@ impl<F: Fingerprint> Default for Shard<F> {
     }
 }
 
-/// How a state was reached first. Packed: there is one for each state.
+/// How a state was reached first.
 #[derive(Clone, Copy)]
-#[repr(C, packed)]
 struct Origin {
     parent: u32,
-    action: u8,
+    action: u16,
+}
+
+/// The same in memory. Packed: there is one for each state, and few scenarios have more actions than a byte can number.
+#[derive(Clone, Copy)]
+#[repr(C, packed)]
+struct PackedOrigin {
+    parent: u32,
+    low: u8,
 }
 
 /// A state that breaks a property: reached from `parent` by `action`, then by so many ticks of a passage.
@@ -130,12 +137,12 @@ struct Origin {
 struct Broken {
     layer: u32,
     parent: u32,
-    action: u8,
+    action: u16,
     ticks: u16,
 }
 
-struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
-    rules: Rules<'a>,
+struct Searching<'a, Y: Layout, F> {
+    rules: Rules<'a, Y>,
     team: Team,
     shards: Vec<Mutex<Shard<F>>>,
     origins: Origins,
@@ -143,7 +150,7 @@ struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     generated: u64,
     broken: Vec<Option<Broken>>,
     is_broken_at_once: Vec<bool>,
-    layer: Layer<R, C, N>,
+    layer: Layer<Y>,
     /// The number of the first state of the layer.
     first: usize,
     /// One for each chunk of a block.
@@ -154,28 +161,33 @@ struct Searching<'a, R: Record, F, const C: usize, const N: usize> {
     parts: Vec<Mutex<Vec<u32>>>,
     found: Vec<u32>,
     /// Emptied pieces of layers: memory that was had once need not be asked for again.
-    spare: Mutex<Vec<Vec<World<R, C, N>>>>,
+    spare: Mutex<Vec<Vec<World<Y>>>>,
 }
 
 /// States that wait to be expanded, in order, in pieces that are dropped as soon as they are: a layer is the largest
 /// thing there is in memory, and a single array would be copied, and twice there, whenever it grows.
-type Layer<R, const C: usize, const N: usize> = VecDeque<Vec<World<R, C, N>>>;
+type Layer<Y> = VecDeque<Vec<World<Y>>>;
 
 /// Parents and actions by number, in pieces: one array would be copied, and twice there, whenever it grows.
-#[derive(Default)]
 struct Origins {
-    pieces: Vec<Vec<Origin>>,
+    pieces: Vec<Vec<PackedOrigin>>,
+    /// The high bytes of the action numbers, in pieces alike; `None`: one byte is enough for each.
+    high: Option<Vec<Vec<u8>>>,
 }
 
 impl Origins {
     const PIECE: usize = 1 << 16;
 
-    fn push(&mut self, origin: Origin) {
-        match self.pieces.last_mut() {
-            Some(piece) if piece.len() < Self::PIECE => piece.push(origin),
-            _ => {
-                self.pieces.push(vec![origin]);
-            }
+    /// For a scenario with this many actions.
+    fn of(actions: usize) -> Self {
+        Self { pieces: Vec::new(), high: (actions > 1 << u8::BITS).then(Vec::new) }
+    }
+
+    fn push(&mut self, Origin { parent, action }: Origin) {
+        let [low, high] = action.to_le_bytes();
+        push_in_pieces(&mut self.pieces, PackedOrigin { parent, low });
+        if let Some(pieces) = &mut self.high {
+            push_in_pieces(pieces, high);
         }
     }
 
@@ -185,11 +197,23 @@ impl Origins {
 
     fn get(&self, number: u32) -> Origin {
         let number = number as usize;
-        self.pieces[number / Self::PIECE][number % Self::PIECE]
+        let (piece, place) = (number / Self::PIECE, number % Self::PIECE);
+        let PackedOrigin { parent, low } = self.pieces[piece][place];
+        let high = self.high.as_ref().map_or(0, |pieces| pieces[piece][place]);
+        Origin { parent, action: u16::from_le_bytes([low, high]) }
     }
 
     fn bytes(&self) -> usize {
-        self.pieces.iter().map(|piece| piece.capacity() * size_of::<Origin>()).sum()
+        let packed: usize = self.pieces.iter().map(|piece| piece.capacity() * size_of::<PackedOrigin>()).sum();
+        packed + self.high.iter().flatten().map(Vec::capacity).sum::<usize>()
+    }
+}
+
+/// One more at the end, in pieces of [`Origins::PIECE`].
+fn push_in_pieces<T>(pieces: &mut Vec<Vec<T>>, value: T) {
+    match pieces.last_mut() {
+        Some(piece) if piece.len() < Origins::PIECE => piece.push(value),
+        _ => pieces.push(vec![value]),
     }
 }
 
@@ -199,14 +223,14 @@ struct Seen {
     broken: Vec<Option<Broken>>,
 }
 
-impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a, R, F, C, N> {
-    fn new(rules: Rules<'a>) -> Self {
-        let initial = rules.represent(World::<R, C, N>::initial(rules.config));
+impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
+    fn new(rules: Rules<'a, Y>) -> Self {
+        let initial = rules.represent(World::<Y>::initial(rules.config));
         let mut searching = Self {
             rules,
             team: Team::of(rules.options.threads),
             shards: (0..SHARDS).map(|_| Mutex::default()).collect(),
-            origins: Origins::default(),
+            origins: Origins::of(rules.actions.len()),
             coverage: Coverage::none(rules.config),
             generated: 1,
             broken: vec![None; rules.properties.len()],
@@ -237,7 +261,7 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             let mut made = 0;
             while !layer.is_empty() {
                 let states = self.origins.len() as u64;
-                let bytes = self.bytes() + (waiting + made) * size_of::<World<R, C, N>>();
+                let bytes = self.bytes() + (waiting + made) * size_of::<World<Y>>();
                 peak_bytes = peak_bytes.max(bytes);
                 limits.progress.store(states, Ordering::Relaxed);
                 stopped = limits.exceeded(states, bytes as u64, started);
@@ -273,12 +297,12 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
     fn bytes(&self) -> usize {
         let tables: usize = self.shards.iter().map(|shard| lock(shard).table.bytes()).sum();
         let batches: usize = self.batches.iter().map(|batch| lock(batch).bytes()).sum();
-        let spare: usize = lock(&self.spare).iter().map(|piece| piece.capacity() * size_of::<World<R, C, N>>()).sum();
+        let spare: usize = lock(&self.spare).iter().map(|piece| piece.capacity() * size_of::<World<Y>>()).sum();
         tables + batches + spare + self.origins.bytes()
     }
 
     /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
-    fn expand(&mut self, block: Vec<Vec<World<R, C, N>>>, layer: u32, next: &mut Layer<R, C, N>) -> usize {
+    fn expand(&mut self, block: Vec<Vec<World<Y>>>, layer: u32, next: &mut Layer<Y>) -> usize {
         let rules = self.rules;
         let team = self.team.for_states(block.len() * CHUNK);
         let first = u32::try_from(self.first).unwrap_or(u32::MAX);
@@ -369,24 +393,18 @@ impl<'a, R: Record, F: Fingerprint, const C: usize, const N: usize> Searching<'a
             at = origin.parent;
         }
         taken.reverse();
-        Some(self.rules.told::<R, C, N>(&taken, broken.ticks))
+        Some(self.rules.told(&taken, broken.ticks))
     }
 }
 
-impl Rules<'_> {
+impl<Y: Layout> Rules<'_, Y> {
     /// The one that stands for this world.
-    fn represent<R: Record, const C: usize, const N: usize>(&self, world: World<R, C, N>) -> World<R, C, N> {
-        if self.options.symmetry { world.canonical() } else { world }
+    fn represent(&self, world: World<Y>) -> World<Y> {
+        if self.options.symmetry { world.canonical(self.config) } else { world }
     }
 
     /// The successors of some states, by shard.
-    fn expand<R: Record, F: Fingerprint, const C: usize, const N: usize>(
-        &self,
-        chunk: &[World<R, C, N>],
-        number: usize,
-        batch: &mut Batch<F>,
-        recent: &mut Recent<F>,
-    ) {
+    fn expand<F: Fingerprint>(&self, chunk: &[World<Y>], number: usize, batch: &mut Batch<F>, recent: &mut Recent<F>) {
         let Batch { by_shard, coverage } = batch;
         by_shard.iter_mut().for_each(Vec::clear);
         *coverage = Coverage::none(self.config);
@@ -395,7 +413,7 @@ impl Rules<'_> {
         let mut steps = [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE }; 2];
         let mut turn = false;
         let mut made: Option<u32> = None;
-        let mut send = |next: &Step<R, C, N>, order: u32| {
+        let mut send = |next: &Step<Y>, order: u32| {
             let fingerprint = if self.options.keeps_all() {
                 F::of(&next.world)
             } else {
@@ -407,7 +425,7 @@ impl Rules<'_> {
         };
         for (place, world) in (number * CHUNK..).zip(chunk) {
             let mut kinds = Kinds::default();
-            self.glance.each_possible(world, |number, action| {
+            self.prefilter.each_possible(world, |number, action| {
                 let [one, other] = &mut steps;
                 let (next, last) = if turn { (one, other) } else { (other, one) };
                 if !step_into(self.config, world, action, next) {
@@ -429,14 +447,14 @@ impl Rules<'_> {
 
     /// The worlds that new candidates stand for, looked at. A block is known by its first state's number and where its
     /// pieces start.
-    fn make<R: Record, const C: usize, const N: usize>(
+    fn make(
         &self,
-        block: &[Vec<World<R, C, N>>],
+        block: &[Vec<World<Y>>],
         orders: &[u32],
         (first, starts): (u32, &[u32]),
         layer: u32,
-        mut worlds: Vec<World<R, C, N>>,
-    ) -> (Vec<World<R, C, N>>, Seen) {
+        mut worlds: Vec<World<Y>>,
+    ) -> (Vec<World<Y>>, Seen) {
         let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
         let Some(&any) = block.first().and_then(|piece| piece.first()) else { return (worlds, seen) };
         let mut step = Step { world: any, reply: Reply::Done, happenings: Happenings::NONE };
@@ -462,11 +480,7 @@ impl Rules<'_> {
 
     /// Goes on through states in which nothing can happen but time, and shows each that it comes to, with the number of
     /// ticks it took.
-    fn pass_idle<R: Record, const C: usize, const N: usize>(
-        &self,
-        mut world: World<R, C, N>,
-        mut show: impl FnMut(&World<R, C, N>, u16, Happenings),
-    ) -> World<R, C, N> {
+    fn pass_idle(&self, mut world: World<Y>, mut show: impl FnMut(&World<Y>, u16, Happenings)) -> World<Y> {
         if !self.options.skip_idle {
             return world;
         }
@@ -483,20 +497,13 @@ impl Rules<'_> {
     }
 
     /// What a tick leads to, where nothing else can happen.
-    fn only_tick<R: Record, const C: usize, const N: usize>(
-        &self,
-        world: &World<R, C, N>,
-    ) -> Option<(World<R, C, N>, Happenings)> {
+    fn only_tick(&self, world: &World<Y>) -> Option<(World<Y>, Happenings)> {
         let ticked = step(self.config, world, Action::Tick)?;
         let is_other = |action: &&Action| **action != Action::Tick && step(self.config, world, **action).is_some();
         self.actions.iter().find(is_other).is_none().then_some((ticked.world, ticked.happenings))
     }
 
-    fn successor<R: Record, const C: usize, const N: usize>(
-        &self,
-        world: &World<R, C, N>,
-        action: Action,
-    ) -> World<R, C, N> {
+    fn successor(&self, world: &World<Y>, action: Action) -> World<Y> {
         step(self.config, world, action).map_or(*world, |next| next.world)
     }
 
@@ -504,8 +511,8 @@ impl Rules<'_> {
     ///
     /// With symmetry a recorded action is one of the world that stands for the real one, in which clients may have other
     /// names: the real one is the first that leads to a world which the right one stands for.
-    fn told<R: Record, const C: usize, const N: usize>(&self, taken: &[u8], last_ticks: u16) -> Vec<Action> {
-        let mut real = World::<R, C, N>::initial(self.config);
+    fn told(&self, taken: &[u16], last_ticks: u16) -> Vec<Action> {
+        let mut real = World::<Y>::initial(self.config);
         let mut standing = self.represent(real);
         let mut told = Vec::with_capacity(taken.len());
         for (index, &action) in taken.iter().enumerate() {
@@ -529,7 +536,7 @@ impl Rules<'_> {
         told
     }
 
-    fn ticks_of_passage<R: Record, const C: usize, const N: usize>(&self, from: World<R, C, N>) -> u16 {
+    fn ticks_of_passage(&self, from: World<Y>) -> u16 {
         let mut world = from;
         let mut taken = 0;
         let end = self.pass_idle(from, |next, ticks, _| {
@@ -557,12 +564,7 @@ fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen: Seen) {
 
 impl Seen {
     /// Notes the first state that breaks each property.
-    fn look<R: Record, const C: usize, const N: usize>(
-        &mut self,
-        properties: &[Property],
-        world: &World<R, C, N>,
-        at: Broken,
-    ) {
+    fn look<Y: Layout>(&mut self, properties: &[Property], world: &World<Y>, at: Broken) {
         self.coverage.note_left(world.faults);
         for (property, broken) in properties.iter().zip(&mut self.broken) {
             if broken.is_none() && !property.holds(world) {
@@ -639,11 +641,7 @@ fn numbered(first: u32, starts: &[u32], place: usize) -> u32 {
 }
 
 /// Adds states at the end, in pieces of a chunk at most.
-fn append<R: Record, const C: usize, const N: usize>(
-    layer: &mut Layer<R, C, N>,
-    mut worlds: Vec<World<R, C, N>>,
-    spare: &mut Vec<Vec<World<R, C, N>>>,
-) {
+fn append<Y: Layout>(layer: &mut Layer<Y>, mut worlds: Vec<World<Y>>, spare: &mut Vec<Vec<World<Y>>>) {
     // A short piece is filled up first: many small ones would keep many threads busy with nothing.
     let room = layer.back().map_or(0, |last| CHUNK - last.len());
     if room >= worlds.len()
@@ -657,10 +655,12 @@ fn append<R: Record, const C: usize, const N: usize>(
 }
 
 /// A place in a block and an action, as one number that sorts like the pair.
-fn join(place: usize, action: u8) -> u32 {
-    u32::try_from(place << 8).unwrap_or(u32::MAX) | u32::from(action)
+fn join(place: usize, action: u16) -> u32 {
+    const { assert!(BLOCK < 1 << (u32::BITS - u16::BITS), "place and action share a number") };
+    u32::try_from(place << u16::BITS).unwrap_or(u32::MAX) | u32::from(action)
 }
 
-fn split(order: u32) -> (usize, u8) {
-    (order as usize >> 8, order.to_le_bytes()[0])
+fn split(order: u32) -> (usize, u16) {
+    let [low, high, ..] = order.to_le_bytes();
+    (order as usize >> u16::BITS, u16::from_le_bytes([low, high]))
 }

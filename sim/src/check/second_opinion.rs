@@ -10,7 +10,7 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_model::{Action, Config, Property, Record};
+use lockstep_model::{Action, Config, Layout, Property};
 use stateright::{Checker, Model};
 
 use super::adapter::{Adapter, Asked, Watch};
@@ -20,19 +20,15 @@ use super::{Coverage, Limits, Search, Stopped};
 const GLANCE: Duration = Duration::from_millis(2);
 
 /// Looks at every state, as [`native::search`](super::native::search) does, and answers in the same terms.
-pub fn search<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    properties: &[Property],
-    limits: &Limits<'_>,
-) -> Search {
+pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limits<'_>) -> Search {
     let started = Instant::now();
-    let whole = run::<R, C, N>(config, Asked::All, limits, started);
+    let whole = run::<Y>(config, Asked::All, limits, started);
     let witnesses = properties
         .iter()
         .map(|property| {
             // Its verdict can be trusted with all properties pending, its path cannot: ask again for this one alone.
             let is_broken = whole.broken.iter().any(|(broken, _)| broken == property);
-            let alone = is_broken.then(|| run::<R, C, N>(config, Asked::One(*property), limits, started))?;
+            let alone = is_broken.then(|| run::<Y>(config, Asked::One(*property), limits, started))?;
             alone.broken.into_iter().map(|(_, path)| path).next()
         })
         .collect();
@@ -67,7 +63,7 @@ pub struct Counted {
 
 /// Looks at every state as fast as stateright can, on so many threads, with the properties that apply: for a benchmark.
 /// Nothing is covered, watched or limited.
-pub fn race<R: Record, const C: usize, const N: usize>(config: &Config, order: Order, threads: usize) -> Counted {
+pub fn race<Y: Layout>(config: &Config, order: Order, threads: usize) -> Counted {
     fn end<M: Model>(checker: impl Checker<M>) -> Counted
     where
         M::State: Hash,
@@ -75,7 +71,7 @@ pub fn race<R: Record, const C: usize, const N: usize>(config: &Config, order: O
         let done = checker.join();
         Counted { states: done.unique_state_count() as u64, generated: done.state_count() as u64 }
     }
-    let checker = Adapter::<R, C, N>::unwatched(config, Asked::All).checker().threads(threads);
+    let checker = Adapter::<Y>::unwatched(config, Asked::All).checker().threads(threads);
     match order {
         Order::Breadth => end(checker.spawn_bfs()),
         Order::Depth => end(checker.spawn_dfs()),
@@ -91,14 +87,9 @@ struct Run {
     broken: Vec<(Property, Vec<Action>)>,
 }
 
-fn run<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    asked: Asked,
-    limits: &Limits<'_>,
-    started: Instant,
-) -> Run {
+fn run<Y: Layout>(config: &Config, asked: Asked, limits: &Limits<'_>, started: Instant) -> Run {
     let watch = Arc::new(Watch::new(config));
-    let adapter = Adapter::<R, C, N>::new(config, asked, Arc::clone(&watch));
+    let adapter = Adapter::<Y>::new(config, asked, Arc::clone(&watch));
     let mut checker = adapter.checker().threads(1).spawn_bfs();
     let mut stopped = None;
     let searching = checker.handles();

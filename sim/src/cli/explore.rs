@@ -43,8 +43,8 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, args.port)).map_err(|error| unusable(&error))?;
     let address = listener.local_addr().map_err(|error| unusable(&error))?;
     let site = Arc::new(Site::new(one.scenario.clone()));
-    let served = Arc::clone(&site);
-    let server = thread::spawn(move || explore::serve(listener, &served, &interrupt::STOP));
+    let page = Arc::clone(&site);
+    let server = thread::spawn(move || explore::serve(listener, &page, &interrupt::STOP));
 
     let url = format!("http://{address}");
     if args.output.format == Format::Human {

@@ -34,8 +34,10 @@ impl Site {
     /// The whole page, with the verdicts as far as they are known.
     pub(super) fn page(&self) -> String {
         let Scenario { name, story, config, .. } = &self.scenario;
-        let world: String =
-            words::world(config).iter().map(|line| format!("<li>{}</li>\n", svg::escaped(line))).collect();
+        let mut world = String::new();
+        for line in words::world(config) {
+            let _ = writeln!(world, "<li>{}</li>", svg::escaped(&line));
+        }
         PAGE.replace("{{kind}}", config.lock.name())
             .replace("{{name}}", &svg::escaped(name))
             .replace("{{story}}", &svg::escaped(story.trim()))

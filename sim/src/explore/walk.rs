@@ -1,7 +1,7 @@
 //! A path from the first state, given as a list of choices: each is an index into the actions that are possible.
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Classified, Config, Property, Record, Verdict, World, in_class, step};
+use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_largest_layout, step};
 use serde_json::{Value, json};
 
 use crate::render::{rows, state, svg, words};
@@ -12,7 +12,7 @@ const MOST_DRAWN: usize = 100;
 
 /// Where a history from the first state ends: the part of the page's address after the host. `None`: it cannot happen.
 pub fn address_of(config: &Config, actions: &[Action]) -> Option<String> {
-    let choices = in_class(config, Locating { actions })?;
+    let choices = in_largest_layout(config, Locating { actions })?;
     let choices: Vec<_> = choices.iter().map(usize::to_string).collect();
     Some(format!("/#/{}", choices.join("/")))
 }
@@ -21,7 +21,7 @@ pub fn address_of(config: &Config, actions: &[Action]) -> Option<String> {
 /// one of the choices does not exist.
 pub(super) fn arrive(scenario: &Scenario, choices: &[usize], known: &[Trace]) -> Option<Value> {
     let Scenario { name, story, config, .. } = scenario;
-    let Arrived { actions, possible, state, broken } = in_class(config, Walking { choices })?;
+    let Arrived { actions, possible, state, broken } = in_largest_layout(config, Walking { choices })?;
     let mut trace = Trace::record(name, story, config, About::Drawn, &actions, "").ok()?;
     let mut reasons = Vec::new();
     for property in broken {
@@ -56,7 +56,7 @@ fn breaks(property: Property) -> About {
     About::Counterexample { property, verdict: Verdict::Violated, engine: String::new(), shortest: false }
 }
 
-fn possible<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> Vec<Action> {
+fn possible<Y: Layout>(config: &Config, world: &World<Y>) -> Vec<Action> {
     Action::all(config).into_iter().filter(|action| step(config, world, *action).is_some()).collect()
 }
 
@@ -64,11 +64,11 @@ struct Locating<'a> {
     actions: &'a [Action],
 }
 
-impl Classified for Locating<'_> {
+impl InLayout for Locating<'_> {
     type Output = Option<Vec<usize>>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let mut world = World::<R, C, N>::initial(config);
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let mut world = World::<Y>::initial(config);
         let mut choices = Vec::with_capacity(self.actions.len());
         for &action in self.actions {
             choices.push(possible(config, &world).iter().position(|&other| other == action)?);
@@ -93,11 +93,11 @@ struct Arrived {
     broken: Vec<Property>,
 }
 
-impl Classified for Walking<'_> {
+impl InLayout for Walking<'_> {
     type Output = Option<Arrived>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let mut world = World::<R, C, N>::initial(config);
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let mut world = World::<Y>::initial(config);
         let mut actions = Vec::with_capacity(self.choices.len());
         for &choice in self.choices {
             let action = *possible(config, &world).get(choice)?;

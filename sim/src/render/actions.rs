@@ -1,8 +1,8 @@
 //! Who does what, in words: the lines of every list of actions.
 
 use lockstep_model::action::Party;
+use lockstep_model::client::Slot;
 use lockstep_model::trace::lane;
-use lockstep_model::wire::Slot;
 use lockstep_model::{Action, Config};
 
 use super::units::time;

@@ -1,8 +1,8 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
 use lockstep_model::Property;
+use lockstep_model::client::Phase;
 use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace};
-use lockstep_model::world::Phase;
 
 use super::units::{count, list, time};
 

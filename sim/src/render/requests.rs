@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Config;
+use lockstep_model::client::{Slot, Verb};
 use lockstep_model::trace::{ClientState, RequestStage, RequestState};
-use lockstep_model::wire::{Slot, Verb};
 
 use super::replies::reply;
 use super::units::{count, list, time};

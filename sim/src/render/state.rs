@@ -4,12 +4,13 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, Faults};
+use lockstep_model::redis::Role;
 use lockstep_model::trace::{
     ClientMode, ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
 };
-use lockstep_model::world::{Holder, Phase, Role};
-use lockstep_model::{Property, Record, World};
+use lockstep_model::{Holder, Layout, Property, World};
 
 use super::holds::{lock, receipts, stored};
 use super::requests::requests;
@@ -23,7 +24,7 @@ const BROKEN: &str = "BROKEN";
 const NAMES: usize = 10;
 
 /// The state, one paragraph for each party, and the properties that it breaks.
-pub fn page<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> String {
+pub fn page<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     let broken = Property::SAFETY.into_iter().filter(|property| property.applies(config).is_ok());
     let broken = broken.filter(|property| !property.holds(world));
     let mut page = Page(parties(config, world));
@@ -34,7 +35,7 @@ pub fn page<R: Record, const C: usize, const N: usize>(config: &Config, world: &
 }
 
 /// The state, one paragraph for each party.
-pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world: &World<R, C, N>) -> String {
+pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     let state = State::of(config, world);
     let mut page = Page::default();
     for (index, client) in (0u8..).zip(&state.clients) {
@@ -56,7 +57,7 @@ pub fn parties<R: Record, const C: usize, const N: usize>(config: &Config, world
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
         page.say(&node.name, &(stores(config, world, index, node) + &receipts(config, &node.stored)));
-        for (effect, seen) in node.under_way.iter().zip(&world.node(index).link.effects) {
+        for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
             let receipts = receipts(config, effect);
             let age = match seen.age() {
                 0 => String::new(),
@@ -193,21 +194,16 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     says
 }
 
-fn stores<R: Record, const C: usize, const N: usize>(
-    config: &Config,
-    world: &World<R, C, N>,
-    index: u8,
-    state: &NodeState,
-) -> String {
+fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeState) -> String {
     let node = world.node(index);
     let known = &state.stored;
-    let mut says = match (state.role, node.record.holder()) {
-        (NodeRole::Down, None) if world.group.master == index => "dead; it was the master".to_owned(),
+    let mut says = match (state.role, node.stored.holders().next()) {
+        (NodeRole::Down, None) if world.group().master == index => "dead; it was the master".to_owned(),
         (NodeRole::Down, None) => "dead".to_owned(),
         // It still matters: what the next master does not have of it is what the failover loses.
-        (NodeRole::Down, Some(holder)) => {
-            let ttl_ms = node.record.remaining().left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
-            let last_stored = Hold { holder: holder_name(config, holder), count: node.record.hold_count(), ttl_ms };
+        (NodeRole::Down, Some(hold)) => {
+            let ttl_ms = hold.remaining.left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
+            let last_stored = Hold { holder: holder_name(config, hold.holder), count: hold.count, ttl_ms };
             format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
@@ -234,8 +230,8 @@ fn stores<R: Record, const C: usize, const N: usize>(
     if state.silent_ticks > 0 {
         let _ = write!(says, "; not heard from for {}", time(config, state.silent_ticks.into()));
     }
-    if node.missed() > 0 {
-        let _ = write!(says, "; {} never reached it", count(node.missed().into(), "effect"));
+    if node.links.missed() > 0 {
+        let _ = write!(says, "; {} never reached it", count(node.links.missed().into(), "effect"));
     }
     says
 }

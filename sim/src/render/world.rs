@@ -3,7 +3,6 @@
 use lockstep_model::config::{Bound, Config, Faults, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
 
 use super::units::{count, jump, time};
-use crate::phrases::fault_sentence;
 
 /// A scenario's world in sentences, one a line.
 pub fn world(config: &Config) -> Vec<String> {
@@ -168,7 +167,5 @@ fn faults(config: &Config) -> String {
 /// The faults of a budget, each with its number: `a node crashes (at most 1 time)`.
 pub fn faults_allowed(faults: Faults) -> Vec<String> {
     let budgets = faults.budgets().into_iter().filter(|(_, budget)| *budget > 0);
-    budgets
-        .map(|(fault, budget)| format!("{} (at most {})", fault_sentence(fault), count(budget.into(), "time")))
-        .collect()
+    budgets.map(|(fault, budget)| format!("{} (at most {})", fault.sentence(), count(budget.into(), "time"))).collect()
 }

@@ -11,9 +11,9 @@ mod watch;
 
 use std::collections::VecDeque;
 
+use lockstep_model::Happening;
 use lockstep_model::action::Party;
 use lockstep_model::config::{Cluster, Ttls};
-use lockstep_model::step::Happening;
 use lockstep_model::trace::{State, SubscriptionState, Trace, TraceStep, client_name, node_name};
 use lockstep_model::{Action, Config, LockKind};
 use lockstep_redis::Scripts;

@@ -2,9 +2,9 @@
 //!
 //! The two sides share no type. Both are put into the same plain words here, and the words are compared.
 
+use lockstep_model::client::Verb;
 use lockstep_model::config::LockKind;
 use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey};
-use lockstep_model::wire::Verb;
 use lockstep_model::{Action, Config, Reply};
 use lockstep_redis::locks::{plain, reentrant};
 use lockstep_redis::{Call, Error as ReplyError, Holder, Lease, Names, Receipt, Scripts};

@@ -4,11 +4,11 @@
 
 use core::ops::Range;
 
-use lockstep_model::LockKind;
 use lockstep_model::config::{
     Calls, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode, Profile, Registration,
     RequestId, Resend, StaleRenewal,
 };
+use lockstep_model::locks::Support;
 
 use super::impossible::Pair;
 use super::reader::{Parts, Sections};
@@ -64,11 +64,15 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         note_atomic(parts, sections, mode.as_ref());
         return;
     }
+    let no_receipts = parts.lock.and_then(|kind| match kind.facts().receipts {
+        Support::Yes => None,
+        Support::No { why } => Some((kind.name(), why)),
+    });
     let has_receipts = parts.protocol.is_some_and(|protocol| protocol.receipts);
     for (section, key) in [(&sections.time, "receipt"), (&sections.protocol, "request_id")] {
-        if parts.lock == Some(LockKind::Plain) {
-            Pair::of(section, key, "a release of a plain lock leaves no receipt")
-                .with(top.span_of("lock"), "plain: a second delete finds nothing, or somebody else's key")
+        if let Some((name, why)) = no_receipts {
+            Pair::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
+                .with(top.span_of("lock"), format!("{name}: {why}"))
                 .note(&format!("leave `{key}` out"));
         } else if parts.protocol.is_some() && !has_receipts {
             Pair::of(section, key, "there are no receipts")
@@ -76,9 +80,9 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("leave `{key}` out, or use receipts = true"));
         }
     }
-    if parts.lock == Some(LockKind::Plain) {
-        Pair::of(&sections.protocol, "receipts", "a release of a plain lock leaves no receipt")
-            .with(top.span_of("lock"), "plain: a second delete finds nothing, or somebody else's key")
+    if let Some((name, why)) = no_receipts {
+        Pair::of(&sections.protocol, "receipts", &format!("a release of a {name} lock leaves no receipt"))
+            .with(top.span_of("lock"), format!("{name}: {why}"))
             .note("leave `receipts` out");
     }
     if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
@@ -100,21 +104,25 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
 }
 
-/// Whoever has no answer asks again, and enters once more what it does not know to hold: the hold count grows with every
-/// request, and the world with it.
+/// A client without an answer asks again, and re-enters a lock that it does not know it holds: the hold count grows with
+/// every request, and the world with it.
 fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
     let (Some(network), Some(calls), Some(clients)) = (parts.network, parts.calls, parts.clients) else { return };
-    if parts.lock == Some(LockKind::Plain) || !network.can_outlast(calls) {
+    let reenters = parts.lock.is_none_or(|kind| kind.facts().reentry.is_there());
+    if !reenters || !network.can_outlast(calls) {
         return;
     }
     let tries = if calls.resend == Resend::All { 1 + u16::from(calls.retry_attempts) } else { 1 };
     let most = (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES));
     if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
-        let reason = "who has no answer in time asks again, and the node counts one hold more each time";
+        let reason = "a client without an answer in time asks again, and the node counts one more hold each time";
         Pair::of(&sections.network, "delay", reason)
-            .with(sections.clients.span_of("acquires").or(sections.clients.span()), "and asks for ever, or too often")
+            .with(
+                sections.clients.span_of("acquires").or(sections.clients.span()),
+                "and it asks without bound, or too often",
+            )
             .note(&format!(
-                "say how often each client may ask: acquires = 2 in [clients] (at most {most} here), or use a delay \
+                "bound the acquires of each client: acquires = 2 in [clients] (at most {most} here), or use a delay \
                  below half of answer_within ({})",
                 calls.answer_within
             ));

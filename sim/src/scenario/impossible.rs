@@ -2,6 +2,7 @@
 
 use lockstep_model::LockKind;
 use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
+use lockstep_model::locks::{Facts, Support};
 
 use super::code::Code;
 use super::error::Problem;
@@ -10,6 +11,12 @@ use super::section::Section;
 
 /// A shorter tick could end before the fsync of a second.
 const MIN_TICK_MS_EVERYSEC: u32 = 2000;
+
+/// The first kind that has something, as a scenario would ask for it.
+pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
+    let kind = LockKind::ALL.iter().find(|kind| is_there(kind.facts()));
+    kind.map_or_else(|| "another lock kind".to_owned(), |kind| format!("lock = \"{}\"", kind.name()))
+}
 
 /// Notes every pair that does not go together. Parts that are wrong in themselves are left out.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -30,29 +37,33 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(sections.time.span_of("hold_at_most"), "the latest release")
             .note("leave one of the two out");
     }
-    if let (Some(LockKind::Plain), Some(clients)) = (parts.lock, parts.clients)
+    if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
+        && let Support::No { why } = kind.facts().reentry
         && clients.max_holds > 1
     {
-        Pair::of(&sections.clients, "max_holds", "a plain lock can't be re-entered")
-            .with(lock.clone(), "plain: the key is there or not, and counts nothing")
-            .note("use max_holds = 1, or lock = \"reentrant\"");
+        let name = kind.name();
+        Pair::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
+            .with(lock.clone(), format!("{name}: {why}"))
+            .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
     }
-    if let (Some(LockKind::Plain), Some(faults)) = (parts.lock, parts.faults)
+    if let (Some(kind), Some(faults)) = (parts.lock, parts.faults)
+        && let Support::No { why } = kind.facts().force
         && faults.force_release > 0
     {
-        Pair::of(&sections.faults, "force_release", "a plain lock has no forced release")
-            .with(lock.clone(), "plain: only its creator deletes the key")
-            .note("use force_release = 0, or lock = \"reentrant\"");
+        let name = kind.name();
+        Pair::of(&sections.faults, "force_release", &format!("a {name} lock has no forced release"))
+            .with(lock.clone(), format!("{name}: {why}"))
+            .note(&format!("use force_release = 0, or {}", kinds_with(|facts| facts.force.is_there())));
     }
     if let Some(faults) = parts.faults
         && faults.lose_message > 0
     {
         let lost = Pair::of(&sections.faults, "lose_message", "no unlock message can be lost: nobody subscribes");
-        if let Some(kind) = parts.lock.filter(|kind| !kind.publishes()) {
+        if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
             lost.with(lock, format!("waiters of a {} lock poll", kind.name()))
-                .note("use lose_message = 0, or lock = \"reentrant\"");
+                .note(&format!("use lose_message = 0, or {}", kinds_with(Facts::publishes)));
         } else if parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
-            lost.with(sections.time.span_of("wait_limit"), "who is refused does not wait")
+            lost.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
                 .note("use lose_message = 0, or a longer wait_limit");
         }
     }

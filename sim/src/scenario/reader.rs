@@ -30,7 +30,7 @@ const TICK_MS: u32 = 10_000;
 const MAX_GROUPS: u8 = 5;
 
 /// Every lock kind of the design page, modelled or not.
-const LOCK_KINDS: [&str; 8] = ["plain", "reentrant", "fair", "read-write", "fenced", "spin", "multi", "red"];
+const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi", "red"];
 /// Properties of the design page that nothing checks so far.
 const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
 /// What a scenario may claim.
@@ -308,9 +308,11 @@ const PROMOTE_RULES: [(&str, Option<PromoteRule>); 4] = [
 ];
 
 fn lock(top: &Section<'_>) -> Option<LockKind> {
-    let kinds = LOCK_KINDS.map(|name| (name, LockKind::ALL.into_iter().find(|kind| kind.name() == name)));
+    let modelled = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind)));
+    let kinds: Vec<_> = modelled.chain(PLANNED_KINDS.map(|name| (name, None))).collect();
     let lock = top.word("lock", "lock kind", &kinds);
-    top.require("lock", lock, "one of the lock kinds: lock = \"reentrant\"").given().map(|(lock, _)| lock)
+    let example = format!("one of the lock kinds: {}", impossible::kinds_with(|facts| facts.reentry.is_there()));
+    top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 
 /// Without a world, only the words are looked at.

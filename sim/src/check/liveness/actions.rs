@@ -2,21 +2,23 @@
 
 /// Actions by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct ActionSet([u64; 4]);
+pub struct ActionSet([u64; ActionSet::WORDS]);
 
 impl ActionSet {
+    /// Enough for the actions of the largest world.
+    const WORDS: usize = 5;
     /// None.
-    pub const NONE: Self = Self([0; 4]);
+    pub const NONE: Self = Self([0; Self::WORDS]);
     /// Every one there can be.
-    pub const ALL: Self = Self([u64::MAX; 4]);
+    pub const ALL: Self = Self([u64::MAX; Self::WORDS]);
 
     /// Puts one in.
-    pub fn insert(&mut self, action: u8) {
+    pub fn insert(&mut self, action: u16) {
         self.0[usize::from(action / 64)] |= 1 << (action % 64);
     }
 
     /// Whether it is in.
-    pub fn has(self, action: u8) -> bool {
+    pub fn has(self, action: u16) -> bool {
         self.0[usize::from(action / 64)] >> (action % 64) & 1 != 0
     }
 
@@ -44,13 +46,16 @@ impl ActionSet {
     }
 
     /// Their numbers, in order.
-    pub fn iter(self) -> impl Iterator<Item = u8> {
-        (0..=u8::MAX).filter(move |action| self.has(*action))
+    pub fn iter(self) -> impl Iterator<Item = u16> {
+        (0..u16::MAX)
+            .zip(0..Self::WORDS * u64::BITS as usize)
+            .map(|(action, _)| action)
+            .filter(move |action| self.has(*action))
     }
 }
 
-impl FromIterator<u8> for ActionSet {
-    fn from_iter<I: IntoIterator<Item = u8>>(actions: I) -> Self {
+impl FromIterator<u16> for ActionSet {
+    fn from_iter<I: IntoIterator<Item = u16>>(actions: I) -> Self {
         let mut set = Self::NONE;
         for action in actions {
             set.insert(action);

@@ -47,7 +47,7 @@ pub(super) struct Building<'a, S: Space> {
 /// The successors of a chunk of states.
 struct Expanded {
     /// What happens and the shard of what it leads to, in the order of state and successor.
-    successors: Vec<(u8, u8)>,
+    successors: Vec<(u16, u8)>,
     /// Where those of each state end.
     ends: Vec<usize>,
     /// By shard, who they are.
@@ -60,13 +60,13 @@ struct New {
     piece: u32,
     offset: u16,
     nth: u16,
-    action: u8,
+    action: u16,
 }
 
 /// The edges of a chunk of states.
 struct Edges {
     targets: Vec<u32>,
-    actions: Vec<u8>,
+    actions: Vec<u16>,
     /// Where those of each state end.
     ends: Vec<usize>,
 }
@@ -215,7 +215,7 @@ impl Expanded {
     }
 
     /// The successors of each state.
-    fn by_state(&self) -> impl Iterator<Item = &[(u8, u8)]> {
+    fn by_state(&self) -> impl Iterator<Item = &[(u16, u8)]> {
         self.ends.iter().scan(0, |start, &end| {
             let successors = &self.successors[*start..end];
             *start = end;

@@ -25,10 +25,10 @@ pub trait Space: Sync {
     fn marks(&self, state: &Self::State) -> Marks;
 
     /// Everything that can happen there: the number of each action, and the state after it.
-    fn each_successor(&self, state: &Self::State, found: impl FnMut(u8, Self::State));
+    fn each_successor(&self, state: &Self::State, found: impl FnMut(u16, Self::State));
 
     /// The nth of these, whose action this is, once more.
-    fn nth_successor(&self, state: &Self::State, action: u8, nth: usize) -> Self::State;
+    fn nth_successor(&self, state: &Self::State, action: u16, nth: usize) -> Self::State;
 
     /// Which actions are fair.
     fn fairness(&self) -> Fairness;
@@ -41,14 +41,14 @@ pub trait Space: Sync {
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     pub(super) parent: u32,
-    pub(super) action: u8,
+    pub(super) action: u16,
 }
 
 /// One edge of a run: what happens, and the state it leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
     /// What happens.
-    pub action: u8,
+    pub action: u16,
     /// The state after it.
     pub to: u32,
 }
@@ -62,7 +62,7 @@ pub struct Graph {
     /// Where the edges of each state start; one more for the end.
     pub(super) starts: Vec<usize>,
     pub(super) targets: Vec<u32>,
-    pub(super) actions: Vec<u8>,
+    pub(super) actions: Vec<u16>,
     pub(super) generated: u64,
     /// Which actions are fair.
     pub fairness: Fairness,
@@ -98,7 +98,7 @@ impl Graph {
     /// The memory it takes.
     pub(super) fn bytes(&self) -> usize {
         let of_state = size_of::<Origin>() + size_of::<Marks>() + size_of::<usize>();
-        let of_edge = size_of::<u32>() + size_of::<u8>();
+        let of_edge = size_of::<u32>() + size_of::<u16>();
         self.origins.len() * of_state + self.targets.len() * of_edge
     }
 

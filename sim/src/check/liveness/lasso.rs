@@ -58,7 +58,7 @@ impl Graph {
         is_end: impl Fn(u32) -> bool,
     ) -> Option<(Vec<Move>, u32)> {
         // How each state was reached by somebody to whom it was owed; the first such state by nobody.
-        let mut reached: HashMap<u32, Option<(u32, u8)>> = HashMap::new();
+        let mut reached: HashMap<u32, Option<(u32, u16)>> = HashMap::new();
         let mut frontier: Vec<u32> = Vec::new();
         let mut depth = 0;
         loop {
@@ -160,15 +160,15 @@ impl Inside<'_> {
     fn shortest_turn(&self, start: u32) -> Option<Vec<Move>> {
         let first = self.debt_at(start);
         // The actions that can be owed are few: a bit each, and one more for what may be taken too early.
-        let strong: Vec<u8> = self.strong().iter().collect();
-        let owed: Vec<u8> = first.owed.or(self.strong()).iter().collect();
+        let strong: Vec<u16> = self.strong().iter().collect();
+        let owed: Vec<u16> = first.owed.or(self.strong()).iter().collect();
         if owed.len() + strong.len() > u64::BITS as usize {
             return None;
         }
-        let bits = |actions: &[u8], set: ActionSet| -> u64 {
+        let bits = |actions: &[u16], set: ActionSet| -> u64 {
             actions.iter().enumerate().filter(|(_, action)| set.has(**action)).map(|(bit, _)| 1 << bit).sum()
         };
-        let set = |actions: &[u8], bits: u64| -> ActionSet {
+        let set = |actions: &[u16], bits: u64| -> ActionSet {
             actions.iter().enumerate().filter(|(bit, _)| bits >> bit & 1 != 0).map(|(_, action)| *action).collect()
         };
         let pack = |debt: Debt| match owed.len() {
@@ -180,7 +180,7 @@ impl Inside<'_> {
             taken: if owed.len() < 64 { set(&strong, packed >> owed.len()) } else { ActionSet::NONE },
         };
         let first: Place = (start, pack(first));
-        let mut reached: HashMap<Place, Option<(Place, u8)>> = HashMap::from([(first, None)]);
+        let mut reached: HashMap<Place, Option<(Place, u16)>> = HashMap::from([(first, None)]);
         let mut queue = VecDeque::from([first]);
         while let Some(at) = queue.pop_front() {
             let debt = unpack(at.1);
@@ -235,7 +235,7 @@ impl Inside<'_> {
 
     /// A shortest way whose last edge is wanted. There is one: everything in a round is reached from everywhere.
     fn way(&self, from: u32, is_wanted: impl Fn(Move) -> bool) -> Vec<Move> {
-        let mut reached: HashMap<u32, (u32, u8)> = HashMap::new();
+        let mut reached: HashMap<u32, (u32, u16)> = HashMap::new();
         let mut queue = VecDeque::from([from]);
         while let Some(at) = queue.pop_front() {
             for edge in self.moves(at) {

@@ -4,8 +4,8 @@
 
 use std::time::Instant;
 
-use lockstep_model::world::Holder;
-use lockstep_model::{Action, Classified, Config, Glance, Property, Record, World, in_class};
+use lockstep_model::Holder;
+use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_layout};
 
 use super::components::Components;
 use super::graph::{Graph, Marks};
@@ -28,7 +28,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
     if !is_of_states(property) {
         return Ok(None);
     }
-    in_class(config, Looking { of: What::Broken(property), limits })
+    in_layout(config, Looking { of: What::Broken(property), limits })
 }
 
 /// The longest that a thread of a running client can be in `lock()` without being served. `None`: nobody ever waits.
@@ -37,7 +37,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
 /// Why it could not look at every state.
 pub fn longest_wait(config: &Config, limits: &Limits<'_>) -> Result<Option<Lasting>, Stopped> {
     // All clients start alike and are treated alike, so what can happen to one can happen to each.
-    in_class(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
+    in_layout(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
 }
 
 /// Whether a state as such can break it, and the next one not.
@@ -50,7 +50,7 @@ const fn is_of_states(property: Property) -> bool {
 
 impl Graph {
     /// The most edges of some kind on one run through states that are in; `None`: no state is in.
-    pub fn most(&self, is_in: impl Fn(u32) -> bool, is_counted: impl Fn(u8) -> bool) -> Option<Lasting> {
+    pub fn most(&self, is_in: impl Fn(u32) -> bool, is_counted: impl Fn(u16) -> bool) -> Option<Lasting> {
         // By component. They are complete in an order in which all that one leads to is before it.
         let mut most: Vec<Lasting> = vec![Lasting::Ticks(0)];
         Components::of(self, is_in, |components, number, members| {
@@ -84,13 +84,13 @@ struct Looking<'a> {
     limits: &'a Limits<'a>,
 }
 
-impl Classified for Looking<'_> {
+impl InLayout for Looking<'_> {
     type Output = Result<Option<Lasting>, Stopped>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let glance = Glance::new(config);
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let prefilter = Prefilter::<Y>::new(config);
         let Self { of, limits } = self;
-        let marks = |world: &World<R, C, N>| {
+        let marks = |world: &World<Y>| {
             Marks::from(match of {
                 What::Broken(property) => !property.holds(world),
                 What::Waits(holder) => {
@@ -99,10 +99,10 @@ impl Classified for Looking<'_> {
                 }
             })
         };
-        let space = Worlds { config, glance: &glance, marks: &marks, limits, started: Instant::now() };
+        let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits, started: Instant::now() };
         let graph = Graph::of(&space, 1)?;
-        let tick = glance.actions().iter().position(|action| *action == Action::Tick);
-        let is_tick = |action: u8| Some(usize::from(action)) == tick;
+        let tick = prefilter.actions().iter().position(|action| *action == Action::Tick);
+        let is_tick = |action: u16| Some(usize::from(action)) == tick;
         Ok(graph.most(|state| graph.marks(state) != 0, is_tick))
     }
 }

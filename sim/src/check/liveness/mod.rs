@@ -15,8 +15,8 @@ mod rounds;
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use lockstep_model::world::Holder;
-use lockstep_model::{Action, Classified, Config, Glance, Property, Record, World, in_class, step};
+use lockstep_model::Holder;
+use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_layout, step};
 
 use super::fingerprint::Fingerprint as _;
 use super::{Limits, Stopped};
@@ -78,7 +78,7 @@ pub fn look(
     limits: &Limits<'_>,
     started: Instant,
 ) -> Result<Liveness, Stopped> {
-    in_class(config, Looking { properties, whom, threads, limits, started })
+    in_layout(config, Looking { properties, whom, threads, limits, started })
 }
 
 struct Looking<'a> {
@@ -89,18 +89,18 @@ struct Looking<'a> {
     started: Instant,
 }
 
-impl Classified for Looking<'_> {
+impl InLayout for Looking<'_> {
     type Output = Result<Liveness, Stopped>;
 
-    fn run<R: Record, const C: usize, const N: usize>(self, config: &Config) -> Self::Output {
-        let glance = Glance::new(config);
-        let actions = glance.actions();
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let prefilter = Prefilter::<Y>::new(config);
+        let actions = prefilter.actions();
         let debts = debts(config, self.properties, self.whom);
-        let marks = |world: &World<R, C, N>| -> Marks {
+        let marks = |world: &World<Y>| -> Marks {
             let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
             owed.map(|(number, _): (u32, _)| 1 << number).sum()
         };
-        let space = Worlds { config, glance: &glance, marks: &marks, limits: self.limits, started: self.started };
+        let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits: self.limits, started: self.started };
         let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no reason any more to stop.
         let limits = Limits { max_states: None, ..*self.limits };
@@ -152,17 +152,17 @@ impl Lasso {
 }
 
 /// The model, as a space of states.
-struct Worlds<'a, R: Record, const C: usize, const N: usize> {
+struct Worlds<'a, Y: Layout> {
     config: &'a Config,
-    glance: &'a Glance,
+    prefilter: &'a Prefilter<Y>,
     /// What is asked of a state.
-    marks: &'a (dyn Fn(&World<R, C, N>) -> Marks + Sync),
+    marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
     limits: &'a Limits<'a>,
     started: Instant,
 }
 
-impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
-    type State = World<R, C, N>;
+impl<Y: Layout> Space for Worlds<'_, Y> {
+    type State = World<Y>;
 
     fn initial(&self) -> Self::State {
         World::initial(self.config)
@@ -176,24 +176,25 @@ impl<R: Record, const C: usize, const N: usize> Space for Worlds<'_, R, C, N> {
         (self.marks)(world)
     }
 
-    fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u8, Self::State)) {
-        self.glance.each_possible(world, |number, action| {
+    fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u16, Self::State)) {
+        self.prefilter.each_possible(world, |number, action| {
             if let Some(next) = step(self.config, world, action) {
                 found(number, next.world);
             }
         });
     }
 
-    fn nth_successor(&self, world: &Self::State, action: u8, _: usize) -> Self::State {
+    fn nth_successor(&self, world: &Self::State, action: u16, _: usize) -> Self::State {
         // An action leads to one world only.
-        step(self.config, world, self.glance.actions()[usize::from(action)]).map_or(*world, |next| next.world)
+        step(self.config, world, self.prefilter.actions()[usize::from(action)]).map_or(*world, |next| next.world)
     }
 
     fn fairness(&self) -> Fairness {
-        let fair = || (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
+        let fair = || (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        let strong = (0..).zip(self.glance.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        let strong =
+            (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
         Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 

@@ -1,9 +1,9 @@
 //! Requests to a node and what it answers, where both are one step.
 
+use lockstep_model::client::Phase;
 use lockstep_model::config::{FailedRenewal, MissedRenewal};
-use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::node_name;
-use lockstep_model::world::Phase;
+use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::replies::{reply, too_few};
@@ -117,7 +117,7 @@ impl Narrator<'_> {
         let (name, node) = (&self.step.lane, self.asked(client));
         let thread = self.renewed_thread(client);
         let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
-        let (call, sent) = (self.config.lock.calls().renew, format!("{name}'s watchdog renews"));
+        let (call, sent) = (self.config.lock.facts().calls.renew, format!("{name}'s watchdog renews"));
         match self.step.answer {
             Reply::NothingToRenew => self.alone(
                 caller,

@@ -1,8 +1,8 @@
 //! The columns of a picture.
 
 use lockstep_model::Config;
+use lockstep_model::Holder;
 use lockstep_model::trace::{holder_name, node_name};
-use lockstep_model::world::Holder;
 
 /// A column of the picture.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,10 +1,10 @@
 //! One step with the state before it, and the phrases that steps of several kinds share.
 
 use lockstep_model::Config;
-use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{
     ClientState, Hold, NodeRole, NodeState, State, ThreadState, TraceStep, client_name, node_name,
 };
+use lockstep_model::{Happening, Reply};
 
 use super::super::holds::all_stored;
 use super::super::paint::Tone;
@@ -105,7 +105,7 @@ impl Narrator<'_> {
         if !self.has(Happening::FellAsleep) {
             return if self.config.waits() { String::new() } else { format!("; {name} does not wait") };
         }
-        let message = if self.config.lock.publishes() { "until a message arrives" } else { "" };
+        let message = if self.config.lock.facts().publishes() { "until a message arrives" } else { "" };
         match after.wake_in.map(|ticks| time(self.config, ticks.into())) {
             Some(left) if message.is_empty() => format!("; {name} sleeps for {left}"),
             Some(left) => format!("; {name} sleeps {message}, or for {left}"),

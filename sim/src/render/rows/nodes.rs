@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::Happening;
 use lockstep_model::config::PromoteRule;
-use lockstep_model::step::Happening;
 use lockstep_model::trace::{ClientState, node_name};
 
 use super::super::paint::Tone;

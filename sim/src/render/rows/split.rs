@@ -1,9 +1,9 @@
 //! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
+use lockstep_model::client::{Slot, Verb};
 use lockstep_model::config::MissedRenewal;
-use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{RequestState, node_name};
-use lockstep_model::wire::{Slot, Verb};
+use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::replies::{label, reply, too_few};
@@ -77,7 +77,7 @@ impl Narrator<'_> {
                 );
             }
             let what = format!("{receives}, and sends a release");
-            return vec![self.one_way(caller, Lane::Node(node), self.config.lock.calls().release, what)];
+            return vec![self.one_way(caller, Lane::Node(node), self.config.lock.facts().calls.release, what)];
         }
         let name = &request.holder;
         let is_alive = self.thread_is_alive(client, request);

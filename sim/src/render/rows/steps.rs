@@ -1,8 +1,8 @@
 //! Every step of a trace as rows.
 
 use lockstep_model::Action;
-use lockstep_model::step::{Happening, Reply};
 use lockstep_model::trace::{Trace, node_name};
+use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::units::time;
@@ -43,7 +43,7 @@ impl Narrator<'_> {
     #[expect(clippy::too_many_lines, reason = "one arm for each action")]
     /// The rows of one step.
     fn rows(&self) -> Vec<Row> {
-        let (name, calls) = (&self.step.lane, self.config.lock.calls());
+        let (name, calls) = (&self.step.lane, self.config.lock.facts().calls);
         match self.step.action {
             Action::Acquire { client, thread } => {
                 let call = if self.config.time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };

@@ -2,9 +2,9 @@
 //! executed.
 
 use lockstep_model::Action;
-use lockstep_model::step::{Happening, Reply};
+use lockstep_model::client::Slot;
 use lockstep_model::trace::{RequestStage, RequestState, State, SubscriptionState, TraceStep, client_name};
-use lockstep_model::wire::Slot;
+use lockstep_model::{Happening, Reply};
 use redis::{ConnectionLike as _, Value};
 
 use super::super::translate::acknowledged;

@@ -1,0 +1,338 @@
+//! The life of a request on the client side, where request and answer are steps of their own.
+//!
+//! ```text
+//!   send ──▶ Sent ──Execute──▶ Executed ──Register──▶ heard ──Answer──▶ the caller knows
+//!             │ LoseRequest       │ LoseReply
+//!             ▼                   ▼
+//!            Lost ◀───────────────┘        after `answer_within`: Resend, or Abandon (the outcome is unknown)
+//! ```
+//!
+//! Subscriptions, forced releases and the `DEL` of a receipt stay one step each.
+//!
+//! Source: facts/redisson.md, "Keys, channels, numbers" (command timeout, retryAttempts, resend); Redisson's
+//! `RedisExecutor`, `RedissonLock.tryAcquireAsync`, `RedissonBaseLock.unlockAsync0`.
+
+use super::process::Process;
+use super::requests::{InFlight, Request, Slot, Stage, Verb};
+use super::state::{Mode, Phase};
+use crate::config::calls::{Registration, Resend, StaleRenewal};
+use crate::config::sections::Config;
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::reply::Reply;
+use crate::time::Timer;
+
+/// What a request is sent with besides its verb.
+#[derive(Clone, Copy)]
+pub(crate) struct Sending {
+    /// The node it goes to.
+    pub(crate) node: u8,
+    /// Of a release: the number of its receipt; 0: none.
+    pub(crate) receipt: u8,
+    /// Of an acquire: how many replicas its `WAIT` asks for; 0: there is none.
+    pub(crate) asks_for: u8,
+}
+
+/// What an answered request leads to, beyond the process itself.
+pub(crate) enum Answered {
+    /// Nothing.
+    Heard,
+    /// A grant that nobody waits for is given back.
+    MustRelease,
+    /// Too few replicas have the grant: it is given back.
+    MustUndo,
+    /// The receipt of this release is not needed any more.
+    DropReceipt {
+        /// Its number.
+        receipt: u8,
+    },
+}
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// A request sets out. `None`: the slot is taken.
+    pub(crate) fn send(&mut self, thread: u8, slot: Slot, verb: Verb, sending: Sending) -> Option<()> {
+        let config = self.config;
+        let in_slot = self.in_flight.requests_mut()?.slot_mut(slot);
+        if in_slot.is_some() {
+            return None;
+        }
+        *in_slot = Some(Request {
+            verb,
+            thread,
+            node: sending.node,
+            stage: Stage::Sent,
+            id: sending.receipt,
+            token: 0,
+            age: 0,
+            retries_left: if is_resent(config, verb) { config.calls.retry_attempts } else { 0 },
+            answer_left: Timer::ticks(config.calls.answer_within),
+            is_heard: false,
+            must_undo: false,
+            is_stale: false,
+            asks_for: sending.asks_for,
+        });
+        Some(())
+    }
+
+    /// A thread's request has set out. Until it is answered the thread does nothing else.
+    pub(crate) fn begin_call(&mut self, thread: u8, verb: Verb) {
+        let calling = self.thread_mut(thread);
+        calling.phase = match (verb, calling.phase) {
+            (Verb::Release, _) => Phase::Releasing,
+            (Verb::Undo, _) => Phase::Undoing,
+            (Verb::Acquire | Verb::Renew, Phase::Idle) => Phase::Asking,
+            (Verb::Acquire | Verb::Renew, _) => Phase::AskingAgain,
+        };
+        calling.wake_in = Timer::OFF;
+    }
+
+    /// Whether the reply to a request will be awaited once a node has executed it.
+    pub(crate) fn awaits_reply(&self, slot: Slot, must_undo: bool) -> bool {
+        self.client.mode != Mode::Crashed && (slot != Slot::Late || must_undo)
+    }
+
+    /// The process hears of a grant, and enters the hold into its renewal table.
+    pub(crate) fn register(&mut self, thread: u8) -> Option<()> {
+        self.config.time.renew_every?;
+        if !self.client.is_running() {
+            return None;
+        }
+        let requests = self.in_flight.requests_mut()?;
+        let owed = &mut requests.owed[usize::from(thread)];
+        if *owed {
+            *owed = false;
+        } else {
+            let call = requests.slot_mut(Slot::of_thread(thread)).as_mut()?;
+            if call.is_heard || !call.is_granted() {
+                return None;
+            }
+            call.is_heard = true;
+        }
+        self.register_hold(thread);
+        Some(())
+    }
+
+    /// The process hears of a release, and removes the hold from its renewal table, whatever the reply says (Redisson:
+    /// `cancelExpirationRenewal` before the check).
+    pub(crate) fn unregister(&mut self, thread: u8) -> Option<()> {
+        self.config.time.renew_every?;
+        if !self.client.is_running() {
+            return None;
+        }
+        let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
+        if call.is_heard || !call.is_answered_release() {
+            return None;
+        }
+        call.is_heard = true;
+        self.unregister_hold(thread);
+        self.note_stale_renewal(thread);
+        Some(())
+    }
+
+    /// If all holds of the thread are gone, the answer to a renewal that was sent for them is stale.
+    fn note_stale_renewal(&mut self, thread: u8) {
+        let is_gone = self.client.renewal.counts[usize::from(thread)] == 0;
+        if self.config.calls.stale_renewal == StaleRenewal::Ignore
+            && is_gone
+            && let Some(requests) = self.in_flight.requests_mut()
+            && let Some(renewal) = requests.slot_mut(Slot::Renewal)
+        {
+            renewal.is_stale |= renewal.thread == thread;
+        }
+    }
+
+    /// The caller sees the reply.
+    pub(crate) fn answer(&mut self, slot: Slot) -> Option<(Reply, Answered)> {
+        let request = *self.in_flight.requests().get(slot)?;
+        let Stage::Executed(reply) = request.stage else { return None };
+        if !self.client.is_running() {
+            return None;
+        }
+        let thread = request.thread;
+        if slot == Slot::Late {
+            *self.in_flight.requests_mut()?.slot_mut(slot) = None;
+            return Some((reply, Answered::MustRelease));
+        }
+        self.note_registration(&request)?;
+        *self.in_flight.requests_mut()?.slot_mut(slot) = None;
+        let is_alive = self.thread(thread).phase != Phase::Dead;
+        self.note_wait(request.node, reply);
+        let leads_to = match request.verb {
+            Verb::Acquire if matches!(reply, Reply::TooFewReplicas { .. }) => {
+                if is_alive {
+                    self.leave(thread);
+                    self.leave_unconfirmed(thread);
+                }
+                Answered::MustUndo
+            }
+            Verb::Acquire => {
+                if is_alive {
+                    self.hear_acquire(thread, reply, request.token);
+                    if self.config.is_mutated(Mutant::AnswerBelievedPerTry) && reply == Reply::Acquired {
+                        let retries = self.config.calls.retry_attempts - request.retries_left;
+                        self.thread_mut(thread).holds += retries;
+                    }
+                }
+                Answered::Heard
+            }
+            Verb::Release | Verb::Undo => {
+                if is_alive && request.verb == Verb::Undo {
+                    self.leave_unconfirmed(thread);
+                } else if is_alive {
+                    self.hear_release(thread, reply);
+                    self.note_stale_renewal(thread);
+                }
+                Answered::DropReceipt { receipt: request.id }
+            }
+            Verb::Renew => {
+                self.hear_renewal(thread, reply, request.is_stale);
+                Answered::Heard
+            }
+        };
+        Some((reply, leads_to))
+    }
+
+    /// With a watchdog the renewal table hears of a grant or release as well: before the caller, or (2021) at any time.
+    /// `None`: the caller has to wait for that.
+    fn note_registration(&mut self, request: &Request) -> Option<()> {
+        if self.config.time.renew_every.is_none() || request.is_heard {
+            return Some(());
+        }
+        if request.is_granted() {
+            let registration = self.config.calls.registration;
+            let owed = &mut self.in_flight.requests_mut()?.owed[usize::from(request.thread)];
+            if registration == Registration::BeforeAnswer || *owed {
+                return None;
+            }
+            *owed = true;
+        }
+        (!request.is_answered_release()).then_some(())
+    }
+
+    /// The same request sets out once more.
+    pub(crate) fn resend(&mut self, slot: Slot, request: Request, sending: Sending) -> Option<()> {
+        let retries_left = request.retries_left.checked_sub(1)?;
+        self.abandon_attempt(request)?;
+        let answer_left = Timer::ticks(self.config.calls.answer_within);
+        *self.in_flight.requests_mut()?.slot_mut(slot) = Some(Request {
+            node: sending.node,
+            stage: Stage::Sent,
+            id: sending.receipt,
+            token: 0,
+            age: 0,
+            retries_left,
+            answer_left,
+            asks_for: sending.asks_for,
+            ..request
+        });
+        Some(())
+    }
+
+    /// No answer came in time, and nothing is resent: the caller gets an unknown outcome.
+    pub(crate) fn abandon(&mut self, slot: Slot, request: Request) -> Option<()> {
+        if request.retries_left > 0 {
+            return None;
+        }
+        self.abandon_attempt(request)?;
+        *self.in_flight.requests_mut()?.slot_mut(slot) = None;
+        self.notes.happened(Happening::OutcomeUnknown);
+        let thread = request.thread;
+        match request.verb {
+            Verb::Acquire => self.abandon_acquire(thread),
+            Verb::Undo if self.thread(thread).phase != Phase::Dead => self.leave_unconfirmed(thread),
+            Verb::Undo => {}
+            Verb::Release => {
+                // Redisson removes the entry on an error too.
+                self.unregister_hold(thread);
+                self.note_stale_renewal(thread);
+                self.abandon_release(thread);
+            }
+            Verb::Renew => self.renewal_failed(),
+        }
+        Some(())
+    }
+
+    /// Nobody waits for this attempt any more. If it is still on its way it may be executed late; a reply finds nobody.
+    fn abandon_attempt(&mut self, request: Request) -> Option<()> {
+        if request.stage != Stage::Sent {
+            return Some(());
+        }
+        self.put_aside(Request { retries_left: 0, ..request })
+    }
+
+    /// A request that nobody waits for any more is kept apart. `None`: there is one already.
+    fn put_aside(&mut self, request: Request) -> Option<()> {
+        let late = self.in_flight.requests_mut()?.slot_mut(Slot::Late);
+        if late.is_some() {
+            return None;
+        }
+        *late = Some(Request { answer_left: Timer::OFF, asks_for: 0, ..request });
+        Some(())
+    }
+
+    /// A thread waits for its call no longer, whatever becomes of it. `must_undo`: a grant is to be released.
+    pub(crate) fn cancel(&mut self, thread: u8, must_undo: bool) -> Option<()> {
+        let mut call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).take()?;
+        if call.stage == Stage::Confirming {
+            (call.stage, call.asks_for) = (Stage::Executed(Reply::Acquired), 0);
+        }
+        if call.stage == Stage::Sent || (must_undo && call.has_grant()) {
+            self.put_aside(Request { retries_left: 0, must_undo, ..call })?;
+        }
+        Some(())
+    }
+
+    /// Request or reply is lost.
+    pub(crate) fn lose(&mut self, slot: Slot, is_there: impl Fn(&Request) -> bool) -> Option<()> {
+        let is_awaited = self.client.mode != Mode::Crashed && slot != Slot::Late;
+        let in_slot = self.in_flight.requests_mut()?.slot_mut(slot);
+        let request = in_slot.filter(is_there)?;
+        *in_slot = Some(Request { stage: Stage::Lost, age: 0, asks_for: 0, ..request }).filter(|_| is_awaited);
+        Some(())
+    }
+
+    /// What was on its way to a dead node is lost, and costs no budget.
+    pub(crate) fn lose_all_to(&mut self, node: u8) {
+        for slot in Slot::ALL {
+            self.lose(slot, |request| request.node == node && request.stage == Stage::Sent);
+        }
+    }
+
+    /// The node has answered this thread's `WAIT`.
+    pub(crate) fn wait_answered(&mut self, thread: u8, reply: Reply) -> Option<()> {
+        let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
+        *call = Request { stage: Stage::Executed(reply), age: 0, asks_for: 0, ..*call };
+        Some(())
+    }
+
+    /// The connection over which this thread's `WAIT` was sent is gone.
+    pub(crate) fn wait_lost(&mut self, thread: u8) -> Option<()> {
+        let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
+        *call = Request { stage: Stage::Lost, age: 0, asks_for: 0, ..*call };
+        Some(())
+    }
+
+    /// One tick for everything in flight.
+    pub(crate) fn tick_in_flight(&mut self) {
+        // Without a bound, or where nothing in flight outlives the moment, no age is read.
+        let most = self.config.network.delay.most().unwrap_or(0);
+        let messages = usize::from(self.client.wakeup.messages);
+        let Some(requests) = self.in_flight.requests_mut() else { return };
+        for request in requests.slots.iter_mut().flatten() {
+            request.answer_left = request.answer_left.later();
+            if request.stage != Stage::Lost {
+                request.age = most.min(request.age + 1);
+            }
+        }
+        for age in &mut requests.message_ages[..messages] {
+            *age = most.min(*age + 1);
+        }
+    }
+}
+
+const fn is_resent(config: &Config, verb: Verb) -> bool {
+    match (config.calls.resend, verb) {
+        (Resend::None, _) | (Resend::Release, Verb::Acquire) => false,
+        (Resend::Release, Verb::Release | Verb::Undo | Verb::Renew) | (Resend::All, _) => true,
+    }
+}

@@ -1,0 +1,102 @@
+//! What a process will do before time passes.
+//!
+//! A running client is prompt: what it can do at once it does before the next tick. Only a pause, or a master that does not
+//! answer, makes it late.
+
+use super::requests::{InFlight, Request, Requests, Slot, Stage};
+use super::state::{Client, Phase};
+use crate::config::sections::Config;
+use crate::limits::MAX_MESSAGES;
+use crate::mutants::Mutant;
+use crate::time::Timer;
+
+/// One process and what it has in flight, to look at.
+#[derive(Clone, Copy)]
+pub(crate) struct ProcessView<'a, Q: InFlight> {
+    pub(crate) config: &'a Config,
+    pub(crate) client: &'a Client,
+    pub(crate) in_flight: &'a Q,
+}
+
+/// What a process reaches of the servers.
+#[derive(Clone, Copy)]
+pub(crate) struct Reach {
+    /// The master that it knows runs.
+    pub(crate) is_up: bool,
+    /// And accepts writes.
+    pub(crate) is_master: bool,
+}
+
+impl<Q: InFlight> ProcessView<'_, Q> {
+    /// Whether it will act before time passes. Without a master it only gives up, and finds that a renewal has no answer.
+    /// `can_execute`: whether a request can be executed by its node.
+    #[inline]
+    pub(crate) fn is_due(&self, reach: Reach, can_execute: impl Fn(&Request) -> bool) -> bool {
+        self.has_due_request(reach, can_execute) || self.has_due_act(reach) || self.has_due_message()
+    }
+
+    #[inline]
+    fn has_due_act(&self, reach: Reach) -> bool {
+        let client = self.client;
+        if !client.is_running() {
+            return false;
+        }
+        let requests = self.in_flight.requests();
+        let may_ask = reach.is_up && client.asks_in == Timer::OFF;
+        (client.renewal.due_in.is_due() && requests.get(Slot::Renewal).is_none())
+            || (0u8..).zip(&client.threads).any(|(number, thread)| {
+                let is_at_limit = thread.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored);
+                match thread.phase {
+                    Phase::Refused => is_at_limit || reach.is_master,
+                    Phase::Subscribed => is_at_limit || may_ask,
+                    Phase::Waiting => {
+                        let is_woken = client.wakeup.permits > 0 || thread.wake_in.is_due();
+                        is_at_limit || (may_ask && !thread.wait_left.is_due() && is_woken)
+                    }
+                    Phase::Idle => thread.believes() && thread.hold_left.is_due() && reach.is_up,
+                    Phase::Confirming => true,
+                    // A request in flight is waited for where the network is.
+                    Phase::Undoing => requests.get(Slot::of_thread(number)).is_none(),
+                    Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
+                }
+            })
+    }
+
+    /// Whether time must wait for a message.
+    #[inline]
+    fn has_due_message(&self) -> bool {
+        let age = self.in_flight.requests().message_age();
+        self.config.network.delay.most().is_some_and(|most| age >= most)
+            && self.client.is_running()
+            && self.client.wakeup.messages > 0
+            && self.client.wakeup.permits < MAX_MESSAGES
+            && !self.config.is_mutated(Mutant::MessagesNeverArrive)
+    }
+
+    /// Whether time must wait for something in flight.
+    #[inline]
+    fn has_due_request(&self, reach: Reach, can_execute: impl Fn(&Request) -> bool) -> bool {
+        let requests = self.in_flight.requests();
+        let is_running = self.client.is_running();
+        requests.iter().any(|(slot, request)| match request.stage {
+            Stage::Sent if request.is_due(self.config) && can_execute(request) => true,
+            Stage::Confirming => true,
+            Stage::Executed(_) if is_running && (request.is_heard || request.is_due(self.config)) => true,
+            Stage::Sent | Stage::Executed(_) | Stage::Lost => self.will_act_on(slot, request, reach),
+        }) || (is_running && requests.owed != Requests::NONE.owed)
+    }
+
+    /// Whether the caller of an overdue request will do something about it before time passes.
+    fn will_act_on(&self, slot: Slot, request: &Request, reach: Reach) -> bool {
+        let has_room = request.stage != Stage::Sent || self.in_flight.requests().get(Slot::Late).is_none();
+        let can_resend = request.retries_left == 0 || reach.is_up;
+        self.overdue(slot).is_some() && has_room && can_resend
+    }
+
+    /// The request in that slot, if its caller's timeout is over.
+    pub(crate) fn overdue(&self, slot: Slot) -> Option<Request> {
+        let request = self.in_flight.requests().get(slot)?;
+        let is_waiting = slot != Slot::Late && self.client.is_running() && !request.is_heard;
+        (is_waiting && request.answer_left.is_due()).then_some(*request)
+    }
+}

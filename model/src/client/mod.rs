@@ -1,0 +1,17 @@
+//! The client side: processes and their threads, what they believe, and how they ask.
+//!
+//! A rule works on a [`Process`](process::Process). It reaches no server: requests are its output, replies and messages its
+//! input. Which of them meet when is for `world/network` to say.
+
+pub(crate) mod calls;
+pub(crate) mod due;
+pub(crate) mod interrupt;
+pub(crate) mod process;
+pub mod requests;
+pub mod state;
+pub(crate) mod sync_wait;
+pub(crate) mod wait_loop;
+pub(crate) mod watchdog;
+
+pub use requests::{InFlight, Request, Requests, Slot, Stage, Verb};
+pub use state::{AcquiresLeft, Client, GroupView, Mode, Phase, RenewalTable, Thread, WakeupEntry};

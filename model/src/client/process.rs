@@ -1,0 +1,100 @@
+//! What a rule of the client side works on, and what can happen to a process and its threads.
+//!
+//! A running client is prompt: what it can do at once it does before time passes. Only a pause, or a master that does not
+//! answer, makes it late.
+
+use super::requests::{InFlight, Request, Slot};
+use super::state::{Client, Mode, Phase, Thread};
+use crate::config::sections::Config;
+use crate::notes::Notes;
+use crate::time::Timer;
+
+/// What a rule of the client side works on: one process, what it has in flight, and what is noted. It reaches no server:
+/// what it wants from one is an output, what it hears of one an input.
+pub(crate) struct Process<'a, Q: InFlight> {
+    pub(crate) config: &'a Config,
+    pub(crate) client: &'a mut Client,
+    pub(crate) in_flight: &'a mut Q,
+    pub(crate) notes: &'a mut Notes,
+    /// Output: its last waiter has left, and it unsubscribes.
+    pub(crate) unsubscribes: bool,
+}
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// One of its threads.
+    pub(super) const fn thread(&self, thread: u8) -> &Thread {
+        &self.client.threads[thread as usize]
+    }
+
+    /// One of its threads.
+    pub(super) const fn thread_mut(&mut self, thread: u8) -> &mut Thread {
+        &mut self.client.threads[thread as usize]
+    }
+
+    /// The call of a thread, if one is in flight.
+    pub(super) fn call_of(&self, thread: u8) -> Option<&Request> {
+        self.in_flight.requests().get(Slot::of_thread(thread))
+    }
+
+    /// The process dies. A crashed client is not a believer.
+    pub(crate) fn crash(&mut self) -> Option<()> {
+        if !matches!(self.client.mode, Mode::Running | Mode::Paused) {
+            return None;
+        }
+        *self.client = Client { mode: Mode::Crashed, ..Client::ABSENT };
+        if let Some(requests) = self.in_flight.requests_mut() {
+            requests.outlive_client();
+        }
+        self.unsubscribes = true;
+        Some(())
+    }
+
+    /// A thread dies that holds or calls.
+    pub(crate) fn crash_thread(&mut self, thread: u8) -> Option<()> {
+        let is_running = self.client.is_running();
+        let dying = self.thread(thread);
+        let is_holding = dying.phase == Phase::Idle && dying.believes();
+        // With a request in flight its process hears the reply all the same.
+        if !is_running || !(is_holding || dying.is_calling()) {
+            return None;
+        }
+        // Its process keeps the renewal entry: nobody has called unlock. Its place among the waiters is freed.
+        if dying.phase == Phase::AskingAgain {
+            self.leave(thread);
+        }
+        *self.thread_mut(thread) = Thread::DEAD;
+        Some(())
+    }
+
+    /// The process stops running for a while.
+    pub(crate) fn pause(&mut self) -> Option<()> {
+        if !self.client.is_running() {
+            return None;
+        }
+        self.client.mode = Mode::Paused;
+        Some(())
+    }
+
+    /// The process runs again.
+    pub(crate) fn resume(&mut self) -> Option<()> {
+        if self.client.mode != Mode::Paused {
+            return None;
+        }
+        self.client.mode = Mode::Running;
+        Some(())
+    }
+
+    /// The wall clock of the process jumps, and with it all its wait limits: Redisson's `tryLock` measures them by
+    /// `System.currentTimeMillis`, and everything else by timers that never jump. Simplified: a sleeper whose limit is over
+    /// by such a jump leaves at once, and not when it next wakes.
+    pub(crate) fn jump_wall_clock(&mut self) -> Option<()> {
+        let is_alive = matches!(self.client.mode, Mode::Running | Mode::Paused);
+        if !is_alive || !self.client.threads.iter().any(|thread| thread.wait_left != Timer::OFF) {
+            return None;
+        }
+        for thread in &mut self.client.threads {
+            thread.wait_left = thread.wait_left.moved(self.config.time.jump).unwrap_or(Timer::DUE);
+        }
+        Some(())
+    }
+}

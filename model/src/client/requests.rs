@@ -1,0 +1,341 @@
+//! What one client has in flight, where request and answer are steps of their own: the values. What happens to them stands
+//! in `calls`.
+//!
+//! There is one request per thread, one of the watchdog, and one that its caller has abandoned and that may still be
+//! executed. A second abandoned one would have to wait: a bound of every claim.
+
+use core::fmt::Debug;
+use core::hash::{Hash, Hasher};
+
+use serde::{Deserialize, Serialize};
+
+use crate::config::sections::Config;
+use crate::limits::{MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
+use crate::reply::Reply;
+use crate::time::Timer;
+
+/// What one client has in flight: [`Requests`], or `()` where request and answer are one step.
+pub trait InFlight:
+    Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
+{
+    /// Whether request and answer are steps of their own.
+    const IS_SPLIT: bool;
+
+    /// The requests.
+    fn requests(&self) -> &Requests;
+
+    /// The requests, to change them.
+    fn requests_mut(&mut self) -> Option<&mut Requests>;
+}
+
+impl InFlight for () {
+    const IS_SPLIT: bool = false;
+
+    fn requests(&self) -> &Requests {
+        const { &Requests::NONE }
+    }
+
+    fn requests_mut(&mut self) -> Option<&mut Requests> {
+        None
+    }
+}
+
+impl InFlight for Requests {
+    const IS_SPLIT: bool = true;
+
+    fn requests(&self) -> &Requests {
+        self
+    }
+
+    fn requests_mut(&mut self) -> Option<&mut Requests> {
+        Some(self)
+    }
+}
+
+/// What one client has in flight.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Requests {
+    /// By [`Slot`].
+    pub(crate) slots: [Option<Request>; Slot::ALL.len()],
+    /// Per thread: it has heard of a grant that the renewal table does not have yet ([`Registration::Unordered`]).
+    pub owed: [bool; MAX_THREADS as usize],
+    /// Ticks that the unlock messages have been under way to the process, oldest first; counted only where the scenario
+    /// bounds the delay.
+    pub(crate) message_ages: [u8; MAX_MESSAGES as usize],
+}
+
+/// Which of a client's requests.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Slot {
+    /// The call of the first thread.
+    #[serde(rename = "call-1")]
+    Call1,
+    /// The call of the second thread.
+    #[serde(rename = "call-2")]
+    Call2,
+    /// The watchdog's request.
+    Renewal,
+    /// A request that its caller has abandoned.
+    Late,
+}
+
+impl Slot {
+    /// Every one.
+    pub const ALL: [Self; 4] = [Self::Call1, Self::Call2, Self::Renewal, Self::Late];
+
+    /// The word for it in traces and reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Call1 => "call-1",
+            Self::Call2 => "call-2",
+            Self::Renewal => "renewal",
+            Self::Late => "late",
+        }
+    }
+
+    /// The slot of a thread's call.
+    pub const fn of_thread(thread: u8) -> Self {
+        if thread == 0 { Self::Call1 } else { Self::Call2 }
+    }
+
+    /// The thread whose call it is.
+    pub const fn thread(self) -> Option<u8> {
+        match self {
+            Self::Call1 => Some(0),
+            Self::Call2 => Some(1),
+            Self::Renewal | Self::Late => None,
+        }
+    }
+}
+
+/// One request.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Request {
+    /// What it asks.
+    pub verb: Verb,
+    /// For which thread.
+    pub thread: u8,
+    /// The node it was sent to.
+    pub node: u8,
+    /// How far it has come.
+    pub stage: Stage,
+    /// Of a release: the number of its receipt.
+    pub id: u8,
+    /// Of a granted acquire: the rank of its fencing token.
+    pub token: u8,
+    /// Ticks in this stage; counted only where the scenario bounds the delay.
+    pub age: u8,
+    /// How often it may still be resent.
+    pub retries_left: u8,
+    /// Until its caller's timeout.
+    pub answer_left: Timer,
+    /// Whether the reply has reached the process and the renewal table has been changed.
+    pub is_heard: bool,
+    /// Of an acquire that nobody waits for: once granted, it must be released.
+    pub must_undo: bool,
+    /// Of a renewal: the holds it was sent for are gone. Noted only where a rule reads it.
+    pub is_stale: bool,
+    /// Of an acquire: how many replicas its `WAIT` asks for once it is granted; 0: there is no `WAIT`, or it is answered.
+    pub asks_for: u8,
+}
+
+/// What a request asks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+#[repr(u8)]
+pub enum Verb {
+    /// To acquire the lock.
+    Acquire,
+    /// To give back one hold.
+    Release,
+    /// To renew the lease.
+    Renew,
+    /// To give back a grant that too few replicas have.
+    Undo,
+}
+
+impl Verb {
+    /// Whether it is a release, whose receipt a node may keep.
+    pub const fn releases(self) -> bool {
+        matches!(self, Self::Release | Self::Undo)
+    }
+}
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Stage {
+    /// On its way to the node.
+    Sent,
+    /// Granted; the node has not said yet how many replicas have the grant.
+    Confirming,
+    /// Executed; the reply is on its way back.
+    Executed(Reply),
+    /// Request or reply is lost; the caller does not know.
+    Lost,
+}
+
+impl Requests {
+    /// Nothing in flight.
+    pub const NONE: Self = Self {
+        slots: [None; Slot::ALL.len()],
+        owed: [false; MAX_THREADS as usize],
+        message_ages: [0; MAX_MESSAGES as usize],
+    };
+
+    /// The request in that slot.
+    pub const fn get(&self, slot: Slot) -> Option<&Request> {
+        self.slots[slot as usize].as_ref()
+    }
+
+    /// The requests with their slots.
+    pub fn iter(&self) -> impl Iterator<Item = (Slot, &Request)> {
+        Slot::ALL.into_iter().zip(&self.slots).filter_map(|(slot, request)| Some((slot, request.as_ref()?)))
+    }
+
+    /// Whether a call of this thread is in flight, or abandoned and not over yet.
+    pub fn is_calling(&self, thread: u8) -> bool {
+        self.get(Slot::of_thread(thread)).is_some()
+            || self.get(Slot::Late).is_some_and(|request| request.thread == thread && request.verb != Verb::Renew)
+    }
+
+    pub(crate) fn slot_mut(&mut self, slot: Slot) -> &mut Option<Request> {
+        &mut self.slots[slot as usize]
+    }
+
+    /// The process is dead: what it had sent is still on its way, and no reply will be heard.
+    pub(crate) fn outlive_client(&mut self) {
+        for slot in &mut self.slots {
+            *slot = slot.filter(|request| request.stage == Stage::Sent).map(|request| Request {
+                answer_left: Timer::OFF,
+                must_undo: false,
+                asks_for: 0,
+                ..request
+            });
+        }
+        self.owed = Self::NONE.owed;
+        self.forget_messages();
+    }
+
+    /// An unlock message has arrived, or is lost. Which one is lost cannot be observed; taking the oldest leaves the others
+    /// the most time.
+    pub(crate) fn drop_message(&mut self) {
+        let [_, later @ ..] = self.message_ages;
+        self.message_ages[..later.len()].copy_from_slice(&later);
+        self.message_ages[later.len()] = 0;
+    }
+
+    /// The subscription has ended.
+    pub(crate) const fn forget_messages(&mut self) {
+        self.message_ages = Self::NONE.message_ages;
+    }
+
+    /// Ticks that the oldest message has been under way.
+    pub(crate) const fn message_age(&self) -> u8 {
+        self.message_ages[0]
+    }
+}
+
+impl Request {
+    /// Nobody waits for its answer, and it is not resent.
+    pub(crate) const fn await_nothing(&mut self) {
+        self.answer_left = Timer::OFF;
+        self.retries_left = 0;
+    }
+
+    /// Whether this reply tells the process that it holds.
+    pub(crate) const fn is_granted(&self) -> bool {
+        let is_granted = matches!(self.stage, Stage::Executed(Reply::Acquired | Reply::Acknowledged { .. }));
+        matches!(self.verb, Verb::Acquire) && is_granted
+    }
+
+    /// Whether a node has stored a grant for it, however few replicas have it.
+    pub(crate) const fn has_grant(&self) -> bool {
+        let is_refused = matches!(self.stage, Stage::Executed(Reply::TooFewReplicas { .. }));
+        self.is_granted() || matches!(self.verb, Verb::Acquire) && is_refused
+    }
+
+    pub(crate) const fn is_answered_release(&self) -> bool {
+        matches!((self.verb, self.stage), (Verb::Release, Stage::Executed(_)))
+    }
+
+    /// Whether the network must let it arrive before time moves.
+    pub(crate) fn is_due(&self, config: &Config) -> bool {
+        config.network.delay.most().is_some_and(|most| self.age >= most)
+    }
+}
+
+impl Hash for Requests {
+    // In words, for the reason that `world/hash` gives.
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self { slots, owed: [first_owed, second_owed], message_ages: [oldest, older, newest] } = *self;
+        let mut flags = u8::from(first_owed) | u8::from(second_owed) << 1;
+        for (slot, request) in (2u8..).zip(&slots) {
+            flags |= u8::from(request.is_some()) << slot;
+        }
+        hasher.write_u64(u64::from_le_bytes([flags, oldest, older, newest, 0, 0, 0, 0]));
+        for request in slots.into_iter().flatten() {
+            request.hash(hasher);
+        }
+    }
+}
+
+impl Hash for Request {
+    fn hash<H: Hasher>(&self, hasher: &mut H) {
+        let Self {
+            verb,
+            thread,
+            node,
+            stage,
+            id,
+            token,
+            age,
+            retries_left,
+            answer_left,
+            is_heard,
+            must_undo,
+            is_stale,
+            asks_for,
+        } = *self;
+        const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
+        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale) << 7;
+        let flags = thread | said | (verb as u8) << 3 | node << 5;
+        let (reached, told) = match stage {
+            Stage::Sent => (0, asks_for),
+            Stage::Lost => (1, 0),
+            Stage::Confirming => (22, asks_for),
+            Stage::Executed(reply) => reply_bytes(reply),
+        };
+        let bytes = [flags, id, token, age, retries_left, answer_left.byte(), reached, told];
+        hasher.write_u64(u64::from_le_bytes(bytes));
+    }
+}
+
+/// A reply in two bytes, for [`Hash`]: which one, from 2 on, and its number.
+const fn reply_bytes(reply: Reply) -> (u8, u8) {
+    match reply {
+        Reply::Done => (2, 0),
+        Reply::Acquired => (3, 0),
+        Reply::Busy { remaining_ticks } => (4, Timer::optional(remaining_ticks).byte()),
+        Reply::Released => (5, 0),
+        Reply::StillHeld => (6, 0),
+        Reply::NotHeld => (7, 0),
+        Reply::Renewed => (8, 0),
+        Reply::RenewalMissed => (9, 0),
+        Reply::NothingToRenew => (10, 0),
+        Reply::Unreachable => (11, 0),
+        Reply::ForceReleased => (12, 0),
+        Reply::NothingToRelease => (13, 0),
+        Reply::Accepted => (14, 0),
+        Reply::Rejected => (15, 0),
+        Reply::Unknown => (16, 0),
+        Reply::Interrupted => (17, 0),
+        Reply::NotEnoughReplicas => (18, 0),
+        Reply::ReadOnly => (19, 0),
+        Reply::Acknowledged { replicas } => (20, replicas),
+        Reply::TooFewReplicas { replicas } => (21, replicas),
+    }
+}

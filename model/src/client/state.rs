@@ -1,0 +1,298 @@
+//! The state of a client: a process with its threads, what it believes, and what it knows of the servers.
+
+use core::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::limits::{MAX_GROUPS, MAX_REPLICAS, MAX_THREADS};
+use crate::time::Timer;
+
+/// A client is a process: its threads are the holders, the rest is shared by them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed: eight bytes are then one word to read.
+#[repr(C)]
+pub struct Client {
+    /// Whether it runs.
+    pub mode: Mode,
+    /// What it knows of each group.
+    pub views: [GroupView; MAX_GROUPS as usize],
+    /// How many acquires it may still start.
+    pub acquires_left: AcquiresLeft,
+    /// Until it asks again after a failover; off: at once.
+    pub asks_in: Timer,
+    /// What its watchdog renews.
+    pub renewal: RenewalTable,
+    /// Its threads.
+    pub threads: [Thread; MAX_THREADS as usize],
+    /// What its waiters share.
+    pub wakeup: WakeupEntry,
+}
+
+/// What a client knows of one group, in one byte: which node is the master, and how many replicas that had.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct GroupView(u8);
+
+impl GroupView {
+    const BITS: u8 = 2;
+    const NODE: u8 = (1 << Self::BITS) - 1;
+    const UNREAD: u8 = Self::NODE << Self::BITS;
+
+    /// That node is the master; its replicas were not counted yet.
+    pub const fn of(master: u8) -> Self {
+        const { assert!(MAX_REPLICAS < Self::NODE, "a node, and a number of replicas or none") };
+        Self(Self::UNREAD | master)
+    }
+
+    /// The node that it takes for the master.
+    pub const fn master(self) -> u8 {
+        self.0 & Self::NODE
+    }
+
+    /// How many replicas its master had when it counted them for `WAIT`; `None`: it has not.
+    pub const fn known_replicas(self) -> Option<u8> {
+        let count = self.0 >> Self::BITS;
+        if count == Self::NODE { None } else { Some(count) }
+    }
+
+    /// It has counted them, or must count anew.
+    pub(crate) const fn set_known_replicas(&mut self, count: Option<u8>) {
+        let count = match count {
+            Some(count) => count,
+            None => Self::NODE,
+        };
+        self.0 = self.master() | count << Self::BITS;
+    }
+
+    /// As a byte, for hashing.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
+    }
+}
+
+impl fmt::Debug for GroupView {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "n{} with {:?} replicas", self.master() + 1, self.known_replicas())
+    }
+}
+
+/// How many acquires a client may still start, in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct AcquiresLeft(u8);
+
+impl AcquiresLeft {
+    /// Without bound.
+    pub const ANY: Self = Self(u8::MAX);
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// This many; `None`: without bound. A bounded number is far below the largest byte.
+    pub const fn optional(times: Option<u8>) -> Self {
+        match times {
+            Some(times) => Self(times),
+            None => Self::ANY,
+        }
+    }
+
+    /// How many are left; `None`: without bound.
+    pub const fn left(self) -> Option<u8> {
+        if self.0 == Self::ANY.0 { None } else { Some(self.0) }
+    }
+
+    /// One less; `None`: none was left.
+    pub(super) const fn one_less(self) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(0) => None,
+            Some(left) => Some(Self(left - 1)),
+        }
+    }
+
+    /// As a byte, for hashing.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
+    }
+}
+
+/// Whether a client runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Mode {
+    /// The scenario has no such client.
+    Absent,
+    /// It runs.
+    Running,
+    /// It has stopped running for a while; its timers become overdue.
+    Paused,
+    /// It is dead, for good.
+    Crashed,
+}
+
+/// One thread: where it is in `lock()`, and what it believes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+// In the order in which it is hashed: six bytes are then one word to read.
+#[repr(C)]
+pub struct Thread {
+    /// Where it is.
+    pub phase: Phase,
+    /// How often it believes it holds; 0: it does not believe.
+    pub holds: u8,
+    /// The rank of its grant among all that are remembered, 1 the oldest; 0: none, or tokens are not counted.
+    pub token: u8,
+    /// Until its wait limit, by its client's wall clock.
+    pub wait_left: Timer,
+    /// The same by a clock that never jumps; kept only where the client's may.
+    pub limit_left: Timer,
+    /// Until its own timer wakes it.
+    pub wake_in: Timer,
+    /// Until it releases at the latest.
+    pub hold_left: Timer,
+}
+
+/// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[repr(u8)]
+pub enum Phase {
+    /// Not in `lock()`; it may hold.
+    Idle,
+    /// Refused once, not subscribed yet.
+    Refused,
+    /// Subscribed, about to ask the second time.
+    Subscribed,
+    /// Asleep until a message or its timer wakes it.
+    Waiting,
+    /// Dead, while its process may live.
+    Dead,
+    /// Its first request for the lock is in flight.
+    Asking,
+    /// Subscribed, and another request for the lock is in flight.
+    AskingAgain,
+    /// Its release is in flight.
+    Releasing,
+    /// It was granted the lock, and waits to hear how many replicas have the grant.
+    Confirming,
+    /// Too few of them have it: it is about to give the grant back.
+    Undoing,
+}
+
+/// What the process's watchdog renews: a count per thread for the one lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(C)]
+pub struct RenewalTable {
+    /// Raised by each answered acquire, lowered by each answered release.
+    pub counts: [u8; MAX_THREADS as usize],
+    /// The thread that registered first: the watchdog renews on its behalf. 0 when the table is empty.
+    pub first: u8,
+    /// Until the timer fires.
+    pub due_in: Timer,
+}
+
+/// What the waiters of a process share: one entry per lock.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct WakeupEntry {
+    /// Wake-ups that no thread has taken yet.
+    pub permits: u8,
+    /// Unlock messages on their way to this process.
+    pub messages: u8,
+}
+
+impl Phase {
+    /// Every one, in order.
+    pub const ALL: [Self; 10] = [
+        Self::Idle,
+        Self::Refused,
+        Self::Subscribed,
+        Self::Waiting,
+        Self::Dead,
+        Self::Asking,
+        Self::AskingAgain,
+        Self::Releasing,
+        Self::Confirming,
+        Self::Undoing,
+    ];
+
+    /// Whether a thread here uses its process's wake-up entry, and with it the subscription.
+    pub const fn uses_wakeup_entry(self) -> bool {
+        matches!(self, Self::Subscribed | Self::Waiting | Self::AskingAgain)
+    }
+}
+
+impl Thread {
+    /// Outside `lock()`, believing nothing.
+    pub const IDLE: Self = Self {
+        phase: Phase::Idle,
+        holds: 0,
+        token: 0,
+        wait_left: Timer::OFF,
+        limit_left: Timer::OFF,
+        wake_in: Timer::OFF,
+        hold_left: Timer::OFF,
+    };
+    /// Dead.
+    pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
+
+    /// Whether it believes it holds. A thread that has called release does not count on that hold any more.
+    pub const fn believes(&self) -> bool {
+        self.holds > matches!(self.phase, Phase::Releasing) as u8
+    }
+
+    /// Whether it is somewhere in `lock()`, and not granted yet.
+    pub const fn is_waiting(&self) -> bool {
+        matches!(self.phase, Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Asking | Phase::AskingAgain)
+    }
+
+    /// Whether it was granted the lock and does not believe it yet.
+    pub const fn is_confirming(&self) -> bool {
+        matches!(self.phase, Phase::Confirming | Phase::Undoing)
+    }
+
+    /// Whether its request is in flight.
+    pub const fn is_calling(&self) -> bool {
+        matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing)
+    }
+}
+
+impl RenewalTable {
+    /// Nothing to renew.
+    pub const EMPTY: Self = Self { counts: [0; MAX_THREADS as usize], first: 0, due_in: Timer::OFF };
+
+    /// Whether there is nothing to renew.
+    pub fn is_empty(&self) -> bool {
+        self.counts == Self::EMPTY.counts
+    }
+}
+
+impl WakeupEntry {
+    /// Nobody waits.
+    pub const NONE: Self = Self { permits: 0, messages: 0 };
+}
+
+impl Client {
+    /// A slot the scenario does not use.
+    pub const ABSENT: Self = Self {
+        mode: Mode::Absent,
+        views: [GroupView::of(0); MAX_GROUPS as usize],
+        acquires_left: AcquiresLeft::ANY,
+        threads: [Thread::DEAD; MAX_THREADS as usize],
+        renewal: RenewalTable::EMPTY,
+        wakeup: WakeupEntry::NONE,
+        asks_in: Timer::OFF,
+    };
+
+    /// Whether it runs.
+    pub fn is_running(&self) -> bool {
+        self.mode == Mode::Running
+    }
+
+    /// The node that it takes for the master of its lock's group.
+    pub const fn master(&self) -> u8 {
+        self.views[0].master()
+    }
+
+    /// Whether any of its threads uses the wake-up entry: its process then wants to be subscribed, if the lock's kind
+    /// publishes.
+    pub fn uses_wakeup_entry(&self) -> bool {
+        self.threads.iter().any(|thread| thread.phase.uses_wakeup_entry())
+    }
+}

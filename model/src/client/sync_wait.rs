@@ -1,0 +1,107 @@
+//! `WAIT` on the client side: a grant is believed once replicas have it.
+//!
+//! The master has stored the grant, and its holder asks how many replicas have acknowledged it (`WAIT k t`). Where too few
+//! have it the holder gives the grant back by a release, which can fail as any request can. Then the lock stays as it is
+//! until its lease ends.
+//!
+//! Where request and answer are one step, an acquire, its `WAIT` and the undo are three. Where they are steps of their own,
+//! `WAIT` travels with the acquire in one batch (Redisson: `RedissonBaseLock.evalWriteSynced`): a client that loses the
+//! answer to one loses both, the renewal table hears of the grant after both, and the undo is a request like any other. The
+//! node answers as soon as enough replicas have it; `Confirm` is its time-out.
+//!
+//! Redisson also waits after a release, and repeats an acquire that too few replicas have; here a release does not wait,
+//! and a client that was refused so may ask again.
+//!
+//! Source: facts/redisson.md, "Replica check" and "Keys, channels, numbers" (the replica count that is remembered).
+
+use super::process::Process;
+use super::requests::InFlight;
+use super::state::{Phase, Thread};
+use crate::config::profiles::WaitRule;
+use crate::config::sections::Config;
+use crate::mutants::Mutant;
+use crate::reply::Reply;
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// How many replicas an acquire waits for now; 0: it sends no `WAIT`. `connected` counts the master's replicas
+    /// (`INFO`), if the client does not remember their number.
+    pub(crate) fn replicas_to_wait_for(&mut self, connected: impl FnOnce() -> u8) -> u8 {
+        match self.config.protocol.wait_rule {
+            _ if self.config.cluster.wait_for == 0 => 0,
+            WaitRule::Any => {
+                let view = &mut self.client.views[0];
+                let known = view.known_replicas().unwrap_or_else(connected);
+                view.set_known_replicas(Some(known));
+                known
+            }
+            WaitRule::All => self.config.cluster.wait_for,
+        }
+    }
+
+    /// A thread was granted the lock, and waits for the answer to its `WAIT` before it believes.
+    pub(crate) fn begin_confirming(&mut self, thread: u8, token: u8) {
+        self.leave(thread);
+        let confirming = self.thread_mut(thread);
+        confirming.phase = Phase::Confirming;
+        confirming.token = confirming.token.max(token);
+    }
+
+    /// A thread hears the answer to its `WAIT`, where it does nothing else meanwhile. True: it holds now, as far as it
+    /// knows.
+    pub(crate) fn hear_wait(&mut self, thread: u8, reply: Reply, connected: impl FnOnce() -> u8) -> bool {
+        if self.is_news(reply) {
+            // It reads the number anew. Once that is 0 it does not ask any more.
+            self.client.views[0].set_known_replicas(Some(connected()));
+        }
+        if matches!(reply, Reply::TooFewReplicas { .. }) {
+            self.thread_mut(thread).phase = Phase::Undoing;
+            return false;
+        }
+        let token = self.thread(thread).token;
+        self.believe(thread, token);
+        true
+    }
+
+    /// The same of a client that made a call: a number other than the one it knew is not kept, and it counts again when it
+    /// asks the next time.
+    pub(super) fn note_wait(&mut self, node: u8, reply: Reply) {
+        if self.client.master() == node && self.is_news(reply) {
+            self.client.views[0].set_known_replicas(None);
+        }
+    }
+
+    /// Whether a `WAIT` answered another number than the client remembers.
+    fn is_news(&self, reply: Reply) -> bool {
+        let (Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas }) = reply else { return false };
+        self.config.protocol.wait_rule == WaitRule::Any && self.client.views[0].known_replicas() != Some(replicas)
+    }
+
+    /// Time passes. A paused client has its answer by now, and hears it when it runs again.
+    pub(crate) fn note_too_few(&mut self, thread: u8) {
+        self.thread_mut(thread).phase = Phase::Undoing;
+    }
+
+    /// The acquire has failed. A thread that held before holds as before.
+    pub(crate) fn leave_unconfirmed(&mut self, thread: u8) {
+        let leaving = self.thread_mut(thread);
+        *leaving = if leaving.believes() { Thread { phase: Phase::Idle, ..*leaving } } else { Thread::IDLE };
+    }
+
+    /// Whether a thread is about to give its grant back.
+    pub(crate) fn can_undo(&self, thread: u8) -> bool {
+        self.client.is_running() && self.thread(thread).phase == Phase::Undoing
+    }
+}
+
+/// What a number of replicas means by the client's rule.
+pub(crate) fn verdict_on(config: &Config, replicas: u8) -> Reply {
+    let needed = match config.protocol.wait_rule {
+        WaitRule::Any => 1,
+        WaitRule::All => config.cluster.wait_for,
+    };
+    if replicas >= needed || config.is_mutated(Mutant::WaitIgnored) {
+        Reply::Acknowledged { replicas }
+    } else {
+        Reply::TooFewReplicas { replicas }
+    }
+}

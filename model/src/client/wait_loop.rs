@@ -1,0 +1,284 @@
+//! `lock()` and `unlock()` as a thread goes through them: ask, subscribe, ask again, sleep until a message or the timer,
+//! ask again; believe, and give back.
+//!
+//! The order of acts is Redisson's (facts/redisson.md, "Reentrant lock" and "Wake-up inside one process"). Pub/sub is at
+//! most once and not stored, and expiry publishes nothing (facts/redis.md, "Pub/sub"): a waiter of an expired lock wakes by
+//! its own timer only.
+
+use super::process::Process;
+use super::requests::InFlight;
+use super::state::{Mode, Phase, Thread, WakeupEntry};
+use crate::limits::MAX_MESSAGES;
+use crate::locks::procedure::{Next, OnePart, Procedure};
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::reply::Reply;
+use crate::time::Timer;
+
+/// How long a client of a lock without messages sleeps before it asks again. One tick: less cannot be distinguished.
+const POLL: Timer = Timer::ticks(1);
+
+impl<Q: InFlight> Process<'_, Q> {
+    /// A thread calls `lock()`, or enters once more.
+    pub(crate) fn begin_acquire(&mut self, thread: u8) -> Option<()> {
+        if !self.client.is_running() {
+            return None;
+        }
+        self.client.acquires_left = self.client.acquires_left.one_less()?;
+        let config = self.config;
+        let beginning = self.thread_mut(thread);
+        if beginning.phase != Phase::Idle || beginning.holds >= config.clients.max_holds {
+            return None;
+        }
+        // A client that asks once does not wait: it has its answer when that comes.
+        beginning.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
+        if config.faults.client_clock_jump > 0 {
+            beginning.limit_left = beginning.wait_left;
+        }
+        Some(())
+    }
+
+    /// Whether a thread may ask for the lock now. After a failover it waits for the lock delay; a holder that would enter
+    /// once more waits as well: the new master may have lost its hold.
+    pub(crate) fn may_ask(&self) -> bool {
+        self.client.asks_in == Timer::OFF
+    }
+
+    /// A refused thread is about to subscribe.
+    pub(crate) fn can_subscribe(&self, thread: u8) -> bool {
+        let refused = self.thread(thread);
+        self.client.is_running() && refused.phase == Phase::Refused && !refused.wait_left.is_due()
+    }
+
+    /// It is subscribed.
+    pub(crate) fn subscribed(&mut self, thread: u8) {
+        self.thread_mut(thread).phase = Phase::Subscribed;
+    }
+
+    /// A subscribed thread is about to ask again. Some reply: it is answered without being asked.
+    pub(crate) fn begin_second_ask(&mut self, thread: u8) -> Option<Option<Reply>> {
+        let asking = self.thread(thread);
+        let is_due = asking.phase == Phase::Subscribed && !asking.wait_left.is_due();
+        if !self.client.is_running() || !is_due {
+            return None;
+        }
+        if self.config.is_mutated(Mutant::NoSecondAsk) {
+            let lease = Timer::ticks(self.config.time.lease);
+            self.refuse(thread, lease);
+            return Some(Some(Reply::Busy { remaining_ticks: lease.left() }));
+        }
+        Some(None)
+    }
+
+    /// A waiter takes a permit that a message brought.
+    pub(crate) fn wake_by_message(&mut self, thread: u8) -> Option<()> {
+        let waiting = self.thread(thread);
+        // At its limit a waiter leaves without asking once more, even if a message has come: `tryLock` checks the time
+        // first.
+        let is_due = waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0 && !waiting.wait_left.is_due();
+        if !self.client.is_running() || !is_due {
+            return None;
+        }
+        self.client.wakeup.permits -= 1;
+        Some(())
+    }
+
+    /// A waiter's own timer wakes it.
+    pub(crate) fn wake_by_timer(&self, thread: u8) -> Option<()> {
+        let waiting = self.thread(thread);
+        // With a permit available the semaphore returns that, and the timer goes unnoticed.
+        let is_due = waiting.phase == Phase::Waiting
+            && waiting.wake_in.is_due()
+            && self.client.wakeup.permits == 0
+            && !waiting.wait_left.is_due();
+        (self.client.is_running() && is_due).then_some(())
+    }
+
+    /// A waiter's limit is over, and it leaves without the lock.
+    pub(crate) fn give_up(&mut self, thread: u8) -> Option<()> {
+        let waiting = self.thread(thread);
+        // A request in flight is awaited: Redisson checks the limit when it has the reply.
+        let is_due = waiting.is_waiting() && !waiting.is_calling() && waiting.wait_left.is_due();
+        if !self.client.is_running() || !is_due || self.config.is_mutated(Mutant::WaitLimitIgnored) {
+            return None;
+        }
+        self.notes.happened(Happening::LimitReached);
+        self.leave(thread);
+        Some(())
+    }
+
+    /// Whether a thread can release.
+    pub(crate) fn can_release(&self, thread: u8) -> bool {
+        let releasing = self.thread(thread);
+        self.client.is_running() && releasing.phase == Phase::Idle && releasing.believes()
+    }
+
+    /// Whether a thread can call release although it does not believe it holds.
+    pub(crate) fn can_release_foreign(&self, thread: u8) -> bool {
+        let releasing = self.thread(thread);
+        self.client.is_running() && releasing.phase == Phase::Idle && !releasing.believes()
+    }
+
+    /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
+    pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
+        match OnePart.next(Some(reply)) {
+            Next::Wait { remaining } => self.refuse(thread, remaining),
+            Next::GiveUp => self.leave(thread),
+            Next::Believe => {
+                self.leave(thread);
+                self.believe(thread, token);
+                return true;
+            }
+            Next::Ask { .. } => unreachable!("a lock of one part is decided by one answer"),
+        }
+        false
+    }
+
+    /// The thread holds, as far as it knows. Where it did not wait for replicas it relies on the master alone: from here on
+    /// a failover can make it wrong.
+    pub(super) fn believe(&mut self, thread: u8, token: u8) {
+        let hold_left = Timer::optional(self.config.time.hold_at_most);
+        let holding = self.thread_mut(thread);
+        if !holding.believes() {
+            holding.hold_left = hold_left;
+        }
+        holding.phase = Phase::Idle;
+        holding.holds += 1;
+        if token > 0 {
+            holding.token = token;
+        }
+    }
+
+    /// An acquire whose outcome is unknown: the exception leaves `lock()`.
+    pub(crate) fn abandon_acquire(&mut self, thread: u8) {
+        if self.thread(thread).phase != Phase::Dead {
+            self.leave(thread);
+        }
+    }
+
+    /// A thread hears the reply to its release.
+    pub(crate) fn hear_release(&mut self, thread: u8, reply: Reply) {
+        let holding = self.thread_mut(thread);
+        holding.phase = Phase::Idle;
+        if matches!(reply, Reply::Released | Reply::StillHeld) {
+            // If it is not a holder's release, or the watchdog has notified the thread meanwhile, there is nothing to lower.
+            holding.holds = holding.holds.saturating_sub(1);
+        } else {
+            // The client raises, and the exception unwinds every `unlock` of the thread.
+            holding.holds = 0;
+            self.forget_renewals(thread);
+        }
+        self.settle(thread);
+    }
+
+    /// A release whose outcome is unknown: the exception leaves this `unlock`, and the hold with it. Holds that are left are
+    /// released by their own calls.
+    pub(crate) fn abandon_release(&mut self, thread: u8) {
+        let releasing = self.thread_mut(thread);
+        if releasing.phase != Phase::Releasing {
+            return;
+        }
+        releasing.phase = Phase::Idle;
+        releasing.holds = releasing.holds.saturating_sub(1);
+        self.settle(thread);
+    }
+
+    /// A thread that does not believe any more remembers nothing.
+    fn settle(&mut self, thread: u8) {
+        let settling = self.thread_mut(thread);
+        if !settling.believes() {
+            *settling = Thread::IDLE;
+        }
+    }
+
+    /// A thread was refused: what it does next depends on how far it had come.
+    pub(super) fn refuse(&mut self, thread: u8, remaining: Timer) {
+        let config = self.config;
+        let publishes = config.lock.facts().publishes();
+        let refused = self.thread_mut(thread);
+        if !config.waits() {
+            refused.phase = Phase::Idle;
+            refused.wait_left = Timer::OFF;
+            refused.limit_left = Timer::OFF;
+            return;
+        }
+        if matches!(refused.phase, Phase::Idle | Phase::Asking) && publishes {
+            refused.phase = Phase::Refused;
+            return;
+        }
+        refused.phase = Phase::Waiting;
+        refused.wake_in = match remaining.left() {
+            _ if config.is_mutated(Mutant::NoWakeTimer) => Timer::OFF,
+            _ if !publishes => POLL,
+            // A key whose remaining time is 0 is still there now and gone at the next tick: that is when to ask.
+            Some(0) => Timer::ticks(1),
+            Some(_) => remaining,
+            // No TTL: only a message wakes it.
+            None => Timer::OFF,
+        };
+        self.notes.happened(Happening::FellAsleep);
+    }
+
+    /// A thread leaves `lock()`, with the lock or without. With the last waiter the process's subscription ends, and with it
+    /// the messages under way and the permits that nobody took.
+    pub(crate) fn leave(&mut self, thread: u8) {
+        let leaving = self.thread_mut(thread);
+        leaving.phase = Phase::Idle;
+        leaving.wait_left = Timer::OFF;
+        leaving.limit_left = Timer::OFF;
+        leaving.wake_in = Timer::OFF;
+        if !self.client.uses_wakeup_entry() {
+            self.client.wakeup = WakeupEntry::NONE;
+            if let Some(requests) = self.in_flight.requests_mut() {
+                requests.forget_messages();
+            }
+            self.unsubscribes = true;
+        }
+    }
+
+    /// An unlock message reaches the process.
+    pub(crate) fn deliver(&mut self) -> Option<()> {
+        let has_room = self.client.wakeup.permits < MAX_MESSAGES;
+        if !self.client.is_running() || !has_room || self.config.is_mutated(Mutant::MessagesNeverArrive) {
+            return None;
+        }
+        self.take_message()?;
+        if !self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting) {
+            self.notes.happened(Happening::MessageUnheard);
+        }
+        self.client.wakeup.permits += 1;
+        Some(())
+    }
+
+    /// The oldest unlock message is not under way any more: it has arrived, or is lost.
+    pub(crate) fn take_message(&mut self) -> Option<()> {
+        self.client.wakeup.messages = self.client.wakeup.messages.checked_sub(1)?;
+        if let Some(requests) = self.in_flight.requests_mut() {
+            requests.drop_message();
+        }
+        Some(())
+    }
+
+    /// One tick on the process's timers. True: time went past a running waiter's limit.
+    pub(crate) fn tick(&mut self) -> bool {
+        let mut is_overrun = false;
+        let client = &mut *self.client;
+        if !matches!(client.mode, Mode::Running | Mode::Paused) {
+            return false;
+        }
+        for thread in &mut client.threads {
+            let limit = if thread.limit_left == Timer::OFF { thread.wait_left } else { thread.limit_left };
+            is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due();
+            thread.wait_left = thread.wait_left.later();
+            thread.limit_left = thread.limit_left.later();
+            thread.wake_in = thread.wake_in.later();
+            thread.hold_left = thread.hold_left.later();
+        }
+        client.renewal.due_in = client.renewal.due_in.later();
+        client.asks_in = client.asks_in.later();
+        if client.asks_in.is_due() {
+            client.asks_in = Timer::OFF;
+        }
+        is_overrun
+    }
+}

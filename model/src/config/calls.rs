@@ -1,0 +1,110 @@
+//! How requests are answered, resent and abandoned where request and answer are steps of their own.
+
+use serde::{Deserialize, Serialize};
+
+/// How requests are answered, resent and abandoned, and what is done on an answer. Source: facts/redisson.md, "Keys,
+/// channels, numbers" (command timeout, retryAttempts, receipt TTL, resend).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Calls {
+    /// The caller's timeout, ticks; at least 1.
+    pub answer_within: u8,
+    /// Which unanswered requests are resent.
+    pub resend: Resend,
+    /// How often one request is resent.
+    pub retry_attempts: u8,
+    /// Whether a node can recognize a resent release.
+    pub request_id: RequestId,
+    /// TTL of a release receipt, ticks; at least 1.
+    pub receipt: u8,
+    /// When a granted hold enters the renewal table.
+    pub registration: Registration,
+    /// What happens to an acquire that is granted although its caller was interrupted.
+    pub interrupted_acquire: InterruptedAcquire,
+    /// What the answer to a renewal does to holds that were registered after it was sent.
+    pub stale_renewal: StaleRenewal,
+}
+
+impl Calls {
+    /// Nothing is resent, and the timeout is the shortest that the model can express (Redisson: 3 s, less than a tick).
+    pub const DEFAULT: Self = Self {
+        answer_within: 1,
+        resend: Resend::None,
+        retry_attempts: 1,
+        request_id: RequestId::PerRelease,
+        receipt: 1,
+        registration: Registration::BeforeAnswer,
+        interrupted_acquire: InterruptedAcquire::Keep,
+        stale_renewal: StaleRenewal::Believe,
+    };
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::DEFAULT
+    }
+}
+
+impl Default for Calls {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// Which unanswered requests are resent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Resend {
+    /// None: after the timeout the caller gets an unknown outcome.
+    None,
+    /// Releases and renewals: harmless with a receipt, or by their nature.
+    Release,
+    /// Acquires as well: what Redisson does outside single-server mode, where its mark "do not retry" is lost.
+    All,
+}
+
+/// Whether a node can recognize a resent release.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RequestId {
+    /// Every attempt of one release carries the same id (Redisson since 3.52).
+    PerRelease,
+    /// Every attempt carries its own id, so no receipt is ever found (before 3.52).
+    PerTry,
+}
+
+/// When a granted hold enters the renewal table.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Registration {
+    /// Before the caller has its answer (Redisson 4.7: the caller waits for the stage behind `scheduleExpirationRenewal`).
+    BeforeAnswer,
+    /// Before or after, in either order: both wait for the same reply (2021: `onComplete` beside the caller's `await`).
+    Unordered,
+}
+
+/// What the answer to a renewal does to holds that were registered after it was sent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum StaleRenewal {
+    /// It applies to them too: the table remembers threads, not grants (Redisson, `LockTask`).
+    Believe,
+    /// Nothing: once all holds of the thread are gone, an earlier renewal's answer is ignored.
+    Ignore,
+}
+
+/// What happens to an acquire that is granted although its caller was interrupted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedAcquire {
+    /// It stays in Redis until its lease ends, and nobody renews it (Redisson `lockInterruptibly`: the future is
+    /// cancelled, and its dependent stages do not run).
+    Keep,
+    /// When the reply arrives, a release is sent (Redisson `lockAsync`: the result cannot be completed any more).
+    Release,
+}

@@ -1,0 +1,17 @@
+//! How big the world is, which protocol is spoken in it, and which faults may happen.
+
+pub mod calls;
+mod defaults;
+pub mod derived;
+pub mod faults;
+pub mod profiles;
+pub mod sections;
+
+pub use crate::limits::*;
+pub use crate::locks::kind::LockKind;
+pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
+pub use faults::{Fault, Faults};
+pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};
+pub use sections::{
+    Bound, Clients, Cluster, Config, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time, Ttls,
+};

@@ -1,0 +1,135 @@
+//! The protocol switches, and the profiles: what each switch is in each version of a client library.
+
+use serde::{Deserialize, Serialize};
+
+use super::defaults::is_default;
+
+/// The switches of the protocol between client and server, each read where its rule stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Protocol {
+    /// The profile that the switches were taken from; informative, no rule reads it.
+    pub profile: Profile,
+    /// Whether a release leaves a short-lived receipt, so that a resent one is harmless.
+    pub receipts: bool,
+    /// Which timer renews.
+    pub renewal_timer: RenewalTimer,
+    /// What the client does when a renewal is answered "not yours".
+    pub missed_renewal: MissedRenewal,
+    /// What the client does when a renewal has no answer.
+    pub failed_renewal: FailedRenewal,
+    /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait_rule: WaitRule,
+}
+
+/// Which answer of `WAIT` is sufficient.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitRule {
+    /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
+    /// answers a different number, and sends no `WAIT` once it has read 0 (Redisson; facts/redisson.md, "Replica check").
+    #[default]
+    Any,
+    /// All replicas that were asked for.
+    All,
+}
+
+/// A named set of switches.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Profile {
+    /// Redisson as of 2021.
+    #[serde(rename = "redisson-3.15")]
+    Redisson315,
+    /// Redisson as of 2026.
+    #[serde(rename = "redisson-4.7")]
+    Redisson47,
+    /// Our own client: Redisson 4.7, but the application is notified when its lock is lost.
+    #[serde(rename = "lockstep")]
+    Lockstep,
+}
+
+/// Which timer renews.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RenewalTimer {
+    /// One per lock: it starts with the first hold and is cancelled with the last (Redisson 2021).
+    PerLock,
+    /// One per client for all its locks: with nothing left to renew it still runs until it next fires, and a lock acquired
+    /// before that inherits its phase (Redisson since 3.44, `RenewalTask`).
+    Shared,
+}
+
+/// What the client does when a renewal is answered "not yours".
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MissedRenewal {
+    /// Lower the first thread's count by one and continue; the application is not notified (Redisson 4.7, `LockTask`).
+    LowerFirst,
+    /// Stop the timer and keep the entry, so that a later grant of this process is not renewed either
+    /// (Redisson up to 3.16, `RedissonBaseLock.renewExpiration`).
+    StopTimer,
+    /// Drop the thread's holds, and notify it.
+    TellHolder,
+}
+
+/// What the client does when a renewal has no answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum FailedRenewal {
+    /// Try again in the next period (Redisson 4.7).
+    Retry,
+    /// Drop the entry: the lock is never renewed again (Redisson 2021).
+    Forget,
+}
+
+impl Profile {
+    /// Every profile.
+    pub const ALL: [Self; 3] = [Self::Redisson315, Self::Redisson47, Self::Lockstep];
+
+    /// The word scenarios use.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Redisson315 => "redisson-3.15",
+            Self::Redisson47 => "redisson-4.7",
+            Self::Lockstep => "lockstep",
+        }
+    }
+
+    /// The switches of this profile. Source: facts/redisson.md, "Keys, channels, numbers", and Redisson's
+    /// `RenewalTask`, `LockTask`, `RedissonBaseLock`.
+    pub const fn protocol(self) -> Protocol {
+        match self {
+            Self::Redisson315 => Protocol {
+                profile: self,
+                receipts: false,
+                renewal_timer: RenewalTimer::PerLock,
+                missed_renewal: MissedRenewal::StopTimer,
+                failed_renewal: FailedRenewal::Forget,
+                wait_rule: WaitRule::Any,
+            },
+            Self::Redisson47 => Protocol {
+                profile: self,
+                receipts: true,
+                renewal_timer: RenewalTimer::Shared,
+                missed_renewal: MissedRenewal::LowerFirst,
+                failed_renewal: FailedRenewal::Retry,
+                wait_rule: WaitRule::Any,
+            },
+            Self::Lockstep => Protocol {
+                profile: self,
+                receipts: true,
+                renewal_timer: RenewalTimer::Shared,
+                missed_renewal: MissedRenewal::TellHolder,
+                failed_renewal: FailedRenewal::Retry,
+                wait_rule: WaitRule::All,
+            },
+        }
+    }
+}

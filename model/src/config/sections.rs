@@ -1,0 +1,247 @@
+//! The sections of a scenario, as the model reads them.
+//!
+//! What the model does not know yet has no field here: a field that no rule reads would be a promise.
+
+use serde::{Deserialize, Serialize};
+
+use super::calls::Calls;
+use super::defaults::is_default;
+use super::faults::Faults;
+use super::profiles::Protocol;
+use crate::locks::kind::LockKind;
+#[cfg(feature = "mutants")]
+use crate::mutants::Mutant;
+
+/// Everything that is fixed for a whole run. A scenario file becomes one of these; a trace carries one. Every time is in ticks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Config {
+    /// Which kind of lock.
+    pub lock: LockKind,
+    /// Leases, limits and periods.
+    pub time: Time,
+    /// Who asks.
+    pub clients: Clients,
+    /// Who stores.
+    pub cluster: Cluster,
+    /// The network between clients and nodes.
+    pub network: Network,
+    /// The protocol profile and its overrides.
+    pub protocol: Protocol,
+    /// How unanswered requests are handled; read where request and answer are steps of their own.
+    #[serde(default, skip_serializing_if = "Calls::is_default")]
+    pub calls: Calls,
+    /// What may go wrong, and how often.
+    pub faults: Faults,
+    /// The resource that the lock guards; `None`: it is not modelled, and no token is counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource: Option<Resource>,
+    /// Strong fairness: an action that is enabled again and again is taken, even if it is disabled now and then. It changes
+    /// nothing that can happen, only what must happen (liveness).
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub strong_fairness: bool,
+    /// The one rule that is wrong on purpose.
+    #[cfg(feature = "mutants")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(skip))]
+    pub mutant: Option<Mutant>,
+}
+
+/// Leases, limits and periods, in ticks (but for `tick_ms`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Time {
+    /// How long a tick is on a real server, ms.
+    pub tick_ms: u32,
+    /// Lease: the TTL of a grant.
+    pub lease: u8,
+    /// Watchdog period; `None`: explicit lease, no watchdog.
+    pub renew_every: Option<u8>,
+    /// How long a client waits to acquire; `None`: for ever; 0: it asks once.
+    pub wait_limit: Option<u8>,
+    /// A holder releases at the latest after this long; `None`: it may hold as long as it likes.
+    pub hold_at_most: Option<u8>,
+    /// How far a clock jumps forward; backward if negative.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub jump: i8,
+}
+
+/// The clients. A client is a process; its threads are the holders.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Clients {
+    /// How many processes.
+    pub count: u8,
+    /// Threads of each.
+    pub threads: u8,
+    /// How often one thread may enter at once.
+    pub max_holds: u8,
+    /// How many acquires each client may start, its threads together; `None`: without bound.
+    pub acquires: Option<u8>,
+    /// Whether a holder may hold for ever. It changes nothing that can happen, only what must happen (liveness).
+    #[serde(default)]
+    pub hold_for_ever: bool,
+}
+
+/// One master and its replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Cluster {
+    /// Replicas of the master.
+    pub replicas: u8,
+    /// How late a replica may apply an effect.
+    pub lag: Bound,
+    /// How a TTL travels to a replica.
+    pub ttls: Ttls,
+    /// Which replica a failover chooses.
+    pub promote: PromoteRule,
+    /// How long a failover may take, from the master's death until a replica has been promoted and every running client
+    /// knows it.
+    pub failover_within: Bound,
+    /// Which of its data a node finds after a restart.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fsync: Fsync,
+    /// A dead node restarts after this many ticks at the earliest.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub restart_after: u8,
+    /// A master refuses writes unless this many replicas have reported to it lately (`min-replicas-to-write`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas: u8,
+    /// How many ticks ago their last report may be (`min-replicas-max-lag`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas_max_lag_ticks: u8,
+    /// How many replicas a client waits for (`WAIT`) before it believes a grant; 0: none.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait_for: u8,
+    /// A client that learns of a new master waits this many ticks before it asks for the lock: leases that the failover may
+    /// have lost are over by then (the lock delay of Chubby, Burrows 2006, §2.4; Consul's `lock-delay`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lock_delay: u8,
+}
+
+/// When a node's writes reach its disk (facts/redis.md, "Pub/sub, memory, durability").
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+pub enum Fsync {
+    /// Never: no AOF, the default of Redis. The node restarts empty.
+    #[default]
+    #[serde(rename = "none")]
+    None,
+    /// Once a second, so before a tick is over: what was written since then may be lost.
+    #[serde(rename = "everysec")]
+    EverySecond,
+    /// Before the reply.
+    #[serde(rename = "always")]
+    Always,
+}
+
+/// An upper bound on a delay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum Bound {
+    /// At most this many ticks; 0: at once.
+    Ticks(u8),
+    /// No bound.
+    Any,
+}
+
+impl Bound {
+    /// Whether there is no delay at all.
+    pub const fn is_zero(self) -> bool {
+        matches!(self, Self::Ticks(0))
+    }
+}
+
+/// How a TTL travels to a replica: it depends on the server's version (facts/redis.md, "Replication").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Ttls {
+    /// As the time at which the key expires: it means the same wherever it arrives (since Redis 7.0).
+    Absolute,
+    /// As the time that the key has left, counted from the arrival: a late replica expires it later (before 7.0).
+    Relative,
+}
+
+/// Which replica a failover chooses (facts/redis.md, "Failover").
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PromoteRule {
+    /// Any that runs: what can happen when Sentinel's knowledge of the offsets is old.
+    Any,
+    /// One of those that lost the fewest effects.
+    MostData,
+    /// The first that runs: the lowest `replica-priority`, taken to be the order of the nodes.
+    Priority,
+    /// A hand-over waits until the replica has everything, and nobody writes meanwhile (`FAILOVER`). If the master is dead
+    /// or cut off there is nothing to wait for, and any replica that runs may be chosen.
+    Coordinated,
+}
+
+/// The network model between clients and nodes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Network {
+    /// Whether a request is one step or three.
+    pub mode: NetworkMode,
+    /// How late a message may be: an unlock message and, in a split network, a request and a reply.
+    pub delay: MessageDelay,
+}
+
+impl Network {
+    /// Whether an answer may come after its caller's timeout: the request may be late, and then the reply.
+    pub fn can_outlast(&self, calls: Calls) -> bool {
+        self.delay.most().is_none_or(|most| most.saturating_mul(2) >= calls.answer_within)
+    }
+}
+
+/// Whether a request is one step or three.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum NetworkMode {
+    /// Sent, executed and answered in one step.
+    Atomic,
+    /// Each of the three is a step, and things happen in between.
+    Split,
+}
+
+/// How late a message may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum MessageDelay {
+    /// It arrives before time passes.
+    None,
+    /// It arrives within this many ticks; 1 or more.
+    Ticks(u8),
+    /// It arrives after any time.
+    Any,
+}
+
+impl MessageDelay {
+    /// The age at which a message must arrive; `None`: there is no bound.
+    pub const fn most(self) -> Option<u8> {
+        match self {
+            Self::None => Some(0),
+            Self::Ticks(most) => Some(most),
+            Self::Any => None,
+        }
+    }
+}
+
+/// What the lock guards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(deny_unknown_fields)]
+pub struct Resource {
+    /// Whether it refuses an effect that carries an older fencing token than one it has seen.
+    pub fenced: bool,
+}

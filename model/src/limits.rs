@@ -1,0 +1,31 @@
+//! The largest world a scenario may ask for.
+//!
+//! Arrays are sized by these numbers, and the scenario reader quotes them in its errors.
+
+/// Client processes.
+pub const MAX_CLIENTS: u8 = 4;
+/// Threads of one client.
+pub const MAX_THREADS: u8 = 2;
+/// Groups of one master with its replicas. Several independent masters are not modelled yet.
+pub const MAX_GROUPS: u8 = 1;
+/// Replicas of one master.
+pub const MAX_REPLICAS: u8 = 2;
+/// Holds of one thread.
+pub const MAX_HOLDS: u8 = 8;
+/// Ticks of any one time: small, because every tick is a state.
+pub const MAX_TICKS: u8 = 60;
+/// Ticks of one jump of a clock, forward or backward: all jumps of a budget together still fit into a byte.
+pub const MAX_JUMP: i8 = 15;
+/// Acquires of one client, when they are bounded.
+pub const MAX_ACQUIRES: u8 = 100;
+/// Budget of any one fault.
+pub const MAX_FAULTS: u8 = 8;
+/// Effects under way to one replica; a write that would exceed it waits. A bound of every claim.
+pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
+/// Unlock messages under way to one client, and permits of its wake-up entry; a publication that would exceed it waits.
+/// A bound of every claim.
+pub const MAX_MESSAGES: u8 = 3;
+/// Resends of one request.
+pub const MAX_RETRIES: u8 = 4;
+/// Receipts that a node stores at once; a release that would leave one more waits. A bound of every claim.
+pub const MAX_RECEIPTS: u8 = 3;

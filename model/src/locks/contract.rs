@@ -1,0 +1,320 @@
+//! The contract of a kind of lock: what it stores on a node, and what its scripts do to that.
+//!
+//! A kind is one file with a type that implements [`Lock`]. The file of the same name under `impl/src/locks` tells Redis
+//! the same rules. Waiting, renewing and replicating are shared by all kinds and stand elsewhere; what they must know of
+//! a kind is data, its [`Facts`].
+
+use core::fmt::Debug;
+use core::hash::Hash;
+
+use super::holder::Holder;
+use super::keys::Key;
+use crate::mutants::{ActiveMutant, Mutant};
+use crate::time::Timer;
+
+/// What one node stores under the keys of one lock, and the kind's rules over it.
+///
+/// A request takes the stored value and gives the new one with its reply, as one script does: Redis runs nothing else
+/// meanwhile (facts/redis.md: time stands still during one script).
+pub trait Lock:
+    Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
+{
+    /// What the shared rules must know of this kind.
+    const FACTS: Facts;
+
+    /// Executes one request, as one script does.
+    fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self>;
+
+    /// Everybody who holds, each with mode and count. None: the lock is free.
+    fn holders(&self) -> impl Iterator<Item = StoredHold>;
+
+    /// `ticks` pass on this node's clock (negative: the clock goes back), for every TTL and deadline of the kind's own.
+    fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed);
+
+    /// The same without one of its keys: evicted, or deleted by hand.
+    #[must_use]
+    fn without(self, slot: KeyFamily) -> Self;
+
+    /// The keys that it occupies on a node, in the order in which readers should see them: for traces, pictures and the
+    /// comparison with a server.
+    fn keys(&self) -> Vec<Key>;
+
+    /// The same with every holder renamed, for symmetry.
+    #[must_use]
+    fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self;
+}
+
+/// What the shared rules must know of a kind. Data, so that nothing outside the kind's own files decides by its name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Facts {
+    /// The word that scenarios use.
+    pub name: &'static str,
+    /// How a refused client waits.
+    pub waiting: Waiting,
+    /// Whether a holder may enter again.
+    pub reentry: Support,
+    /// Whether an acquire that finds the lock busy is a write all the same: `SET NX` is refused by a read-only node
+    /// before it looks.
+    pub busy_is_write: bool,
+    /// Whether a release can leave a receipt (`redisson_unlock_latch:{…}`).
+    pub receipts: Support,
+    /// Whether clients offer a forced release.
+    pub force: Support,
+    /// The calls by which an application uses it.
+    pub calls: CallNames,
+}
+
+/// The calls by which an application uses a kind of lock, as pictures show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNames {
+    /// Asks for the lock, and waits without limit.
+    pub acquire: &'static str,
+    /// Asks for the lock, and waits for a limited time or not at all.
+    pub try_acquire: &'static str,
+    /// Extends the lease.
+    pub renew: &'static str,
+    /// Gives back one hold.
+    pub release: &'static str,
+    /// Deletes the lock, no matter who holds it.
+    pub force_release: &'static str,
+}
+
+/// Whether a kind has something.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Support {
+    /// It has.
+    Yes,
+    /// It has not.
+    No {
+        /// Why, for a reader who asked for it.
+        why: &'static str,
+    },
+}
+
+impl Support {
+    /// Whether the kind has it.
+    pub const fn is_there(self) -> bool {
+        matches!(self, Self::Yes)
+    }
+}
+
+/// How a refused client waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Waiting {
+    /// It subscribes to the unlock channel and sleeps until a message comes or the TTL it was told is over.
+    Subscribes,
+    /// It asks again after a short sleep: a release publishes nothing.
+    Polls,
+}
+
+impl Facts {
+    /// Whether a release publishes an unlock message that waiters subscribe to.
+    pub const fn publishes(&self) -> bool {
+        matches!(self.waiting, Waiting::Subscribes)
+    }
+}
+
+/// What a script is given besides its keys and its caller.
+#[derive(Clone, Copy, Debug)]
+pub struct LockContext {
+    /// The lease that a grant or renewal sets, ticks.
+    pub lease_ticks: u8,
+    /// The rule that is wrong on purpose, if any.
+    pub mutant: ActiveMutant,
+}
+
+/// One request to one lock on one node.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockRequest {
+    /// Takes the lock, or enters it once more where the kind allows that.
+    Acquire(Holder),
+    /// Extends the lease if the caller still holds.
+    Renew(Holder),
+    /// Gives back one hold.
+    Release(Holder),
+    /// Deletes the lock, whoever holds it.
+    Force,
+}
+
+/// What one script did.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Outcome<L> {
+    /// What the node stores afterwards.
+    pub stored: L,
+    /// What was written.
+    pub writes: Writes,
+    /// What the caller is told.
+    pub reply: LockReply,
+    /// What was published on the lock's channels.
+    pub publish: Option<Publish>,
+    /// The fencing token that the kind keeps in Redis and issued with this grant. No kind does yet.
+    pub token: Option<StoredToken>,
+}
+
+/// A fencing token that a kind keeps in Redis.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredToken(pub u8);
+
+/// What a script replies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LockReply {
+    /// The caller holds it now, for the first time.
+    Acquired,
+    /// The caller held it already and holds it once more.
+    Reentered,
+    /// Somebody else has it.
+    Busy {
+        /// Until the key expires if nobody does anything; off: it has no TTL.
+        remaining: Timer,
+    },
+    /// The lease is complete again.
+    Renewed,
+    /// There was nothing of the caller's to renew; nothing was changed.
+    RenewalMissed,
+    /// The lock is free.
+    Released,
+    /// One hold less, but not the last.
+    StillHeld,
+    /// The caller does not hold it; nothing was changed.
+    NotHeld,
+    /// There was a lock, and it was deleted.
+    ForceReleased,
+    /// There was no lock to delete.
+    NothingToRelease,
+}
+
+/// What is published on the lock's channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Publish {
+    /// The lock is free: one message on the channel that every waiter shares.
+    Unlock,
+}
+
+/// A family of the keys of a lock: what a script writes of it, and what can expire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum KeyFamily {
+    /// The key that carries the lock's own name.
+    Lock,
+    /// A release receipt.
+    Receipt,
+}
+
+/// What a script wrote: for each key whether its content, its TTL or both were written. Where TTLs travel as the time that
+/// is left, a replica keeps its own for a key whose TTL was not written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Writes {
+    is_command: bool,
+    contents: u8,
+    ttls: u8,
+}
+
+impl Writes {
+    /// No write command: a read-only node executes it.
+    pub const NONE: Self = Self { is_command: false, contents: 0, ttls: 0 };
+    /// A write command that changed nothing: a read-only node refuses it, and no effect reaches a replica.
+    pub const ATTEMPT: Self = Self { is_command: true, contents: 0, ttls: 0 };
+
+    /// Also the content of that key. A deleted key has neither content nor TTL afterwards: both were written.
+    #[must_use]
+    pub const fn content(self, slot: KeyFamily) -> Self {
+        Self { is_command: true, contents: self.contents | 1 << slot as u8, ..self }
+    }
+
+    /// Also the TTL of that key.
+    #[must_use]
+    pub const fn ttl(self, slot: KeyFamily) -> Self {
+        Self { is_command: true, ttls: self.ttls | 1 << slot as u8, ..self }
+    }
+
+    /// Also content and TTL of that key.
+    #[must_use]
+    pub const fn key(self, slot: KeyFamily) -> Self {
+        self.content(slot).ttl(slot)
+    }
+
+    /// Whether a node that may not write refuses the request.
+    pub const fn is_command(self) -> bool {
+        self.is_command
+    }
+
+    /// Whether anything was written.
+    pub const fn any(self) -> bool {
+        self.contents | self.ttls != 0
+    }
+
+    /// Whether the content of that key was written.
+    pub const fn has_content(self, slot: KeyFamily) -> bool {
+        self.contents >> slot as u8 & 1 != 0
+    }
+
+    /// Whether the TTL of that key was written.
+    pub const fn has_ttl(self, slot: KeyFamily) -> bool {
+        self.ttls >> slot as u8 & 1 != 0
+    }
+}
+
+/// Which keys expired.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Lapsed(u8);
+
+impl Lapsed {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Also that one.
+    #[must_use]
+    pub const fn and(self, slot: KeyFamily) -> Self {
+        Self(self.0 | 1 << slot as u8)
+    }
+
+    /// Whether that one did.
+    pub const fn has(self, slot: KeyFamily) -> bool {
+        self.0 >> slot as u8 & 1 != 0
+    }
+}
+
+/// One holder, as the lock stores it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StoredHold {
+    /// Who.
+    pub holder: Holder,
+    /// How.
+    pub mode: HoldMode,
+    /// How often it entered; at least 1.
+    pub count: u8,
+    /// How long the hold lives if nobody renews it; off: it has no TTL.
+    pub remaining: Timer,
+}
+
+/// How a lock is held.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum HoldMode {
+    /// Nobody else holds.
+    Exclusive,
+}
+
+impl LockContext {
+    /// The lease that a grant or renewal sets.
+    pub const fn lease(self) -> Timer {
+        Timer::ticks(self.lease_ticks)
+    }
+
+    /// Whether the rule of this mutant is the one that is wrong.
+    pub fn is_mutated(self, mutant: Mutant) -> bool {
+        self.mutant.is(mutant)
+    }
+}
+
+impl<L> Outcome<L> {
+    /// An outcome that publishes nothing and issues no token.
+    pub const fn of(stored: L, writes: Writes, reply: LockReply) -> Self {
+        Self { stored, writes, reply, publish: None, token: None }
+    }
+
+    /// The same, and a message is published.
+    #[must_use]
+    pub fn publishing(self, publish: Publish) -> Self {
+        Self { publish: Some(publish), ..self }
+    }
+}

@@ -1,0 +1,59 @@
+//! The kinds of lock, registered: the one place of this crate outside the kinds' own files that names them.
+
+use serde::{Deserialize, Serialize};
+
+use super::contract::{Facts, Lock};
+use super::{plain, reentrant};
+
+/// Something to be done with the type of a kind.
+pub trait WithKind {
+    /// What comes out, the same type for every kind.
+    type Output;
+
+    /// Does it.
+    fn run<L: Lock>(self) -> Self::Output;
+}
+
+/// Registers the kinds: a variant, the type that implements its contract.
+macro_rules! kinds {
+    ($($(#[$meta:meta])* $kind:ident => $lock:ty,)+) => {
+        /// The kinds of lock that are modelled.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        pub enum LockKind {
+            $($(#[$meta])* #[doc = concat!("[`", stringify!($lock), "`]")] $kind,)+
+        }
+
+        impl LockKind {
+            /// Every kind, in the order of the design page.
+            pub const ALL: &[Self] = &[$($(#[$meta])* Self::$kind),+];
+
+            /// What the shared rules must know of it.
+            pub const fn facts(self) -> &'static Facts {
+                match self {
+                    $($(#[$meta])* Self::$kind => &<$lock as Lock>::FACTS,)+
+                }
+            }
+
+            /// Does something with its type.
+            pub fn with<W: WithKind>(self, work: W) -> W::Output {
+                match self {
+                    $($(#[$meta])* Self::$kind => work.run::<$lock>(),)+
+                }
+            }
+        }
+    };
+}
+
+kinds! {
+    Plain => plain::Plain,
+    Reentrant => reentrant::Reentrant,
+}
+
+impl LockKind {
+    /// The word scenarios use.
+    pub const fn name(self) -> &'static str {
+        self.facts().name
+    }
+}

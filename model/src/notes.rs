@@ -1,0 +1,195 @@
+//! What is noted about a step beside its reply: what happened in it, and which rules about steps it broke.
+
+use serde::{Deserialize, Serialize};
+
+/// Everything that is noted while one step is executed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Notes {
+    /// What happened.
+    pub happenings: Happenings,
+    /// Which rules about a step were broken.
+    pub breaches: Breaches,
+}
+
+impl Notes {
+    /// Notes a happening.
+    pub(crate) const fn happened(&mut self, happening: Happening) {
+        self.happenings.note(happening);
+    }
+
+    /// Notes that a rule about a step was broken.
+    pub(crate) const fn broke(&mut self, breach: Breach) {
+        self.breaches.note(breach);
+    }
+}
+
+/// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Happenings(u32);
+
+/// Declares the happenings: one bit and one word each.
+macro_rules! happenings {
+    ($($(#[$doc:meta])* $happening:ident = $name:literal,)+) => {
+        /// One thing that happened in a step.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "snake_case")]
+        #[repr(u8)]
+        pub enum Happening {
+            $($(#[$doc])* $happening,)+
+        }
+
+        impl Happening {
+            /// Every one, in the order of their bits.
+            pub const ALL: [Self; [$(Self::$happening),+].len()] = [$(Self::$happening),+];
+
+            /// The word for it in traces and reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$happening => $name,)+
+                }
+            }
+        }
+    };
+}
+
+happenings! {
+    /// A thread was granted a free lock.
+    Granted = "granted",
+    /// A holder entered once more.
+    Reentered = "reentered",
+    /// A thread was refused.
+    Refused = "refused",
+    /// A master wrote: its replicas will be sent one effect.
+    Wrote = "wrote",
+    /// An unlock message was published.
+    Published = "published",
+    /// A waiter went to sleep.
+    FellAsleep = "fell_asleep",
+    /// A waiter gave up because its wait limit was over.
+    LimitReached = "limit_reached",
+    /// The lease was renewed.
+    LeaseRenewed = "lease_renewed",
+    /// A renewal found another holder, or none.
+    RenewalWasMissed = "renewal_was_missed",
+    /// A key of the acting master expired.
+    Expired = "expired",
+    /// Somebody who is not a stored holder tried to release or renew.
+    ForeignAttempt = "foreign_attempt",
+    /// A failover lost effects.
+    EffectsLost = "effects_lost",
+    /// The acting master lost a grant that was neither released nor expired.
+    GrantLost = "grant_lost",
+    /// A grant was issued a token while an older one is remembered.
+    LaterToken = "later_token",
+    /// The resource accepted an effect of another grant than before.
+    AnotherHoldersEffect = "another_holders_effect",
+    /// The resource saw an effect with an older token than one it has seen.
+    StaleEffect = "stale_effect",
+    /// A message arrived where nobody waited.
+    MessageUnheard = "message_unheard",
+    /// A subscription ended with its connection.
+    SubscriptionLost = "subscription_lost",
+    /// A believer was notified that its lock is gone.
+    HolderTold = "holder_told",
+    /// A node refused to write: it is a replica, or too few replicas have reported to it lately.
+    WriteRefused = "write_refused",
+    /// A release was sent again, and its receipt told what the first one was answered.
+    ReceiptFound = "receipt_found",
+    /// A request was executed that its caller had abandoned.
+    ExecutedLate = "executed_late",
+    /// A caller was told that the outcome is unknown.
+    OutcomeUnknown = "outcome_unknown",
+    /// Two nodes act as master.
+    TwoMasters = "two_masters",
+    /// A grant was stored when the acting master died, was cut off or handed over, or lost its key.
+    GrantAtRisk = "grant_at_risk",
+}
+
+const _: () = assert!(Happening::ALL.len() <= u32::BITS as usize, "a bit each");
+
+impl Happenings {
+    /// Nothing.
+    pub const NONE: Self = Self(0);
+
+    /// Notes one.
+    pub const fn note(&mut self, happening: Happening) {
+        self.0 |= 1 << happening as u8;
+    }
+
+    /// Whether it is noted.
+    pub const fn has(self, happening: Happening) -> bool {
+        self.0 >> happening as u8 & 1 != 0
+    }
+
+    /// The union of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Those that are noted, in the order of [`Happening::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Happening> {
+        Happening::ALL.into_iter().filter(move |happening| self.has(*happening))
+    }
+}
+
+/// Rules about a step that a step broke.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Breaches(u8);
+
+/// Declares the rules about a step.
+macro_rules! breaches {
+    ($($(#[$doc:meta])* $breach:ident,)+) => {
+        /// One rule about a step.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        #[repr(u8)]
+        pub enum Breach {
+            $($(#[$doc])* $breach,)+
+        }
+
+        impl Breach {
+            /// Every one.
+            pub const ALL: [Self; [$(Self::$breach),+].len()] = [$(Self::$breach),+];
+        }
+    };
+}
+
+breaches! {
+    /// A grant vanished from the acting master without release or expiry.
+    GrantVanished,
+    /// The resource accepted an effect after one of a later holder.
+    EffectOutOfOrder,
+    /// A new grant has no greater token.
+    TokenNotGreater,
+    /// Somebody who does not hold changed the lock.
+    ForeignChange,
+    /// Time went past a running client's wait limit.
+    WaitLimitOverrun,
+    /// A running, connected believer with a watchdog lost its lease to expiry.
+    LeaseLost,
+}
+
+const _: () = assert!(Breach::ALL.len() <= u8::BITS as usize, "a bit each");
+
+impl Breaches {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Notes one.
+    pub const fn note(&mut self, breach: Breach) {
+        self.0 |= 1 << breach as u8;
+    }
+
+    /// Whether it is noted.
+    pub const fn has(self, breach: Breach) -> bool {
+        self.0 >> breach as u8 & 1 != 0
+    }
+
+    /// As a byte, for hashing.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
+    }
+}

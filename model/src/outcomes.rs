@@ -1,0 +1,383 @@
+//! Which outcomes the rules have: what each action can be answered, what else can happen, and which switch that shows.
+//!
+//! An outcome that no run reaches is a rule that nobody has seen at work. So each that can be observed has a name here, with
+//! the scenarios in which it is possible at all; engines count them ([`ReplyKind`], [`Happening`]), and a test compares the
+//! counts with this table in both directions. The table may allow too much for a single scenario (the search finds out
+//! what else it takes), never too little.
+
+use crate::action::ActionKind;
+use crate::config::calls::InterruptedAcquire;
+use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer, WaitRule};
+use crate::config::sections::{Config, PromoteRule};
+use crate::notes::Happening;
+use crate::reply::ReplyKind;
+
+/// An answer that an action can get, and in which scenarios.
+type Answer = (ReplyKind, fn(&Config) -> bool);
+
+impl ActionKind {
+    /// Whether a scenario like this one can have a state in which the action gets this answer.
+    pub fn can_be_answered(self, reply: ReplyKind, config: &Config) -> bool {
+        let can = |&(other, is_possible): &Answer| other == reply && is_possible(config);
+        let answers = if config.is_split() { self.sent_answers() } else { self.answers() };
+        let is_heard = || {
+            let executed = Self::Execute.sent_answers();
+            self == Self::Answer && reply != ReplyKind::Acquired && executed.iter().any(can)
+        };
+        self.is_allowed(config) && (answers.iter().any(can) || is_heard())
+    }
+
+    /// Every answer where request and answer are steps of their own: the caller is told nothing yet.
+    fn sent_answers(self) -> &'static [Answer] {
+        match self {
+            Self::Acquire | Self::Release | Self::ForeignRelease => &[(ReplyKind::Done, always)],
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[(ReplyKind::Done, is_contended)],
+            Self::Renew => &[
+                (ReplyKind::Done, always),
+                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+            ],
+            // A node executes an acquire, a release or a renewal.
+            Self::Execute => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_hold_twice),
+                (ReplyKind::NotHeld, always),
+                (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            // Besides the answers to every other execution: of a grant it depends on `WAIT`.
+            Self::Answer => &[
+                (ReplyKind::Acquired, |config| {
+                    // A client that knows of no replica asks for none, and a grant that is given back at once is not awaited.
+                    let gives_back = config.calls.interrupted_acquire == InterruptedAcquire::Release;
+                    config.cluster.wait_for == 0 || config.protocol.wait_rule == WaitRule::Any || gives_back
+                }),
+                (ReplyKind::Acknowledged, |config| config.cluster.wait_for > 0),
+                (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
+            ],
+            // Once enough replicas have it the node answers without this action, which is the time-out.
+            Self::Confirm => &[
+                (ReplyKind::Acknowledged, |config| {
+                    config.protocol.wait_rule == WaitRule::Any && config.cluster.replicas > 1
+                }),
+                (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
+            ],
+            _ => self.answers(),
+        }
+    }
+
+    /// Every answer to it.
+    fn answers(self) -> &'static [Answer] {
+        match self {
+            Self::Acquire => &[
+                (ReplyKind::Acquired, always),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            // Only a thread that was refused gets this far.
+            Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
+                (ReplyKind::Acquired, is_contended),
+                (ReplyKind::Busy, is_contended),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
+                &[(ReplyKind::Done, is_contended)]
+            }
+            Self::Confirm => {
+                &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
+            }
+            Self::Undo => &[
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_reenter),
+                (ReplyKind::NotHeld, can_lose_grant),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+            ],
+            Self::Work => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
+            Self::Release => &[
+                (ReplyKind::Released, always),
+                (ReplyKind::StillHeld, can_reenter),
+                (ReplyKind::NotHeld, can_lose_grant),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            // A stored holder that does not believe is one whose release a failover lost.
+            Self::ForeignRelease => &[
+                (ReplyKind::NotHeld, always),
+                (ReplyKind::Released, can_forget),
+                (ReplyKind::StillHeld, |config| can_forget(config) && can_reenter(config)),
+                (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_forget(config)),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            Self::ForceRelease => &[
+                (ReplyKind::ForceReleased, always),
+                (ReplyKind::NothingToRelease, always),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            Self::Renew => &[
+                (ReplyKind::Renewed, always),
+                (ReplyKind::RenewalMissed, can_lose_grant),
+                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::ReadOnly, can_be_demoted),
+            ],
+            // Steps of a split network.
+            Self::Execute | Self::Answer => &[],
+            Self::Abandon => &[(ReplyKind::Unknown, always)],
+            Self::Interrupt => &[(ReplyKind::Interrupted, always)],
+            Self::Discover
+            | Self::Register
+            | Self::Unregister
+            | Self::Resend
+            | Self::LoseRequest
+            | Self::LoseReply
+            | Self::Resume
+            | Self::Replicate
+            | Self::Promote
+            | Self::Resync
+            | Self::CrashClient
+            | Self::CrashThread
+            | Self::PauseClient
+            | Self::CrashNode
+            | Self::Demote
+            | Self::Fsync
+            | Self::Heal
+            | Self::RestartNode
+            | Self::CutLink
+            | Self::VanishKey
+            | Self::ClockJump
+            | Self::ClientClockJump
+            | Self::HandOver
+            | Self::Tick => &[(ReplyKind::Done, always)],
+        }
+    }
+}
+
+impl Happening {
+    /// Whether it can happen in a scenario like this one.
+    pub fn is_possible(self, config: &Config) -> bool {
+        let faults = &config.faults;
+        let has_watchdog = config.time.renew_every.is_some();
+        let sleeps = is_contended(config) && config.waits();
+        match self {
+            Self::Granted | Self::Wrote => true,
+            Self::Reentered => can_hold_twice(config),
+            Self::Refused => is_contended(config),
+            Self::Published => config.lock.facts().publishes(),
+            Self::FellAsleep => sleeps,
+            Self::LimitReached => sleeps && ActionKind::GiveUp.is_allowed(config),
+            Self::LeaseRenewed => has_watchdog,
+            Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
+            Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
+            Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
+            Self::EffectsLost => {
+                config.can_restart() || config.can_fail_over() && (faults.cut_link > 0 || !config.cluster.lag.is_zero())
+            }
+            // A replica that does not follow the new master yet lags behind it, however prompt the others are.
+            Self::GrantLost => {
+                let leaves_others = faults.crash_node > 1 || (faults.crash_node > 0 && faults.hand_over > 0);
+                let is_passed_over = config.cluster.replicas > 1 && leaves_others;
+                // By a clock that is ahead of the master's, a lease may be over when it arrives.
+                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
+                faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
+            }
+            Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
+            Self::StaleEffect => can_be_stale(config),
+            Self::MessageUnheard => sleeps && ActionKind::Deliver.is_allowed(config),
+            Self::SubscriptionLost => {
+                sleeps && config.lock.facts().publishes() && (faults.crash_node > 0 || config.can_fail_over())
+            }
+            Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
+            Self::ExecutedLate => config.can_miss_answers() || faults.interrupt > 0,
+            Self::OutcomeUnknown => {
+                let loses_wait = config.cluster.wait_for > 0 && (faults.crash_node > 0 || config.can_fail_over());
+                config.can_miss_answers() || faults.interrupt > 0 || loses_wait
+            }
+            Self::WriteRefused => counts_replicas(config) || can_be_demoted(config),
+            Self::TwoMasters => config.can_demote(),
+            Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
+            Self::HolderTold => {
+                has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
+            }
+        }
+    }
+}
+
+/// One value of a switch, and what shows that a run reached a point where it matters: which way the rule goes there is
+/// fixed by the scenario.
+#[derive(Clone, Copy, Debug)]
+pub struct SwitchValue {
+    /// The key of the scenario.
+    pub switch: &'static str,
+    /// Its value.
+    pub value: &'static str,
+    /// The answer that is given after the rule has read the switch.
+    pub shown_by: (ActionKind, ReplyKind),
+    /// Whether the scenario's switch has this value.
+    pub is_set: fn(&Config) -> bool,
+}
+
+/// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
+/// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
+pub const SWITCH_VALUES: [SwitchValue; 13] = [
+    SwitchValue {
+        switch: "promote",
+        value: "coordinated",
+        shown_by: (ActionKind::HandOver, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::Coordinated,
+    },
+    SwitchValue {
+        switch: "wait_rule",
+        value: "any",
+        shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
+        is_set: |config| config.protocol.wait_rule == WaitRule::Any,
+    },
+    SwitchValue {
+        switch: "wait_rule",
+        value: "all",
+        shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
+        is_set: |config| config.protocol.wait_rule == WaitRule::All,
+    },
+    SwitchValue {
+        switch: "renewal_timer",
+        value: "per-lock",
+        // The last hold is released, and the timer ends with it.
+        shown_by: (ActionKind::Release, ReplyKind::Released),
+        is_set: |config| has_timer(config, RenewalTimer::PerLock),
+    },
+    SwitchValue {
+        switch: "renewal_timer",
+        value: "shared",
+        shown_by: (ActionKind::Renew, ReplyKind::NothingToRenew),
+        is_set: |config| has_timer(config, RenewalTimer::Shared),
+    },
+    SwitchValue {
+        switch: "missed_renewal",
+        value: "lower-first",
+        shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
+        is_set: |config| config.protocol.missed_renewal == MissedRenewal::LowerFirst,
+    },
+    SwitchValue {
+        switch: "missed_renewal",
+        value: "stop-timer",
+        shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
+        is_set: |config| config.protocol.missed_renewal == MissedRenewal::StopTimer,
+    },
+    SwitchValue {
+        switch: "missed_renewal",
+        value: "tell-holder",
+        shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
+        is_set: |config| config.protocol.missed_renewal == MissedRenewal::TellHolder,
+    },
+    SwitchValue {
+        switch: "failed_renewal",
+        value: "retry",
+        shown_by: (ActionKind::Renew, ReplyKind::Unreachable),
+        is_set: |config| config.protocol.failed_renewal == FailedRenewal::Retry,
+    },
+    SwitchValue {
+        switch: "failed_renewal",
+        value: "forget",
+        shown_by: (ActionKind::Renew, ReplyKind::Unreachable),
+        is_set: |config| config.protocol.failed_renewal == FailedRenewal::Forget,
+    },
+    SwitchValue {
+        switch: "promote",
+        value: "any",
+        shown_by: (ActionKind::Promote, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::Any,
+    },
+    SwitchValue {
+        switch: "promote",
+        value: "most-data",
+        shown_by: (ActionKind::Promote, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::MostData,
+    },
+    SwitchValue {
+        switch: "promote",
+        value: "priority",
+        shown_by: (ActionKind::Promote, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::Priority,
+    },
+];
+
+impl SwitchValue {
+    /// Whether a scenario like this one can reach it.
+    pub fn is_possible(&self, config: &Config) -> bool {
+        let (action, reply) = self.shown_by;
+        (self.is_set)(config) && action.can_be_answered(reply, config)
+    }
+}
+
+/// Whether a master may find that too few replicas report to it.
+const fn counts_replicas(config: &Config) -> bool {
+    config.cluster.min_replicas > 0
+}
+
+/// Whether a node that a client takes for the master may have been demoted.
+const fn can_be_demoted(config: &Config) -> bool {
+    config.can_demote() || (config.cluster.replicas > 0 && config.faults.hand_over > 0)
+}
+
+/// Whether what a master wrote may be lost: by a failover, or by its own death.
+const fn can_forget(config: &Config) -> bool {
+    config.can_fail_over() || config.can_restart()
+}
+
+/// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.
+fn can_hold_twice(config: &Config) -> bool {
+    config.lock.facts().reentry.is_there() && (config.is_split() || can_reenter(config))
+}
+
+const fn always(_: &Config) -> bool {
+    true
+}
+
+fn has_timer(config: &Config, timer: RenewalTimer) -> bool {
+    config.time.renew_every.is_some() && config.protocol.renewal_timer == timer
+}
+
+/// Whether there is another thread that could hold.
+const fn has_rivals(config: &Config) -> bool {
+    config.clients.count > 1 || config.clients.threads > 1
+}
+
+/// Whether a thread can be refused: because of another holder or, where there is no re-entry, of itself.
+fn is_contended(config: &Config) -> bool {
+    has_rivals(config) || !config.lock.facts().reentry.is_there()
+}
+
+/// Whether an effect can be stale: from an earlier holder, or from one that entered a hold that a failover had kept for it
+/// and got no token by that.
+const fn can_be_stale(config: &Config) -> bool {
+    config.resource.is_some() && (has_rivals(config) || can_forget(config))
+}
+
+/// Whether the resource can refuse an effect.
+fn can_be_fenced_off(config: &Config) -> bool {
+    can_be_stale(config) && config.resource.is_some_and(|resource| resource.fenced)
+}
+
+/// Whether a thread can enter a hold that is stored for it: by re-entry, or because a failover lost its release.
+fn can_reenter(config: &Config) -> bool {
+    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || can_forget(config))
+}
+
+/// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a
+/// watchdog that runs beside its holder no lease ends; it may serve a dead thread first, and nobody after a forced release.
+const fn can_lose_grant(config: &Config) -> bool {
+    let faults = &config.faults;
+    let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
+    // Where requests can be late, a late release can end the next grant.
+    is_unattended || config.is_split() || can_forget(config) || is_taken
+}

@@ -1,0 +1,27 @@
+//! What must always be so, or come true in the end: one file per property, with its sentence, its source, its predicate and
+//! a mutant that breaks it; one table collects them.
+//!
+//! A property that was never put to the test is vacuous: each names the happening that puts it to the test
+//! ([`Property::antecedent`]).
+
+mod actions_reached;
+pub mod claim;
+mod counts_agree;
+mod effects_in_order;
+mod freed_after_crash;
+mod grant_survives;
+mod no_orphan;
+mod no_sleeping_waiter;
+mod one_believer;
+mod one_server_holder;
+mod only_holder_releases;
+mod renewed_while_held;
+pub mod table;
+mod tokens_increase;
+pub mod verdict;
+mod wait_limit_kept;
+mod waiter_served;
+
+pub use claim::{Claim, PropertyKind};
+pub use table::Property;
+pub use verdict::Verdict;

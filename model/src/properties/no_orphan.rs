@@ -1,0 +1,36 @@
+//! A lock that nobody believes in does not stay.
+
+use super::claim::{Claim, PropertyKind};
+use crate::config::sections::Config;
+use crate::locks::holder::Holder;
+use crate::mutants::Mutant;
+use crate::world::layout::Layout;
+use crate::world::state::World;
+
+/// What it claims.
+pub(super) const CLAIM: Claim = Claim {
+    id: "no-orphan",
+    kind: PropertyKind::Liveness,
+    sentence: "a lock that nobody believes in becomes free",
+    source: "Redisson lockWatchdogTimeout: the watchdog serves the process, not the thread that holds",
+    antecedent: None,
+    untested: "the stored holder always believes",
+    mutant: Mutant::LeaseNeverEnds,
+    applies,
+};
+
+fn applies(config: &Config) -> Result<(), &'static str> {
+    // A failover can lose a release, and so can a disk; nothing else leaves a lock behind whose holder does not believe.
+    let can_lose_release = config.is_split() || config.can_fail_over() || config.has_late_disk();
+    let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
+    if !can_lose_release && !can_die {
+        return Err("no holder dies and no failover loses a release: the stored holder always believes");
+    }
+    Ok(())
+}
+
+/// Whether it is still owed to this holder in this state.
+pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
+    let is_stored = || world.acting_master().is_some_and(|master| master.stored.is_held_by(holder));
+    !world.thread(holder).believes() && is_stored()
+}

@@ -1,0 +1,44 @@
+//! No waiter sleeps beside a free lock. Only a running client's waiter is meant: a paused one sleeps for another reason. What
+//! may wake it: a permit, a message, its own limit or timer that is due.
+
+use super::claim::{Claim, PropertyKind};
+use crate::client::state::Phase;
+use crate::config::sections::Config;
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::time::Timer;
+use crate::world::layout::Layout;
+use crate::world::state::World;
+
+/// What it claims.
+pub(super) const CLAIM: Claim = Claim {
+    id: "no-sleeping-waiter",
+    kind: PropertyKind::Safety,
+    sentence: "no waiter sleeps with the lock free and nothing under way that will wake it but the TTL timer",
+    source: "Redisson LockPubSub: a release wakes a waiter, the TTL timer is the fallback",
+    antecedent: Some(Happening::FellAsleep),
+    untested: "no waiter ever sleeps",
+    mutant: Mutant::ReleaseWithoutMessage,
+    applies,
+};
+
+fn applies(config: &Config) -> Result<(), &'static str> {
+    if !config.lock.facts().publishes() {
+        return Err("clients of this lock kind poll; none sleeps");
+    }
+    if !config.waits() {
+        return Err("no client waits: wait_limit in [time] is 0");
+    }
+    Ok(())
+}
+
+/// Whether it is so in this state.
+pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    let is_free = world.acting_master().is_some_and(|master| master.stored.is_free());
+    !is_free
+        || world.threads().all(|(_, client, thread)| {
+            let sleeps = client.is_running() && thread.phase == Phase::Waiting && thread.wake_in != Timer::DUE;
+            let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
+            !sleeps || will_be_woken
+        })
+}

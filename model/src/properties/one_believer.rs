@@ -1,0 +1,24 @@
+//! At most one believer: mutual exclusion as a user of the lock sees it.
+
+use super::claim::{Claim, PropertyKind, always};
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::world::layout::Layout;
+use crate::world::state::World;
+
+/// What it claims.
+pub(super) const CLAIM: Claim = Claim {
+    id: "one-believer",
+    kind: PropertyKind::Safety,
+    sentence: "at most one holder (one thread of one client) believes it holds",
+    source: "mutual exclusion, seen from the clients: what a user of RLock relies on",
+    antecedent: Some(Happening::Granted),
+    untested: "no thread is ever granted the lock",
+    mutant: Mutant::AcquireIgnoresHolder,
+    applies: always,
+};
+
+/// Whether it is so in this state.
+pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    world.believers().count() <= 1
+}

@@ -1,0 +1,27 @@
+//! At most one stored holder among the nodes that accept writes: mutual exclusion as Redis sees it.
+
+use super::claim::{Claim, PropertyKind, always};
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::world::layout::Layout;
+use crate::world::state::World;
+
+/// What it claims.
+pub(super) const CLAIM: Claim = Claim {
+    id: "one-server-holder",
+    kind: PropertyKind::Safety,
+    sentence: "no two nodes that accept writes store different unexpired holders",
+    source: "mutual exclusion, seen from Redis: one hash field `holder` under one key",
+    antecedent: Some(Happening::TwoMasters),
+    untested: "no two nodes ever act as master",
+    mutant: Mutant::PromoteBesideMaster,
+    applies: always,
+};
+
+/// Whether it is so in this state.
+pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
+    let masters = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref()).filter(|node| node.is_master());
+    let mut holders = masters.filter_map(|node| node.stored.holders().next()).map(|hold| hold.holder);
+    let first = holders.next();
+    holders.all(|holder| Some(holder) == first)
+}

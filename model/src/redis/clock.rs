@@ -1,0 +1,98 @@
+//! Clocks of nodes: what passes with a tick, and with a jump.
+//!
+//! Source: facts/redis.md, "Expiry and time": time is the wall clock, a forward jump ends locks early, a backward jump makes
+//! them outlive; every node has its own. A TTL that travels as an absolute time is judged by the receiver's clock. A key
+//! with 0 ticks left is alive, one tick later it is gone. A replica hides an expired key and never deletes it by itself;
+//! with all clocks alike that looks the same, so an expired key is simply gone.
+
+use super::layout::ServerLayout;
+use super::server::Server;
+use crate::config::sections::{Bound, Config, Ttls};
+use crate::locks::contract::{KeyFamily, Lock, Writes};
+use crate::locks::receipts::ReceiptStore;
+use crate::locks::stored::Stored;
+
+impl<Y: ServerLayout> Server<'_, Y> {
+    /// Whether the lock's key on the acting master expires when `ticks` pass.
+    pub(crate) fn expires(&self, ticks: i8) -> bool {
+        self.group.acting_master().is_some_and(|master| lapses(self.config, &master.stored, ticks))
+    }
+
+    /// One tick on every clock. Time runs while a node is down, on its disk as well (facts/redis.md: nothing expires while
+    /// loading, and then everything that is due).
+    pub(crate) fn tick(&mut self) -> Option<()> {
+        // Where all clocks are alike nobody can tell that a master sends what it deletes, and it is left out.
+        let must_tell = self.config.has_skew() && self.expires(1);
+        let config = self.config;
+        let context = config.lock_context();
+        self.group.failover_left = self.group.failover_left.later();
+        self.grow_silence();
+        for node in self.group.nodes.as_mut() {
+            node.stored = node.stored.later(context);
+            node.disk = node.disk.later(context);
+            for effect in node.queue.effects_mut() {
+                if config.cluster.ttls == Ttls::Absolute {
+                    effect.stored = effect.stored.later(context);
+                }
+                if !matches!(config.cluster.lag, Bound::Any) {
+                    effect.grow_older();
+                }
+            }
+        }
+        if must_tell { self.send_deletion(self.group.master) } else { Some(()) }
+    }
+
+    /// Whether the clock of this node can jump. Backward only that of a master: a replica deletes nothing by itself, and
+    /// would show again what it only hides.
+    pub(crate) fn can_jump(&self, node: u8) -> bool {
+        let jumping = self.group.node(node);
+        jumping.is_up() && (self.config.time.jump >= 0 || jumping.is_master())
+    }
+
+    /// Whether the lock's key on this node expires by a jump of its clock.
+    pub(crate) fn expires_by_jump(&self, node: u8) -> bool {
+        lapses(self.config, &self.group.node(node).stored, self.config.time.jump)
+    }
+
+    /// The clock of a node jumps.
+    pub(crate) fn jump(&mut self, node: u8) -> Option<()> {
+        let config = self.config;
+        let (context, jump) = (config.lock_context(), config.time.jump);
+        let is_over = self.expires_by_jump(node);
+        let jumping = self.group.node_mut(node);
+        jumping.ahead += jump;
+        jumping.stored = jumping.stored.pass(context, jump);
+        jumping.disk = jumping.disk.pass(context, jump);
+        if config.cluster.ttls == Ttls::Absolute {
+            for effect in jumping.queue.effects_mut() {
+                effect.stored = effect.stored.pass(context, jump);
+            }
+        }
+        if is_over { self.send_deletion(node) } else { Some(()) }
+    }
+
+    /// A master deletes what has expired, and sends that to its replicas: they do not look at the time themselves
+    /// (facts/redis.md, "Expiry and time").
+    pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
+        let deleting = self.group.node(master);
+        if master != self.group.master || !deleting.is_master() || deleting.is_cut() {
+            return Some(());
+        }
+        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock))
+    }
+}
+
+/// Whether the lock's key expires when `ticks` pass.
+fn lapses<L: Lock, R>(config: &Config, stored: &Stored<L, R>, ticks: i8) -> bool {
+    stored.lock.pass(config.lock_context(), ticks).1.has(KeyFamily::Lock)
+}
+
+/// What one node stores as another takes it over: its deadlines are times of the first one's clock.
+pub(super) fn taken_over<L: Lock, R: ReceiptStore>(
+    config: &Config,
+    stored: Stored<L, R>,
+    from_ahead: i8,
+    to_ahead: i8,
+) -> Stored<L, R> {
+    if from_ahead == to_ahead { stored } else { stored.pass(config.lock_context(), to_ahead - from_ahead) }
+}

@@ -1,0 +1,174 @@
+//! The state of the servers: one master with its replicas, and who is connected to them.
+
+use super::connections::Connection;
+use super::layout::{ServerLayout, StoredIn};
+use super::link_state::LinkState;
+use super::queue::Queue;
+use crate::config::sections::Config;
+use crate::locks::holder::Holder;
+use crate::locks::stored::Stored;
+use crate::slots::Slots;
+use crate::time::Timer;
+
+/// One master and its replicas.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Group<Y: ServerLayout> {
+    /// The acting master, or the last one if that is down.
+    pub master: u8,
+    /// Until the failover under way must be over; off: there is none, or there is no bound.
+    pub failover_left: Timer,
+    /// Every node.
+    pub nodes: Y::Nodes<Node<Y>>,
+    /// What the nodes keep for each client process.
+    pub connections: Y::Connections<Connection>,
+}
+
+/// One Redis process.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Node<Y: ServerLayout> {
+    /// What it is now.
+    pub role: Role,
+    /// What it stores. Of a dead master: what it stored, until a replica takes its place.
+    pub stored: StoredIn<Y>,
+    /// What its master has written and it has not applied yet.
+    pub queue: Queue<Y>,
+    /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
+    pub disk: StoredIn<Y>,
+    /// Its links to the other nodes.
+    pub links: LinkState,
+    /// Ticks of silence. Of a dead node: since it died. Of a replica: since its last report to its master. Of a master that
+    /// was replaced: since it last had enough replicas. Counted as far as a rule reads it.
+    pub silent_ticks: u8,
+    /// Ticks by which its clock is ahead of the clocks that never jumped; negative: behind.
+    pub ahead: i8,
+}
+
+/// What a node is now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Role {
+    /// The scenario has no such node.
+    Absent,
+    /// It accepts writes.
+    Master,
+    /// It follows the master.
+    Replica,
+    /// It runs, but does not follow the new master yet.
+    Unsynced,
+    /// It is dead.
+    Down,
+    /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
+    DownReplica,
+}
+
+impl<Y: ServerLayout> Node<Y> {
+    /// A node that the scenario does not have.
+    pub fn absent() -> Self {
+        Self {
+            role: Role::Absent,
+            stored: Stored::default(),
+            queue: Queue::empty(),
+            disk: Stored::default(),
+            links: LinkState::CONNECTED,
+            silent_ticks: 0,
+            ahead: 0,
+        }
+    }
+
+    /// Whether it is cut off from the other nodes, and from the authority that decides on failovers. Clients still reach
+    /// it.
+    pub const fn is_cut(&self) -> bool {
+        self.links.is_cut()
+    }
+
+    /// Whether it accepts writes.
+    pub fn is_master(&self) -> bool {
+        self.role == Role::Master
+    }
+
+    /// Whether it is a replica, of whichever master.
+    pub const fn is_replica(&self) -> bool {
+        matches!(self.role, Role::Replica | Role::Unsynced)
+    }
+
+    /// Whether its process runs.
+    pub const fn is_up(&self) -> bool {
+        matches!(self.role, Role::Master | Role::Replica | Role::Unsynced)
+    }
+
+    /// Whether its process is dead.
+    pub const fn is_dead(&self) -> bool {
+        matches!(self.role, Role::Down | Role::DownReplica)
+    }
+
+    /// Whether a failover may promote it.
+    pub const fn is_candidate(&self) -> bool {
+        self.is_replica() && !self.is_cut()
+    }
+}
+
+impl<Y: ServerLayout> Group<Y> {
+    /// The first moment: the first node is the master, nothing is stored, nobody is connected.
+    pub fn initial(config: &Config) -> Self {
+        let nodes = Y::Nodes::from_fn(|node| {
+            let role = match node {
+                0 => Role::Master,
+                _ if node < usize::from(config.nodes()) => Role::Replica,
+                _ => Role::Absent,
+            };
+            Node { role, ..Node::absent() }
+        });
+        let connections = Y::Connections::from_fn(|_| Connection::NONE);
+        Self { master: 0, failover_left: Timer::OFF, nodes, connections }
+    }
+
+    /// A node.
+    pub fn node(&self, node: u8) -> &Node<Y> {
+        &self.nodes.as_ref()[usize::from(node)]
+    }
+
+    /// A node.
+    pub fn node_mut(&mut self, node: u8) -> &mut Node<Y> {
+        &mut self.nodes.as_mut()[usize::from(node)]
+    }
+
+    /// Every node with its number.
+    pub fn numbered(&self) -> impl Iterator<Item = (u8, &Node<Y>)> {
+        (0u8..).zip(self.nodes.as_ref())
+    }
+
+    /// The acting master; `None` while there is none.
+    pub fn acting_master(&self) -> Option<&Node<Y>> {
+        Some(self.node(self.master)).filter(|node| node.is_master())
+    }
+
+    /// What the nodes keep for a client process.
+    pub fn connection(&self, client: u8) -> &Connection {
+        &self.connections.as_ref()[usize::from(client)]
+    }
+
+    /// What the nodes keep for a client process.
+    pub(crate) fn connection_mut(&mut self, client: u8) -> &mut Connection {
+        &mut self.connections.as_mut()[usize::from(client)]
+    }
+
+    /// The node at which this holder's `WAIT` is open.
+    pub fn waits_at(&self, holder: Holder) -> Option<u8> {
+        self.connection(holder.client()).waits_at(holder.thread())
+    }
+
+    /// The replicas that a master considers connected: what `INFO` counts, and whom `WAIT` asks.
+    pub fn connected_replicas(&self, master: u8) -> impl Iterator<Item = u8> {
+        let is_followed = master == self.master && !self.node(master).is_cut();
+        let links = self.node(master).links;
+        let is_connected = move |(index, node): &(u8, &Node<Y>)| {
+            *index != master && (is_followed && node.role == Role::Replica || links.is_half_open_to(*index))
+        };
+        self.numbered().filter(is_connected).map(|(index, _)| index)
+    }
+
+    /// How many replicas a master considers connected.
+    pub fn count_connected(&self, master: u8) -> u8 {
+        u8::try_from(self.connected_replicas(master).count()).unwrap_or(u8::MAX)
+    }
+}

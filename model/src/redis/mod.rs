@@ -1,0 +1,23 @@
+//! The server side: nodes, replication, failover, disks, clocks, and what the nodes keep for those connected to them.
+//!
+//! It knows nodes and locks, never a client. A rule works on a [`Server`](server::Server); requests come in by
+//! `Server::execute`, and what clients must hear of is returned.
+
+pub(crate) mod clock;
+pub mod connections;
+pub(crate) mod disk;
+pub mod failover;
+pub mod group;
+pub mod layout;
+pub mod link_state;
+pub mod partition;
+pub mod queue;
+pub(crate) mod replication;
+pub(crate) mod server;
+mod wait;
+
+pub use connections::Connection;
+pub use group::{Group, Node, Role};
+pub use layout::{ServerLayout, StoredIn};
+pub use link_state::LinkState;
+pub use queue::{Effect, Queue};

@@ -1,0 +1,112 @@
+//! The replication queue of one replica: effects that its master has written and that it has not applied yet.
+
+use super::layout::{ServerLayout, StoredIn};
+use crate::limits::MAX_TICKS;
+use crate::slots::Slots;
+
+/// Effects under way to one replica, oldest first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Queue<Y: ServerLayout> {
+    len: u8,
+    /// Free cells are in their default.
+    effects: Y::Queue<Effect<Y>>,
+}
+
+/// One effect: everything that one script wrote.
+///
+/// It holds what it leaves at its master: effects are applied in order over the same prefix, so that is the same as the
+/// writes themselves (Redis sends them as one `MULTI … EXEC`, TTLs as absolute times; facts/redis.md).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Effect<Y: ServerLayout> {
+    /// What the replica stores once it is applied.
+    pub stored: StoredIn<Y>,
+    /// Ticks since it was written, counted only where the scenario bounds the lag, and two flags.
+    bits: u8,
+}
+
+impl<Y: ServerLayout> Queue<Y> {
+    /// Nothing under way.
+    pub fn empty() -> Self {
+        Self { len: 0, effects: Y::Queue::from_fn(|_| Effect::default()) }
+    }
+
+    /// How many effects are under way.
+    pub const fn len(&self) -> u8 {
+        self.len
+    }
+
+    /// Whether none is.
+    pub const fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// The effects under way, oldest first.
+    pub fn effects(&self) -> &[Effect<Y>] {
+        &self.effects.as_ref()[..usize::from(self.len)]
+    }
+
+    /// The effects under way, to change them.
+    pub(crate) fn effects_mut(&mut self) -> &mut [Effect<Y>] {
+        &mut self.effects.as_mut()[..usize::from(self.len)]
+    }
+
+    /// One effect more. `None`: there is no room.
+    #[must_use]
+    pub(super) fn push(&mut self, effect: Effect<Y>) -> Option<()> {
+        *self.effects.as_mut().get_mut(usize::from(self.len))? = effect;
+        self.len += 1;
+        Some(())
+    }
+
+    /// Takes the oldest effect out; `None`: there is none.
+    pub(super) fn pop(&mut self) -> Option<Effect<Y>> {
+        self.len = self.len.checked_sub(1)?;
+        let effects = self.effects.as_mut();
+        let next = effects[0];
+        effects.copy_within(1.., 0);
+        effects[usize::from(self.len)..].fill(Effect::default());
+        Some(next)
+    }
+}
+
+impl<Y: ServerLayout> Effect<Y> {
+    const AWAITED: u8 = 1 << 7;
+    const KEEPS_LOCK: u8 = 1 << 6;
+    const AGE: u8 = Self::KEEPS_LOCK - 1;
+
+    /// Written just now. `keeps_lock`: neither content nor TTL of the lock's key was written.
+    pub(super) const fn new(stored: StoredIn<Y>, keeps_lock: bool) -> Self {
+        Self { stored, bits: if keeps_lock { Self::KEEPS_LOCK } else { 0 } }
+    }
+
+    /// Ticks since it was written, as far as they are counted.
+    pub const fn age(&self) -> u8 {
+        self.bits & Self::AGE
+    }
+
+    /// Whether neither content nor TTL of the lock's key was written.
+    pub(super) const fn keeps_lock(&self) -> bool {
+        self.bits & Self::KEEPS_LOCK != 0
+    }
+
+    /// A tick has passed.
+    pub(super) const fn grow_older(&mut self) {
+        const { assert!(MAX_TICKS < Self::AGE, "a lag has room beside the flags") };
+        self.bits += 1;
+    }
+
+    /// Whether it is a grant whose caller waits for replicas to have it.
+    pub const fn is_awaited(&self) -> bool {
+        self.bits & Self::AWAITED != 0
+    }
+
+    /// Its caller waits for it, or does not any more.
+    pub(super) const fn set_awaited(&mut self, is_awaited: bool) {
+        self.bits = self.bits & !Self::AWAITED | if is_awaited { Self::AWAITED } else { 0 };
+    }
+
+    /// Age and flags as a byte, for hashing.
+    pub(crate) const fn byte(&self) -> u8 {
+        self.bits
+    }
+}

@@ -1,0 +1,121 @@
+//! How a write reaches the replicas: later.
+//!
+//! The reply is sent before any replica has the write; one script is one effect (facts/redis.md, "Replication").
+
+use super::clock::taken_over;
+use super::connections::WaitAnswers;
+use super::group::{Group, Role};
+use super::layout::{ServerLayout, StoredIn};
+use super::queue::Effect;
+use super::server::Server;
+use crate::config::sections::{Bound, Config, Ttls};
+use crate::locks::contract::{KeyFamily, Lock, Writes};
+use crate::locks::holder::Holder;
+use crate::locks::receipts::{Receipt, ReceiptStore};
+use crate::locks::stored::Stored;
+use crate::mutants::Mutant;
+use crate::notes::Happening;
+use crate::time::Timer;
+
+impl<Y: ServerLayout> Server<'_, Y> {
+    /// A master stores a value and sends it to its replicas. `None`: too many effects are under way already, so this cannot
+    /// happen yet.
+    pub(super) fn write(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+        self.notes.happened(Happening::Wrote);
+        let before = core::mem::replace(&mut self.group.node_mut(master).stored, stored);
+        // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone.
+        if master != self.group.master || self.group.node(master).is_cut() {
+            return Some(());
+        }
+        let sent = match self.config.cluster.ttls {
+            Ttls::Absolute => stored,
+            Ttls::Relative => stored.with_written_ttls(before),
+        };
+        self.send(master, sent, writes)
+    }
+
+    /// The replicas of the acting master are sent this effect.
+    pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+        let config = self.config;
+        let ahead = self.group.node(master).ahead;
+        let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
+        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+            // A time that is left is the same on every clock; a deadline is not.
+            let stored = match config.cluster.ttls {
+                Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
+                Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
+            };
+            let effect = Effect::new(stored, keeps_lock);
+            if config.cluster.lag.is_zero() {
+                apply(config, &mut node.stored, &effect);
+            } else {
+                node.queue.push(effect)?;
+            }
+        }
+        Some(())
+    }
+
+    /// A replica applies the next effect.
+    pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
+        self.group.acting_master()?;
+        let replica = self.group.node_mut(node);
+        if replica.role != Role::Replica {
+            return None;
+        }
+        let next = replica.queue.pop()?;
+        apply(self.config, &mut replica.stored, &next);
+        Some(self.acknowledge(node))
+    }
+
+    /// The client has the reply to a release, and deletes its receipt: a `DEL` that nobody waits for. It is executed at
+    /// once: a late one changes nothing that anybody reads. Where the node refuses to write, the receipt stays until it
+    /// expires.
+    pub(crate) fn drop_receipt(&mut self, node: u8, holder: Holder, id: u8) -> Option<()> {
+        let before = self.group.node(node).stored;
+        if before.receipts.find(holder, id).is_none() || self.refusal(node).is_some() {
+            return Some(());
+        }
+        let stored = Stored { receipts: before.receipts.without(holder, id), ..before };
+        self.write(node, stored, Writes::NONE.content(KeyFamily::Receipt).ttl(KeyFamily::Receipt))
+    }
+
+    /// The key vanishes without a message: evicted because memory is short, or deleted by hand. The master tells its
+    /// replicas, as of any write, and no waiter (facts/redis.md, "Pub/sub, memory, durability").
+    pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        if !master.is_master() || master.stored.is_free() {
+            return None;
+        }
+        let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
+        self.write(node, stored, Writes::NONE.key(KeyFamily::Lock))
+    }
+}
+
+/// A replica applies an effect. Where TTLs travel as the time that is left, a key whose TTL was not written keeps the
+/// replica's own: a receipt that was over there is not left once more by the next write.
+fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effect<Y>) {
+    if config.is_mutated(Mutant::ReplicaDropsEffect) {
+        return;
+    }
+    let told = effect.stored;
+    let is_relative = config.cluster.ttls == Ttls::Relative;
+    let receipts = if config.is_mutated(Mutant::ReceiptNotReplicated) {
+        own.receipts
+    } else if is_relative {
+        told.receipts.changed(|receipt: Receipt| {
+            let is_written = receipt.remaining != Timer::OFF;
+            own.receipts.find(receipt.holder, receipt.id).or(Some(receipt).filter(|_| is_written))
+        })
+    } else {
+        told.receipts
+    };
+    let keeps_lock = effect.keeps_lock() && !told.is_free() && is_relative;
+    let lock = if keeps_lock { own.lock } else { told.lock };
+    *own = Stored { lock, receipts };
+}
+
+/// Whether time must wait for a replica.
+pub(crate) fn has_due_effect<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
+    let Bound::Ticks(lag) = config.cluster.lag else { return false };
+    group.nodes.as_ref().iter().any(|node| node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag))
+}

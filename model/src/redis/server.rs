@@ -1,0 +1,118 @@
+//! What a rule of the server side works on, and how a node executes a request.
+
+use super::group::Group;
+use super::layout::ServerLayout;
+use crate::config::sections::Config;
+use crate::locks::contract::{Lock, LockReply, LockRequest, Publish};
+use crate::locks::holder::Holder;
+use crate::locks::receipts::{Receipt, ReceiptStore};
+use crate::locks::stored::Stored;
+use crate::mutants::Mutant;
+use crate::notes::{Breach, Happening, Notes};
+use crate::reply::Reply;
+use crate::time::Timer;
+
+/// What a rule of the server side works on: the group, and what is noted. It knows nodes, locks and connections, never a
+/// client.
+pub(crate) struct Server<'a, Y: ServerLayout> {
+    pub(crate) config: &'a Config,
+    pub(crate) group: &'a mut Group<Y>,
+    pub(crate) notes: &'a mut Notes,
+}
+
+/// What a node did.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Executed {
+    /// What it replies.
+    pub(crate) reply: Reply,
+    /// Of a grant: whether its holder entered once more.
+    pub(crate) is_reentry: bool,
+    /// Whether an unlock message was published to everybody who is subscribed on the node.
+    pub(crate) is_published: bool,
+}
+
+impl Executed {
+    const fn replying(reply: Reply) -> Self {
+        Self { reply, is_reentry: false, is_published: false }
+    }
+}
+
+impl<Y: ServerLayout> Server<'_, Y> {
+    /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `None`: it
+    /// cannot be executed yet (too many effects are under way, or there is no room for a receipt).
+    pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8) -> Option<Executed> {
+        let before = self.group.node(node).stored;
+        if let LockRequest::Release(holder) = request
+            && receipt > 0
+            && !self.config.is_mutated(Mutant::ReceiptIgnored)
+            && let Some(found) = before.receipts.find(holder, receipt)
+        {
+            self.notes.happened(Happening::ReceiptFound);
+            return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
+        }
+        let outcome = before.lock.execute(self.config.lock_context(), request);
+        if let LockRequest::Renew(holder) | LockRequest::Release(holder) = request {
+            self.note_foreign(&before, outcome.stored, holder);
+        }
+        if outcome.writes.is_command()
+            && let Some(refusal) = self.refusal(node)
+        {
+            self.notes.happened(Happening::WriteRefused);
+            return Some(Executed::replying(refusal));
+        }
+        let (reply, happening) = Self::reply_of(outcome.reply);
+        if let Some(happening) = happening {
+            self.notes.happened(happening);
+        }
+        if outcome.writes.any() {
+            let receipts = match (request, reply) {
+                (LockRequest::Release(holder), Reply::Released | Reply::StillHeld) if receipt > 0 => {
+                    let freed = reply == Reply::Released;
+                    let remaining = Timer::ticks(self.config.calls.receipt);
+                    let left = Receipt { holder, id: receipt, freed, remaining };
+                    before.receipts.without(holder, receipt).with(left)?
+                }
+                _ => before.receipts,
+            };
+            self.write(node, Stored { lock: outcome.stored, receipts }, outcome.writes)?;
+        }
+        let is_published = match outcome.publish {
+            Some(Publish::Unlock) => !self.config.is_mutated(Mutant::ReleaseWithoutMessage),
+            None => false,
+        };
+        if is_published {
+            self.notes.happened(Happening::Published);
+        }
+        let is_reentry = outcome.reply == LockReply::Reentered;
+        Some(Executed { reply, is_reentry, is_published })
+    }
+
+    /// What the caller is told, and what is noted.
+    const fn reply_of(reply: LockReply) -> (Reply, Option<Happening>) {
+        match reply {
+            LockReply::Acquired => (Reply::Acquired, Some(Happening::Granted)),
+            LockReply::Reentered => (Reply::Acquired, Some(Happening::Reentered)),
+            LockReply::Busy { remaining } => {
+                (Reply::Busy { remaining_ticks: remaining.left() }, Some(Happening::Refused))
+            }
+            LockReply::Renewed => (Reply::Renewed, Some(Happening::LeaseRenewed)),
+            LockReply::RenewalMissed => (Reply::RenewalMissed, Some(Happening::RenewalWasMissed)),
+            LockReply::Released => (Reply::Released, None),
+            LockReply::StillHeld => (Reply::StillHeld, None),
+            LockReply::NotHeld => (Reply::NotHeld, None),
+            LockReply::ForceReleased => (Reply::ForceReleased, None),
+            LockReply::NothingToRelease => (Reply::NothingToRelease, None),
+        }
+    }
+
+    /// Notes a release or renewal by somebody who is not a stored holder, and whether it changed anything.
+    fn note_foreign(&mut self, before: &Stored<Y::Lock, Y::Receipts>, after: Y::Lock, holder: Holder) {
+        if before.is_held_by(holder) {
+            return;
+        }
+        self.notes.happened(Happening::ForeignAttempt);
+        if before.lock != after {
+            self.notes.broke(Breach::ForeignChange);
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! `WAIT` on the server side: which replicas have acknowledged what a connection wrote last, and when the answer is given.
+//!
+//! On time-out it answers the smaller number, and the write stays (facts/redis.md, "Replication"). The time-out is shorter
+//! than a tick (Redisson's is a second): the answer may come at any moment, and comes before time passes.
+
+use super::connections::WaitAnswers;
+use super::group::Role;
+use super::layout::ServerLayout;
+use super::server::Server;
+use crate::limits::MAX_THREADS;
+use crate::locks::holder::Holder;
+use crate::slots::Slots;
+
+impl<Y: ServerLayout> Server<'_, Y> {
+    /// A master has stored a grant, and its holder sends `WAIT`. `asks_for`: the node answers as soon as that many replicas
+    /// have the grant; 0: only the number at the time-out can be seen.
+    pub(crate) fn open_wait(&mut self, holder: Holder, master: u8, asks_for: u8) -> WaitAnswers {
+        self.group.connection_mut(holder.client()).open_wait(holder.thread(), master, asks_for);
+        // The grant was written last. Renewals of a hold that was there before may follow it, on another connection.
+        if master == self.group.master && !self.group.node(master).is_cut() {
+            for node in self.group.nodes.as_mut() {
+                if let Some(last) = node.queue.effects_mut().last_mut() {
+                    last.set_awaited(true);
+                }
+            }
+        }
+        let nodes = u8::try_from(Y::Nodes::<u8>::LEN).unwrap_or(u8::MAX);
+        (0..nodes).fold(WaitAnswers::default(), |answers, node| answers.and(self.acknowledge(node)))
+    }
+
+    /// A replica has applied an effect, or copied everything: it acknowledges each grant that is not under way to it any
+    /// more. Which `WAIT`s are answered by that.
+    pub(super) fn acknowledge(&mut self, node: u8) -> WaitAnswers {
+        let mut answers = WaitAnswers::default();
+        let master = self.group.master;
+        if self.config.cluster.wait_for == 0
+            || self.group.node(node).role != Role::Replica
+            || self.group.node(master).is_cut()
+        {
+            return answers;
+        }
+        let queue = self.group.node(node).queue;
+        let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
+        for client in 0..connections {
+            for holder in (0..MAX_THREADS).map(|thread| Holder::new(client, thread)) {
+                let is_under_way =
+                    || queue.effects().iter().any(|effect| effect.is_awaited() && effect.stored.is_held_by(holder));
+                if self.group.waits_at(holder) == Some(master) && !is_under_way() {
+                    self.group.connection_mut(client).note_acknowledged(holder.thread(), node);
+                    let asks_for = self.group.connection(client).asks_for(holder.thread());
+                    let replicas = self.acknowledged(holder, master);
+                    if asks_for > 0 && replicas >= asks_for {
+                        self.close_wait(holder);
+                        answers.note(holder, replicas);
+                    }
+                }
+            }
+        }
+        answers
+    }
+
+    /// How many replicas have acknowledged the grant and are still connected to that master.
+    pub(crate) fn acknowledged(&self, holder: Holder, master: u8) -> u8 {
+        let connection = self.group.connection(holder.client());
+        let is_acknowledged = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
+        let have = self.group.connected_replicas(master).filter(is_acknowledged).count();
+        u8::try_from(have).unwrap_or(u8::MAX)
+    }
+
+    /// This `WAIT` is answered, or its connection is gone.
+    pub(crate) fn close_wait(&mut self, holder: Holder) {
+        self.group.connection_mut(holder.client()).close_wait(holder.thread());
+        for node in self.group.nodes.as_mut() {
+            for effect in node.queue.effects_mut().iter_mut().filter(|effect| effect.stored.is_held_by(holder)) {
+                effect.set_awaited(false);
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! What the party that acts in a step observes.
+
+use serde::{Deserialize, Serialize};
+
+/// Declares the replies, once with what they tell and once without.
+macro_rules! replies {
+    ($($(#[$doc:meta])* $reply:ident $({ $(#[$field_doc:meta])* $field:ident: $type:ty })? = $name:literal,)+) => {
+        /// What the party that acted observes.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(tag = "reply", rename_all = "snake_case", deny_unknown_fields)]
+        pub enum Reply {
+            $($(#[$doc])* $reply $({ $(#[$field_doc])* $field: $type })?,)+
+        }
+
+        /// A reply without its numbers: what coverage counts.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[repr(u8)]
+        pub enum ReplyKind {
+            $($(#[$doc])* $reply,)+
+        }
+
+        impl ReplyKind {
+            /// Every kind, in the order of [`Reply`].
+            pub const ALL: [Self; [$(Self::$reply),+].len()] = [$(Self::$reply),+];
+
+            /// The word for it in traces and reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$reply => $name,)+
+                }
+            }
+        }
+
+        impl Reply {
+            /// Which reply it is.
+            pub const fn kind(self) -> ReplyKind {
+                match self {
+                    $(Self::$reply { .. } => ReplyKind::$reply,)+
+                }
+            }
+        }
+    };
+}
+
+replies! {
+    /// Nothing to observe.
+    Done = "done",
+    /// The caller holds the lock now.
+    Acquired = "acquired",
+    /// Somebody else holds the lock.
+    Busy {
+        /// Until the key expires if nobody does anything; `None`: it has no TTL.
+        remaining_ticks: Option<u8>
+    } = "busy",
+    /// The lock is free.
+    Released = "released",
+    /// One hold less, but not the last.
+    StillHeld = "still_held",
+    /// The caller does not hold it; nothing was changed.
+    NotHeld = "not_held",
+    /// The lease is complete again.
+    Renewed = "renewed",
+    /// The caller does not hold the lock any more; nothing was changed.
+    RenewalMissed = "renewal_missed",
+    /// There was nothing to renew; the timer stops.
+    NothingToRenew = "nothing_to_renew",
+    /// The master that this client knows does not answer.
+    Unreachable = "unreachable",
+    /// There was a lock, and it was deleted.
+    ForceReleased = "force_released",
+    /// There was no lock to delete.
+    NothingToRelease = "nothing_to_release",
+    /// Enough replicas have the grant.
+    Acknowledged {
+        /// How many.
+        replicas: u8
+    } = "acknowledged",
+    /// Too few replicas have the grant.
+    TooFewReplicas {
+        /// How many.
+        replicas: u8
+    } = "too_few_replicas",
+    /// The resource accepted the effect.
+    Accepted = "accepted",
+    /// The resource rejected the effect: it has seen a newer token.
+    Rejected = "rejected",
+    /// The master refused to write: too few replicas have reported to it lately.
+    NotEnoughReplicas = "not_enough_replicas",
+    /// The node refused to write: it is a replica now.
+    ReadOnly = "read_only",
+    /// No answer came in time: the request may have been executed or not.
+    Unknown = "unknown",
+    /// The thread was interrupted; it does not know the outcome.
+    Interrupted = "interrupted",
+}

@@ -1,0 +1,73 @@
+//! Times of the model: offsets from now, in ticks.
+
+use core::fmt;
+
+/// A countdown: it reaches 0 and stays there, or it is off. At 0 it is due: a key with 0 ticks left is still there, a
+/// client's timer with 0 ticks left is about to fire.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Timer(u8);
+
+impl Timer {
+    /// Not running.
+    pub const OFF: Self = Self(u8::MAX);
+    /// Due now.
+    pub const DUE: Self = Self(0);
+
+    /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
+    pub const fn ticks(ticks: u8) -> Self {
+        Self(ticks)
+    }
+
+    /// Due in this many ticks; `None`: off.
+    pub const fn optional(ticks: Option<u8>) -> Self {
+        match ticks {
+            Some(ticks) => Self(ticks),
+            None => Self::OFF,
+        }
+    }
+
+    /// The ticks left; `None` when off.
+    pub const fn left(self) -> Option<u8> {
+        if self.0 == Self::OFF.0 { None } else { Some(self.0) }
+    }
+
+    /// As a byte, for hashing.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
+    }
+
+    /// Whether it is due.
+    pub const fn is_due(self) -> bool {
+        self.0 == 0
+    }
+
+    /// The same deadline on a clock that has moved forward by `ticks` (backward if negative). `None`: the deadline has
+    /// passed. A timer that is off stays off.
+    pub(crate) fn moved(self, ticks: i8) -> Option<Self> {
+        match self.left() {
+            None => Some(self),
+            Some(left) => u8::try_from(i16::from(left) - i16::from(ticks)).ok().map(Self),
+        }
+    }
+
+    /// One tick later. A due timer stays due: it is overdue, and nothing depends on by how much.
+    #[must_use]
+    pub const fn later(self) -> Self {
+        if self.0 == Self::OFF.0 { self } else { Self(self.0.saturating_sub(1)) }
+    }
+}
+
+impl Default for Timer {
+    fn default() -> Self {
+        Self::OFF
+    }
+}
+
+impl fmt::Debug for Timer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.left() {
+            Some(left) => write!(f, "{left}"),
+            None => f.write_str("off"),
+        }
+    }
+}

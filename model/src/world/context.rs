@@ -1,0 +1,65 @@
+//! What a rule works on that needs both sides: the scenario, the world, and what is noted.
+
+use super::layout::Layout;
+use super::state::World;
+use crate::client::due::{ProcessView, Reach};
+use crate::client::process::Process;
+use crate::config::sections::Config;
+use crate::notes::Notes;
+use crate::redis::server::Server;
+
+/// What a rule works on that needs both sides. Rules of one side get their part of it: a [`Server`] or a [`Process`].
+pub(crate) struct Context<'a, Y: Layout> {
+    pub(crate) config: &'a Config,
+    pub(crate) world: &'a mut World<Y>,
+    pub(crate) notes: &'a mut Notes,
+}
+
+impl<Y: Layout> Context<'_, Y> {
+    /// The server side.
+    #[inline]
+    pub(crate) fn server(&mut self) -> Server<'_, Y> {
+        Server { config: self.config, group: self.world.group_mut(), notes: self.notes }
+    }
+
+    /// A rule of the client side, for one client. If its last waiter has left, it unsubscribes.
+    #[inline]
+    pub(crate) fn process<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>) -> T) -> T {
+        let index = usize::from(client);
+        let mut process = Process {
+            config: self.config,
+            client: &mut self.world.clients.as_mut()[index],
+            in_flight: &mut self.world.in_flight.as_mut()[index],
+            notes: self.notes,
+            unsubscribes: false,
+        };
+        let result = rule(&mut process);
+        if process.unsubscribes {
+            self.world.group_mut().connection_mut(client).set_subscription(None);
+        }
+        result
+    }
+}
+
+impl<Y: Layout> World<Y> {
+    /// One client, to look at.
+    #[inline]
+    pub(super) fn view<'a>(&'a self, config: &'a Config, client: u8) -> ProcessView<'a, Y::InFlight> {
+        let index = usize::from(client);
+        ProcessView { config, client: &self.clients.as_ref()[index], in_flight: &self.in_flight.as_ref()[index] }
+    }
+
+    /// What a client reaches of the servers.
+    #[inline]
+    pub(super) fn reach(&self, client: u8) -> Reach {
+        let known = self.node(self.client(client).master());
+        Reach { is_up: known.is_up(), is_master: known.is_master() }
+    }
+
+    /// Whether a client's subscription has ended although it still has waiters.
+    pub fn has_lost_subscription(&self, config: &Config, client: u8) -> bool {
+        config.lock.facts().publishes()
+            && self.client(client).uses_wakeup_entry()
+            && self.group().connection(client).subscription().is_none()
+    }
+}

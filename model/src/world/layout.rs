@@ -1,0 +1,156 @@
+//! How much room a world has: the types it is made of, chosen by the scenario.
+//!
+//! A small world is a small value: that is what makes the search fast. Each layout is a copy of the whole engine in the
+//! binary, so there are few.
+
+use core::fmt::Debug;
+use core::hash::Hash;
+use core::marker::PhantomData;
+
+use crate::client::requests::{InFlight, Requests};
+use crate::config::sections::Config;
+use crate::limits::{MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_REPLICAS};
+use crate::locks::contract::Lock;
+use crate::locks::kind::WithKind;
+use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
+use crate::redis::layout::ServerLayout;
+use crate::slots::{Slots, Value};
+
+/// The types that a [`World`](crate::World) is made of.
+pub trait Layout: ServerLayout {
+    /// What one client has in flight.
+    type InFlight: InFlight;
+    /// One value per client process.
+    type Clients<T: Value>: Slots<T>;
+    /// One value per group.
+    type Groups<T: Value>: Slots<T>;
+    /// A bit for each action that can happen in some world of this layout.
+    type ActionBits: Slots<u64>;
+}
+
+/// Whether request and answer are one step or steps of their own: what has to be remembered of them.
+pub trait NetworkLayout: Copy + Default + Eq + Ord + Hash + Debug + Send + Sync + 'static {
+    /// What one client has in flight.
+    type InFlight: InFlight;
+    /// The release receipts that a node keeps: nobody can ever read one where request and answer are one step.
+    type Receipts: ReceiptStore;
+}
+
+/// Request and answer are one step.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Atomic;
+
+/// Request and answer are steps of their own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Split;
+
+impl NetworkLayout for Atomic {
+    type InFlight = ();
+    type Receipts = NoReceipts;
+}
+
+impl NetworkLayout for Split {
+    type InFlight = Requests;
+    type Receipts = Receipts;
+}
+
+/// A lock of kind `L` in a network `M`, for `C` clients and `N` nodes, with `E` effects under way to each; `W` words of
+/// bits name their actions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Room<L, M, const C: usize, const N: usize, const E: usize, const W: usize>(PhantomData<(L, M)>);
+
+impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize> ServerLayout
+    for Room<L, M, C, N, E, W>
+{
+    type Lock = L;
+    type Receipts = M::Receipts;
+    type Nodes<T: Value> = [T; N];
+    type Queue<T: Value> = [T; E];
+    type Connections<T: Value> = [T; C];
+}
+
+impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, const W: usize> Layout
+    for Room<L, M, C, N, E, W>
+{
+    type InFlight = M::InFlight;
+    type Clients<T: Value> = [T; C];
+    type Groups<T: Value> = [T; MAX_GROUPS as usize];
+    type ActionBits = [u64; W];
+}
+
+/// Effects under way to one replica.
+const QUEUE: usize = MAX_EFFECTS_UNDER_WAY as usize;
+/// Words of bits for the actions of two clients and three nodes, and of the largest world.
+const FEW_ACTIONS: usize = 3;
+const MANY_ACTIONS: usize = 5;
+
+/// One client process or two, and a node without replicas.
+pub type Alone<L, M> = Room<L, M, 2, 1, 0, FEW_ACTIONS>;
+/// Two processes, and a master with one replica.
+pub type Pair<L, M> = Room<L, M, 2, 2, QUEUE, FEW_ACTIONS>;
+/// Two processes, and a master with two replicas.
+pub type Trio<L, M> = Room<L, M, 2, 3, QUEUE, FEW_ACTIONS>;
+/// Many processes, and a node without replicas.
+pub type CrowdAlone<L, M> = Room<L, M, { MAX_CLIENTS as usize }, 1, 0, MANY_ACTIONS>;
+/// The largest world there is.
+pub type Largest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as usize + 1 }, QUEUE, MANY_ACTIONS>;
+
+/// Work to be done in the layout of a scenario.
+pub trait InLayout {
+    /// What comes out, the same type for every layout.
+    type Output;
+
+    /// Does it.
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output;
+}
+
+/// Does the work in the smallest layout that holds the scenario's world: for what is done once for each state.
+pub fn in_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
+    config.lock.with(Smallest { config, work })
+}
+
+/// Does the work in the largest layout of the scenario's kind and network: for what is done once for each step of a trace,
+/// so that there need not be many copies of it.
+pub fn in_largest_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
+    config.lock.with(OfKind { config, work })
+}
+
+struct Smallest<'a, W> {
+    config: &'a Config,
+    work: W,
+}
+
+impl<W: InLayout> WithKind for Smallest<'_, W> {
+    type Output = W::Output;
+
+    fn run<L: Lock>(self) -> W::Output {
+        let Self { config, work } = self;
+        if config.is_split() {
+            return match (config.clients.count, config.nodes()) {
+                (..=2, ..=1) => work.run::<Alone<L, Split>>(config),
+                (_, _) => work.run::<Largest<L, Split>>(config),
+            };
+        }
+        match (config.clients.count, config.nodes()) {
+            (..=2, ..=1) => work.run::<Alone<L, Atomic>>(config),
+            (..=2, 2) => work.run::<Pair<L, Atomic>>(config),
+            (..=2, _) => work.run::<Trio<L, Atomic>>(config),
+            (_, ..=1) => work.run::<CrowdAlone<L, Atomic>>(config),
+            (_, _) => work.run::<Largest<L, Atomic>>(config),
+        }
+    }
+}
+
+struct OfKind<'a, W> {
+    config: &'a Config,
+    work: W,
+}
+
+impl<W: InLayout> WithKind for OfKind<'_, W> {
+    type Output = W::Output;
+
+    fn run<L: Lock>(self) -> W::Output {
+        let Self { config, work } = self;
+        if config.is_split() { work.run::<Largest<L, Split>>(config) } else { work.run::<Largest<L, Atomic>>(config) }
+    }
+}

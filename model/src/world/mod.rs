@@ -1,0 +1,19 @@
+//! The whole state, and what needs both sides: the network between clients and servers, time, the end of a failover, the
+//! guarded resource.
+
+pub(crate) mod acts;
+pub(crate) mod context;
+pub(crate) mod failover_end;
+mod hash;
+pub(crate) mod incidents;
+pub mod layout;
+pub(crate) mod network;
+pub mod prefilter;
+pub(crate) mod resource;
+pub mod state;
+mod symmetry;
+pub(crate) mod tick;
+
+pub use layout::{InLayout, Layout, in_largest_layout, in_layout};
+pub use prefilter::Prefilter;
+pub use state::{ResourceLog, World};

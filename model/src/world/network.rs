@@ -1,0 +1,460 @@
+//! The network between clients and servers: the only file that distinguishes its two modes.
+//!
+//! In an atomic network request and answer are one step. In a split network a request is sent, executed and answered, each
+//! a step, and things happen in between. Merging the modes would make atomic worlds larger and change their counts, so they
+//! stay two, behind one question: [`Asked`].
+
+use super::context::Context;
+use super::layout::Layout;
+use super::state::World;
+use crate::client::calls::{Answered, Sending};
+use crate::client::requests::{InFlight, Request, Slot, Stage, Verb};
+use crate::client::state::{Mode, Phase};
+use crate::client::sync_wait::verdict_on;
+use crate::client::watchdog::Firing;
+use crate::config::calls::RequestId;
+use crate::config::sections::Config;
+use crate::limits::{MAX_RECEIPTS, MAX_THREADS};
+use crate::locks::contract::LockRequest;
+use crate::locks::holder::Holder;
+use crate::locks::receipts::ReceiptStore;
+use crate::notes::Happening;
+use crate::redis::connections::WaitAnswers;
+use crate::reply::Reply;
+use crate::slots::Slots;
+
+/// What became of a request that a client makes.
+enum Asked {
+    /// It is on its way; the answer is another step.
+    Sent,
+    /// It was executed, and this is the answer.
+    Answered {
+        /// What the node replies.
+        reply: Reply,
+        /// Of a new grant: the rank of its fencing token; 0: none.
+        token: u8,
+    },
+}
+
+impl<Y: Layout> Context<'_, Y> {
+    /// A client makes a request of the master that it knows.
+    fn ask(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<Asked> {
+        let node = self.world.reachable(holder.client())?;
+        if Y::InFlight::IS_SPLIT {
+            let sending = self.sending(holder, verb, node);
+            self.process(holder.client(), |process| process.send(holder.thread(), slot, verb, sending))?;
+            return Some(Asked::Sent);
+        }
+        let (reply, token) = self.execute_at(node, holder, verb, 0)?;
+        Some(Asked::Answered { reply, token })
+    }
+
+    /// What a request is sent with.
+    fn sending(&mut self, holder: Holder, verb: Verb, node: u8) -> Sending {
+        let leaves_receipt = verb.releases() && self.config.leaves_receipts();
+        let receipt = if leaves_receipt { free_receipt(self.world, holder) } else { 0 };
+        let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
+        Sending { node, receipt, asks_for }
+    }
+
+    /// How many replicas an acquire of this client waits for; 0: it sends no `WAIT`.
+    fn replicas_to_wait_for(&mut self, client: u8) -> u8 {
+        let connected = self.count_connected(client);
+        self.process(client, |process| process.replicas_to_wait_for(|| connected))
+    }
+
+    /// How many replicas the master that this client knows has, as `INFO` says.
+    fn count_connected(&self, client: u8) -> u8 {
+        if self.config.cluster.wait_for == 0 {
+            return 0;
+        }
+        self.world.group().count_connected(self.world.client(client).master())
+    }
+
+    /// One request, executed by one node: its reply, and the token of a new grant.
+    fn execute_at(&mut self, node: u8, holder: Holder, verb: Verb, receipt: u8) -> Option<(Reply, u8)> {
+        let request = match verb {
+            Verb::Acquire => LockRequest::Acquire(holder),
+            Verb::Release | Verb::Undo => LockRequest::Release(holder),
+            Verb::Renew => LockRequest::Renew(holder),
+        };
+        let executed = self.server().execute(node, request, receipt)?;
+        if executed.is_published {
+            self.publish(node)?;
+        }
+        // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
+        // facts/redisson.md, "Fenced").
+        let is_known = executed.is_reentry && self.world.thread(holder).believes();
+        let is_grant = executed.reply == Reply::Acquired && !is_known;
+        let token = if is_grant { self.issue_token() } else { 0 };
+        Some((executed.reply, token))
+    }
+
+    /// A thread asks for the lock.
+    pub(super) fn ask_for_lock(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if !self.process(client, |process| process.may_ask()) {
+            return None;
+        }
+        match self.ask(holder, Slot::of_thread(thread), Verb::Acquire)? {
+            Asked::Sent => {
+                self.process(client, |process| process.begin_call(thread, Verb::Acquire));
+                Some(Reply::Done)
+            }
+            Asked::Answered { reply, token } => {
+                if reply != Reply::Acquired || !self.begin_wait(holder, token) {
+                    self.process(client, |process| {
+                        if process.hear_acquire(thread, reply, token) {
+                            process.register_hold(thread);
+                        }
+                    });
+                }
+                Some(reply)
+            }
+        }
+    }
+
+    /// A thread was granted the lock in one step. Whether it sends a `WAIT` before it believes.
+    fn begin_wait(&mut self, holder: Holder, token: u8) -> bool {
+        let client = holder.client();
+        if self.replicas_to_wait_for(client) == 0 {
+            return false;
+        }
+        self.process(client, |process| process.begin_confirming(holder.thread(), token));
+        let master = self.world.client(client).master();
+        // Nobody sees when the answer is given, only what it says at the time-out.
+        let answers = self.server().open_wait(holder, master, 0);
+        self.hear_wait_answers(answers);
+        true
+    }
+
+    /// A holder gives back one hold.
+    pub(crate) fn release(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if !self.process(client, |process| process.can_release(thread)) {
+            return None;
+        }
+        match self.ask(holder, Slot::of_thread(thread), Verb::Release)? {
+            Asked::Sent => {
+                self.process(client, |process| process.begin_call(thread, Verb::Release));
+                Some(Reply::Done)
+            }
+            Asked::Answered { reply, .. } => {
+                self.process(client, |process| {
+                    // Whatever the reply says (Redisson: `cancelExpirationRenewal` before the check).
+                    process.unregister_hold(thread);
+                    process.hear_release(thread, reply);
+                });
+                Some(reply)
+            }
+        }
+    }
+
+    /// A thread that does not believe it holds calls release.
+    pub(crate) fn release_foreign(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if !self.process(client, |process| process.can_release_foreign(thread)) {
+            return None;
+        }
+        match self.ask(holder, Slot::of_thread(thread), Verb::Release)? {
+            Asked::Sent => {
+                self.process(client, |process| process.begin_call(thread, Verb::Release));
+                Some(Reply::Done)
+            }
+            Asked::Answered { reply, .. } => Some(reply),
+        }
+    }
+
+    /// The watchdog's timer fires.
+    pub(crate) fn renew(&mut self, client: u8) -> Option<Reply> {
+        let thread = match self.process(client, |process| process.fire_renewal())? {
+            Firing::Nothing => return Some(Reply::NothingToRenew),
+            Firing::Renews { thread } => thread,
+        };
+        if self.world.reachable(client).is_none() {
+            self.process(client, |process| process.renewal_failed());
+            return Some(Reply::Unreachable);
+        }
+        match self.ask(Holder::new(client, thread), Slot::Renewal, Verb::Renew)? {
+            Asked::Sent => Some(Reply::Done),
+            Asked::Answered { reply, .. } => {
+                self.process(client, |process| process.hear_renewal(thread, reply, false));
+                Some(reply)
+            }
+        }
+    }
+
+    /// `WAIT` answers at its time-out.
+    pub(crate) fn confirm(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        let node = self.world.group().waits_at(holder)?;
+        let replicas = self.server().acknowledged(holder, node);
+        let reply = verdict_on(self.config, replicas);
+        if Y::InFlight::IS_SPLIT {
+            self.server().close_wait(holder);
+            self.process(client, |process| process.wait_answered(thread, reply))?;
+            return Some(reply);
+        }
+        if !self.world.client(client).is_running() {
+            return None;
+        }
+        let connected = self.count_connected(client);
+        self.server().close_wait(holder);
+        self.process(client, |process| {
+            if process.hear_wait(thread, reply, || connected) {
+                process.register_hold(thread);
+            }
+        });
+        Some(reply)
+    }
+
+    /// A grant that too few replicas have is given back in one step.
+    pub(crate) fn undo(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if !self.process(client, |process| process.can_undo(thread)) {
+            return None;
+        }
+        let reply = match self.world.reachable(client) {
+            Some(node) => self.execute_at(node, holder, Verb::Undo, 0)?.0,
+            None => Reply::Unreachable,
+        };
+        self.process(client, |process| process.leave_unconfirmed(thread));
+        Some(reply)
+    }
+
+    /// Time passes. A paused client has the answer to its `WAIT` by now, and hears it when it runs again.
+    pub(super) fn time_out_waits(&mut self) {
+        if self.config.cluster.wait_for == 0 {
+            return;
+        }
+        for holder in holders::<Y>() {
+            let is_paused = self.world.client(holder.client()).mode == Mode::Paused;
+            if !is_paused || self.world.thread(holder).phase != Phase::Confirming {
+                continue;
+            }
+            let master = self.world.client(holder.client()).master();
+            let replicas = self.server().acknowledged(holder, master);
+            if matches!(verdict_on(self.config, replicas), Reply::TooFewReplicas { .. }) {
+                self.server().close_wait(holder);
+                self.process(holder.client(), |process| process.note_too_few(holder.thread()));
+            }
+        }
+    }
+
+    /// `WAIT`s were answered: clients hear of it.
+    pub(super) fn hear_wait_answers(&mut self, answers: WaitAnswers) {
+        if self.config.cluster.wait_for == 0 {
+            return;
+        }
+        for (holder, replicas) in answers.iter() {
+            let reply = verdict_on(self.config, replicas);
+            self.process(holder.client(), |process| process.wait_answered(holder.thread(), reply));
+        }
+    }
+
+    /// The connections to a node are gone: subscriptions end, and `WAIT`s have no answer.
+    pub(super) fn lose_connections(&mut self, node: u8) {
+        for client in clients::<Y>() {
+            if self.world.group().connection(client).subscription() == Some(node) {
+                self.world.group_mut().connection_mut(client).set_subscription(None);
+                self.notes.happened(Happening::SubscriptionLost);
+            }
+        }
+        self.lose_waits(|holder, world| world.group().waits_at(holder) == Some(node));
+    }
+
+    /// A client leaves its master for another one. A call in flight stays on its own connection.
+    pub(super) fn leave_master(&mut self, client: u8) {
+        if !Y::InFlight::IS_SPLIT {
+            self.lose_waits(|holder, world| holder.client() == client && world.group().waits_at(holder).is_some());
+        }
+    }
+
+    /// Some `WAIT`s lose their connection. The caller does not know whether it holds, nor that there is anything to give
+    /// back, and gets an exception.
+    fn lose_waits(&mut self, is_meant: impl Fn(Holder, &World<Y>) -> bool) {
+        if self.config.cluster.wait_for == 0 {
+            return;
+        }
+        for holder in holders::<Y>() {
+            if !is_meant(holder, self.world) {
+                continue;
+            }
+            self.server().close_wait(holder);
+            if Y::InFlight::IS_SPLIT {
+                self.process(holder.client(), |process| process.wait_lost(holder.thread()));
+            } else {
+                self.notes.happened(Happening::OutcomeUnknown);
+                self.process(holder.client(), |process| process.leave_unconfirmed(holder.thread()));
+            }
+        }
+    }
+
+    /// A node executes a request, or refuses it: it may be no master any more.
+    pub(crate) fn execute(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        let request = *self.world.requests(client).get(slot).filter(|request| request.stage == Stage::Sent)?;
+        let node = request.node;
+        if !self.world.node(node).is_up() {
+            return None;
+        }
+        let holder = Holder::new(client, request.thread);
+        let (reply, token) = self.execute_at(node, holder, request.verb, request.id)?;
+        let must_undo = request.must_undo && reply == Reply::Acquired;
+        let is_awaited = self.process(client, |process| process.awaits_reply(slot, must_undo));
+        if slot == Slot::Late {
+            self.notes.happened(Happening::ExecutedLate);
+        }
+        // Nobody asks how many replicas have a grant that nobody waits for.
+        let waits = request.asks_for > 0 && reply == Reply::Acquired && slot != Slot::Late && is_awaited;
+        let (stage, asks_for) = if waits { (Stage::Confirming, request.asks_for) } else { (Stage::Executed(reply), 0) };
+        let executed = Request { stage, token, age: 0, must_undo, asks_for, ..request };
+        *self.slot_mut(client, slot)? = Some(executed).filter(|_| is_awaited);
+        if waits {
+            let answers = self.server().open_wait(holder, node, request.asks_for);
+            self.hear_wait_answers(answers);
+        }
+        Some(reply)
+    }
+
+    /// The caller sees the reply.
+    pub(crate) fn answer(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        let thread = self.world.requests(client).get(slot)?.thread;
+        let holder = Holder::new(client, thread);
+        let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
+        match leads_to {
+            Answered::Heard => {}
+            Answered::MustRelease => self.send_back(holder, slot, Verb::Release)?,
+            Answered::MustUndo => self.send_back(holder, Slot::of_thread(thread), Verb::Undo)?,
+            Answered::DropReceipt { receipt } => {
+                if self.config.leaves_receipts()
+                    && let Some(node) = self.world.reachable_master(client)
+                {
+                    self.server().drop_receipt(node, holder, receipt)?;
+                }
+            }
+        }
+        Some(reply)
+    }
+
+    /// A grant is given back by a request of the process, whatever has become of the thread. A process that reaches no
+    /// master cannot give it back.
+    fn send_back(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<()> {
+        let (client, thread) = (holder.client(), holder.thread());
+        let Some(node) = self.world.reachable(client) else { return Some(()) };
+        let sending = self.sending(holder, verb, node);
+        let is_awaited = slot != Slot::Late && self.world.thread(holder).phase != Phase::Dead;
+        self.process(client, |process| {
+            process.send(thread, slot, verb, sending)?;
+            if is_awaited {
+                process.begin_call(thread, verb);
+            }
+            Some(())
+        })?;
+        if slot == Slot::Late {
+            self.slot_mut(client, slot)?.as_mut()?.await_nothing();
+        }
+        Some(())
+    }
+
+    /// No answer came in time: the same is asked again, of the master that the client knows now.
+    pub(crate) fn resend(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        let request = self.world.view(self.config, client).overdue(slot)?;
+        let node = self.world.reachable(client)?;
+        let holder = Holder::new(client, request.thread);
+        let fresh = self.sending(holder, request.verb, node);
+        let receipt = match self.config.calls.request_id {
+            RequestId::PerTry if request.id != 0 => fresh.receipt,
+            RequestId::PerTry | RequestId::PerRelease => request.id,
+        };
+        self.close_wait_of(holder, &request);
+        self.process(client, |process| process.resend(slot, request, Sending { receipt, ..fresh }))?;
+        Some(Reply::Done)
+    }
+
+    /// No answer came in time, and nothing is resent: the caller gets an unknown outcome.
+    pub(crate) fn abandon(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        let request = self.world.view(self.config, client).overdue(slot)?;
+        self.close_wait_of(Holder::new(client, request.thread), &request);
+        self.process(client, |process| process.abandon(slot, request))?;
+        Some(Reply::Unknown)
+    }
+
+    fn close_wait_of(&mut self, holder: Holder, request: &Request) {
+        if request.stage == Stage::Confirming {
+            self.server().close_wait(holder);
+        }
+    }
+
+    /// A thread is interrupted in `lock()` or `unlock()`.
+    pub(crate) fn interrupt(&mut self, holder: Holder) -> Option<Reply> {
+        self.process(holder.client(), |process| process.interrupt(holder.thread()))?;
+        // Nobody waits for its `WAIT` any more.
+        if self.world.group().waits_at(holder).is_some() {
+            self.server().close_wait(holder);
+        }
+        Some(Reply::Interrupted)
+    }
+
+    /// A request never reaches its node.
+    pub(crate) fn lose_request(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        self.process(client, |process| process.lose(slot, |request| request.stage == Stage::Sent))?;
+        Some(Reply::Done)
+    }
+
+    /// A reply never reaches its client.
+    pub(crate) fn lose_reply(&mut self, client: u8, slot: Slot) -> Option<Reply> {
+        let is_unheard = |request: &Request| matches!(request.stage, Stage::Executed(_)) && !request.is_heard;
+        self.process(client, |process| process.lose(slot, is_unheard))?;
+        Some(Reply::Done)
+    }
+
+    fn slot_mut(&mut self, client: u8, slot: Slot) -> Option<&mut Option<Request>> {
+        let in_flight = &mut self.world.in_flight.as_mut()[usize::from(client)];
+        Some(in_flight.requests_mut()?.slot_mut(slot))
+    }
+}
+
+/// Whether a client will act, or something of its is to arrive, before time passes.
+#[inline]
+pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
+    let can_execute = |request: &Request| can_execute(config, world, client, request);
+    world.view(config, client).is_due(world.reach(client), can_execute)
+}
+
+/// Whether a node can execute a request: it runs, and has room for the receipt of a release.
+fn can_execute<Y: Layout>(config: &Config, world: &World<Y>, client: u8, request: &Request) -> bool {
+    let node = world.node(request.node);
+    let leaves_receipt = request.verb.releases() && config.leaves_receipts();
+    let is_holders = || node.stored.is_held_by(Holder::new(client, request.thread));
+    let has_room = || node.stored.receipts.iter().count() < usize::from(MAX_RECEIPTS);
+    node.is_up() && (!leaves_receipt || !is_holders() || has_room())
+}
+
+/// The smallest number that no release of this thread and no receipt has.
+fn free_receipt<Y: Layout>(world: &World<Y>, holder: Holder) -> u8 {
+    // Bit n: n is used. One call, one that is abandoned, and the receipts of a few nodes: far fewer than there are bits.
+    let mut used = 1u64;
+    let of_thread = |request: &&Request| request.verb.releases() && request.thread == holder.thread();
+    for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
+        used |= 1 << request.id;
+    }
+    for node in world.group().nodes.as_ref() {
+        let under_way = node.queue.effects().iter().map(|effect| effect.stored);
+        for stored in under_way.chain([node.stored]) {
+            for receipt in stored.receipts.iter().filter(|receipt| receipt.holder == holder) {
+                used |= 1 << receipt.id;
+            }
+        }
+    }
+    u8::try_from(used.trailing_ones()).unwrap_or(u8::MAX)
+}
+
+/// Every client of this layout.
+pub(super) fn clients<Y: Layout>() -> impl Iterator<Item = u8> {
+    0..u8::try_from(Y::Clients::<u8>::LEN).unwrap_or(u8::MAX)
+}
+
+/// Every thread of every client of this layout.
+pub(super) fn holders<Y: Layout>() -> impl Iterator<Item = Holder> {
+    clients::<Y>().flat_map(|client| (0..MAX_THREADS).map(move |thread| Holder::new(client, thread)))
+}

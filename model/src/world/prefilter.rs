@@ -1,0 +1,311 @@
+//! Which actions may be possible in a world: most are not, and [`step`](crate::step()) copies the world before its rule
+//! runs.
+//!
+//! Most is decided by the posture of a thread or a client, for which there is a table; the rest is checked one by one. The
+//! prefilter may be wrong in one direction only: what it rules out, `step` refuses (a test holds it to that). The rules stand
+//! with their effects; this is for speed alone.
+
+use core::marker::PhantomData;
+
+use super::layout::Layout;
+use super::state::World;
+use super::tick;
+use crate::action::{Action, ActionKind, Party};
+use crate::client::requests::{Slot, Stage};
+use crate::client::state::{AcquiresLeft, Mode, Phase};
+use crate::config::sections::{Clients, Config};
+use crate::locks::holder::Holder;
+use crate::redis::group::Role;
+use crate::slots::Slots;
+
+/// The actions of a scenario, sorted by what a world must look like for them.
+#[derive(Clone, Debug)]
+pub struct Prefilter<Y: Layout> {
+    config: Config,
+    actions: Vec<Action>,
+    /// For each thread of each client, in turn, and each posture: the actions that this posture does not rule out.
+    by_thread: Vec<[Y::ActionBits; ThreadPosture::COUNT]>,
+    /// The same for each client.
+    by_client: Vec<[Y::ActionBits; ClientPosture::COUNT]>,
+    /// The actions of no client.
+    others: Y::ActionBits,
+    /// The actions that need a closer check: a posture does not decide them.
+    undecided: Y::ActionBits,
+    layout: PhantomData<Y>,
+}
+
+/// What the prefilter reads of a thread.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "a posture is a number, a bit each")]
+struct ThreadPosture {
+    phase: Phase,
+    believes: bool,
+    /// It may start another acquire, and hold once more.
+    may_enter: bool,
+    /// Its wait limit is over.
+    is_at_limit: bool,
+    /// A message has brought a permit.
+    has_permit: bool,
+    /// Its timer has woken it.
+    is_woken: bool,
+}
+
+/// What the prefilter reads of a client.
+#[derive(Clone, Copy)]
+struct ClientPosture {
+    has_messages: bool,
+    /// Its renewal timer is due.
+    is_due: bool,
+    /// Its subscription may have ended with its connection.
+    is_unsubscribed: bool,
+}
+
+impl ThreadPosture {
+    const COUNT: usize = Phase::ALL.len() << 5;
+
+    fn all() -> impl Iterator<Item = Self> {
+        Phase::ALL.into_iter().flat_map(|phase| {
+            (0..1 << 5).map(move |bits| Self {
+                phase,
+                believes: bits & 1 != 0,
+                may_enter: bits & 2 != 0,
+                is_at_limit: bits & 4 != 0,
+                has_permit: bits & 8 != 0,
+                is_woken: bits & 16 != 0,
+            })
+        })
+    }
+
+    const fn number(self) -> usize {
+        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
+        (phase as usize) << 5
+            | believes as usize
+            | (may_enter as usize) << 1
+            | (is_at_limit as usize) << 2
+            | (has_permit as usize) << 3
+            | (is_woken as usize) << 4
+    }
+
+    /// Whether this posture allows such an action; `None`: the posture does not decide it.
+    const fn allows(self, kind: ActionKind) -> Option<bool> {
+        let Self { phase, believes, may_enter, is_at_limit, has_permit, is_woken } = self;
+        Some(match kind {
+            ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
+            ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && believes,
+            ActionKind::Subscribe => matches!(phase, Phase::Refused),
+            ActionKind::SecondAsk => matches!(phase, Phase::Subscribed) && !is_at_limit,
+            ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit && !is_at_limit,
+            ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit && !is_at_limit,
+            // In a split network its call waits for the replicas.
+            ActionKind::Confirm => {
+                matches!(phase, Phase::Confirming | Phase::Asking | Phase::AskingAgain | Phase::Dead)
+            }
+            ActionKind::Undo => matches!(phase, Phase::Undoing),
+            ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
+            _ => return None,
+        })
+    }
+}
+
+impl ClientPosture {
+    const COUNT: usize = 1 << 3;
+
+    fn all() -> impl Iterator<Item = Self> {
+        (0..Self::COUNT).map(|bits| Self {
+            has_messages: bits & 1 != 0,
+            is_due: bits & 2 != 0,
+            is_unsubscribed: bits & 4 != 0,
+        })
+    }
+
+    const fn number(self) -> usize {
+        self.has_messages as usize | (self.is_due as usize) << 1 | (self.is_unsubscribed as usize) << 2
+    }
+
+    /// As [`ThreadPosture::allows`].
+    const fn allows(self, kind: ActionKind) -> Option<bool> {
+        let Self { has_messages, is_due, is_unsubscribed } = self;
+        Some(match kind {
+            ActionKind::Deliver => has_messages,
+            ActionKind::Renew => is_due,
+            ActionKind::Resubscribe => is_unsubscribed,
+            _ => return None,
+        })
+    }
+}
+
+impl<Y: Layout> Prefilter<Y> {
+    /// Every action the scenario allows.
+    ///
+    /// # Panics
+    /// The layout has too few bits for them: a bug of the layouts.
+    pub fn new(config: &Config) -> Self {
+        let Clients { count, threads, .. } = config.clients;
+        let none = || Y::ActionBits::from_fn(|_| 0);
+        let mut filter = Self {
+            config: *config,
+            actions: Action::all(config),
+            by_thread: vec![[none(); ThreadPosture::COUNT]; usize::from(count * threads)],
+            by_client: vec![[none(); ClientPosture::COUNT]; usize::from(count)],
+            others: none(),
+            undecided: none(),
+            layout: PhantomData,
+        };
+        let bits = Y::ActionBits::LEN * u64::BITS as usize;
+        assert!(filter.actions.len() <= bits, "{} actions, and {bits} bits for them", filter.actions.len());
+        for (number, action) in filter.actions.iter().enumerate() {
+            let mut is_decided = true;
+            let mut decide = |allows: Option<bool>| {
+                is_decided &= allows.is_some();
+                allows.unwrap_or(true)
+            };
+            match action.party() {
+                Party::Thread(holder) => {
+                    let by_posture = &mut filter.by_thread[usize::from(holder.client() * threads + holder.thread())];
+                    for posture in ThreadPosture::all().filter(|posture| decide(posture.allows(action.kind()))) {
+                        insert(&mut by_posture[posture.number()], number);
+                    }
+                }
+                Party::Client(client) => {
+                    let by_posture = &mut filter.by_client[usize::from(client)];
+                    for posture in ClientPosture::all().filter(|posture| decide(posture.allows(action.kind()))) {
+                        insert(&mut by_posture[posture.number()], number);
+                    }
+                }
+                Party::Node(_) | Party::World => {
+                    is_decided = false;
+                    insert(&mut filter.others, number);
+                }
+            }
+            if !is_decided {
+                insert(&mut filter.undecided, number);
+            }
+        }
+        filter
+    }
+
+    /// The actions, each at its number, in the order of [`Action::all`].
+    pub fn actions(&self) -> &[Action] {
+        &self.actions
+    }
+
+    /// Calls `show` with every action that is not ruled out, and its number, in order.
+    #[inline]
+    pub fn each_possible(&self, world: &World<Y>, mut show: impl FnMut(u16, Action)) {
+        let mut possible = self.others;
+        let threads = self.by_thread.len() / self.by_client.len().max(1);
+        let by_client = self.by_client.iter().zip(self.by_thread.chunks_exact(threads.max(1)));
+        for ((index, client), (by_posture, by_thread)) in world.clients().zip(by_client) {
+            let posture = ClientPosture {
+                has_messages: client.wakeup.messages > 0,
+                is_due: client.renewal.due_in.is_due(),
+                is_unsubscribed: world.group().connection(index).subscription().is_none(),
+            };
+            add(&mut possible, &by_posture[posture.number()]);
+            for (thread, by_posture) in client.threads.iter().zip(by_thread) {
+                let posture = ThreadPosture {
+                    phase: thread.phase,
+                    believes: thread.believes(),
+                    may_enter: thread.holds < self.config.clients.max_holds
+                        && client.acquires_left != AcquiresLeft::NONE,
+                    is_at_limit: thread.wait_left.is_due(),
+                    has_permit: client.wakeup.permits > 0,
+                    is_woken: thread.wake_in.is_due(),
+                };
+                add(&mut possible, &by_posture[posture.number()]);
+            }
+        }
+        let words = possible.as_ref().iter().zip(self.undecided.as_ref());
+        for (first, (&word, &undecided)) in (0..).step_by(64).zip(words) {
+            let mut word = word;
+            while word != 0 {
+                let bit = word.trailing_zeros();
+                word &= word - 1;
+                #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
+                let number: u16 = first + bit as u16;
+                let action = self.actions[usize::from(number)];
+                if undecided >> bit & 1 == 0 || !is_ruled_out(&self.config, world, action) {
+                    show(number, action);
+                }
+            }
+        }
+    }
+}
+
+/// Whether a closer check shows that an action cannot happen here: for those that no posture decides.
+#[inline]
+fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
+    if let Some(fault) = action.kind().fault()
+        && world.faults.left(fault) == 0
+    {
+        return true;
+    }
+    let believes = |client, thread| world.thread(Holder::new(client, thread)).believes();
+    let has_sent = |client, slot| world.requests(client).get(slot).is_some_and(|sent| sent.stage == Stage::Sent);
+    let is_executed = |client, slot| {
+        world.requests(client).get(slot).is_some_and(|request| matches!(request.stage, Stage::Executed(_)))
+    };
+    let is_overdue =
+        |client, slot| world.requests(client).get(slot).is_some_and(|request| request.answer_left.is_due());
+    match action {
+        Action::ForeignRelease { client, thread } => believes(client, thread),
+        Action::CrashThread { client, thread } => {
+            !believes(client, thread) && !world.thread(Holder::new(client, thread)).is_calling()
+        }
+        Action::Execute { client, slot } | Action::LoseRequest { client, slot } => !has_sent(client, slot),
+        Action::Answer { client, slot } | Action::LoseReply { client, slot } => !is_executed(client, slot),
+        Action::Register { client, thread } => {
+            !is_executed(client, Slot::of_thread(thread)) && !world.requests(client).owed[usize::from(thread)]
+        }
+        Action::Unregister { client, thread } => !is_executed(client, Slot::of_thread(thread)),
+        Action::Resend { client, slot } | Action::Abandon { client, slot } => !is_overdue(client, slot),
+        Action::Interrupt { client, thread } => {
+            let thread = world.thread(Holder::new(client, thread));
+            !(thread.is_waiting() || thread.is_calling())
+        }
+        Action::Discover { client } => world.client(client).master() == world.group().master,
+        Action::Resume { client } => world.client(client).mode != Mode::Paused,
+        Action::LoseMessage { client } => world.client(client).wakeup.messages == 0,
+        Action::Replicate { node } => world.node(node).queue.is_empty(),
+        Action::Resync { node } => world.node(node).role != Role::Unsynced,
+        Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
+        Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::Heal { node } => !world.node(node).is_cut(),
+        Action::RestartNode { node } => !world.node(node).is_dead(),
+        Action::CutLink { node } => world.node(node).is_cut(),
+        Action::VanishKey { node } => !world.node(node).is_master(),
+        Action::HandOver { node } => world.node(node).role != Role::Replica,
+        Action::Tick => tick::must_wait(config, world),
+        Action::Acquire { .. }
+        | Action::Subscribe { .. }
+        | Action::SecondAsk { .. }
+        | Action::WakeByMessage { .. }
+        | Action::WakeByTimer { .. }
+        | Action::GiveUp { .. }
+        | Action::Confirm { .. }
+        | Action::Undo { .. }
+        | Action::Work { .. }
+        | Action::Release { .. }
+        | Action::Resubscribe { .. }
+        | Action::Deliver { .. }
+        | Action::Renew { .. }
+        | Action::Promote { .. }
+        | Action::CrashClient { .. }
+        | Action::PauseClient { .. }
+        | Action::CrashNode { .. }
+        | Action::ForceRelease { .. }
+        | Action::ClockJump { .. }
+        | Action::ClientClockJump { .. } => false,
+    }
+}
+
+fn insert(bits: &mut impl Slots<u64>, number: usize) {
+    bits.as_mut()[number / 64] |= 1 << (number % 64);
+}
+
+#[inline]
+fn add<B: Slots<u64>>(all: &mut B, others: &B) {
+    for (all, others) in all.as_mut().iter_mut().zip(others.as_ref()) {
+        *all |= others;
+    }
+}

@@ -1,0 +1,128 @@
+//! The world at one moment. Three truths are kept apart: what each client believes, what each node stores, and what the
+//! guarded resource accepted.
+//!
+//! Every time is an offset from now, so time never ends and states repeat. A world is a small `Copy` value whose arrays are
+//! sized by its [`Layout`].
+
+use super::layout::Layout;
+use crate::client::requests::{InFlight, Requests};
+use crate::client::state::{AcquiresLeft, Client, Mode, Thread};
+use crate::config::faults::Faults;
+use crate::config::sections::Config;
+use crate::limits::MAX_THREADS;
+use crate::locks::holder::Holder;
+use crate::notes::Breaches;
+use crate::redis::group::{Group, Node};
+use crate::slots::Slots;
+
+/// Everything, at one moment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct World<Y: Layout> {
+    /// What each client believes; slots beyond the scenario's count stay [`Mode::Absent`].
+    pub clients: Y::Clients<Client>,
+    /// What each client has in flight; nothing where request and answer are one step.
+    pub in_flight: Y::Clients<Y::InFlight>,
+    /// What Redis stores, group by group.
+    pub groups: Y::Groups<Group<Y>>,
+    /// What the resource accepted.
+    pub resource: ResourceLog,
+    /// What may still go wrong.
+    pub faults: Faults,
+    /// Rules about a step that the step into this state broke. Not carried on: they mark the state, not its future.
+    pub breaches: Breaches,
+}
+
+/// What the guarded resource has seen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ResourceLog {
+    /// The newest token it accepted; 0: none yet.
+    pub newest: u8,
+}
+
+impl<Y: Layout> World<Y> {
+    /// The first moment: every client idle, the first node master, nothing stored.
+    pub fn initial(config: &Config) -> Self {
+        let mut threads = [Thread::DEAD; MAX_THREADS as usize];
+        threads[..usize::from(config.clients.threads)].fill(Thread::IDLE);
+        let client = Client {
+            mode: Mode::Running,
+            acquires_left: AcquiresLeft::optional(config.clients.acquires),
+            threads,
+            ..Client::ABSENT
+        };
+        let is_there = |index: usize| index < usize::from(config.clients.count);
+        Self {
+            clients: Y::Clients::from_fn(|index| if is_there(index) { client } else { Client::ABSENT }),
+            in_flight: Y::Clients::from_fn(|_| Y::InFlight::default()),
+            groups: Y::Groups::from_fn(|_| Group::initial(config)),
+            resource: ResourceLog::default(),
+            faults: config.faults,
+            breaches: Breaches::NONE,
+        }
+    }
+
+    /// Every client with its number.
+    pub fn clients(&self) -> impl Iterator<Item = (u8, &Client)> {
+        (0u8..).zip(self.clients.as_ref())
+    }
+
+    /// A client.
+    pub fn client(&self, client: u8) -> &Client {
+        &self.clients.as_ref()[usize::from(client)]
+    }
+
+    /// A thread.
+    pub fn thread(&self, holder: Holder) -> &Thread {
+        &self.client(holder.client()).threads[usize::from(holder.thread())]
+    }
+
+    /// What a client has in flight.
+    pub fn requests(&self, client: u8) -> &Requests {
+        self.in_flight.as_ref()[usize::from(client)].requests()
+    }
+
+    /// The group that stores the first part of the lock; all kinds that are modelled have one part.
+    pub fn group(&self) -> &Group<Y> {
+        &self.groups.as_ref()[0]
+    }
+
+    /// The same, to change it.
+    pub(crate) fn group_mut(&mut self) -> &mut Group<Y> {
+        &mut self.groups.as_mut()[0]
+    }
+
+    /// A node.
+    pub fn node(&self, node: u8) -> &Node<Y> {
+        self.group().node(node)
+    }
+
+    /// The acting master; `None` while there is none.
+    pub fn acting_master(&self) -> Option<&Node<Y>> {
+        self.group().acting_master()
+    }
+
+    /// The node that this client's writes reach; `None` while the master it knows is dead or is none any more.
+    pub(crate) fn reachable_master(&self, client: u8) -> Option<u8> {
+        let known = self.client(client).master();
+        self.node(known).is_master().then_some(known)
+    }
+
+    /// The node that this client's requests reach, even if it is a replica by now and will refuse to write.
+    pub(crate) fn reachable(&self, client: u8) -> Option<u8> {
+        let known = self.client(client).master();
+        self.node(known).is_up().then_some(known)
+    }
+
+    /// Every thread of every client that has not crashed, with its client.
+    pub fn threads(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
+        let is_alive = |client: &Client| matches!(client.mode, Mode::Running | Mode::Paused);
+        self.clients().filter(move |(_, client)| is_alive(client)).flat_map(|(index, client)| {
+            (0u8..).zip(&client.threads).map(move |(thread, state)| (Holder::new(index, thread), client, state))
+        })
+    }
+
+    /// The threads that believe they hold. A paused client believes; a crashed one does not.
+    pub fn believers(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
+        self.threads().filter(|(_, _, thread)| thread.believes())
+    }
+}

@@ -1,0 +1,92 @@
+//! Clients are alike: which of them is called A and which B makes no difference to what may happen.
+//!
+//! Two worlds that differ only by the order of their clients have the same future, with the names exchanged. A checker that
+//! keeps one of them, the smallest, keeps everything that matters to properties that name no client. Whether clients are
+//! alike is for the scenario to say ([`Config::clients_are_alike`]). Nodes are not alike (a rule of promotion may choose by
+//! their order), nor are the threads of a client (a table remembers which came first).
+
+use super::layout::Layout;
+use super::state::World;
+use crate::client::state::{Client, Mode};
+use crate::config::sections::Config;
+use crate::locks::holder::Holder;
+use crate::slots::{Slots, Value};
+
+/// An order of the clients of a world.
+type Order<Y> = <Y as Layout>::Clients<u8>;
+
+impl<Y: Layout> World<Y> {
+    /// The smallest of the worlds that differ from this one by the order of their clients; the world itself where clients
+    /// are not alike.
+    ///
+    /// Worlds are compared field by field, clients first: so the smallest has its clients in order, and only among equal
+    /// ones is there anything left to try.
+    #[must_use]
+    pub fn canonical(&self, config: &Config) -> Self {
+        if !config.clients_are_alike() {
+            return *self;
+        }
+        let mut order = Order::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
+        // Slots that the scenario does not use stay behind those it does: actions name the first ones.
+        let key = |client: u8| (self.client(client).mode == Mode::Absent, self.party(client));
+        order.as_mut().sort_by(|&left, &right| key(left).cmp(&key(right)));
+        let mut smallest = self.reordered(&order);
+        if order.as_ref().windows(2).any(|pair| self.party(pair[0]) == self.party(pair[1])) {
+            self.try_orders_of_equals(&mut order, 0, &mut smallest);
+        }
+        smallest
+    }
+
+    /// A client with what it has in flight, which names nobody but itself.
+    fn party(&self, client: u8) -> (&Client, &Y::InFlight) {
+        (self.client(client), &self.in_flight.as_ref()[usize::from(client)])
+    }
+
+    /// The same world with the clients in this order.
+    #[must_use]
+    pub fn reordered(&self, order: &Order<Y>) -> Self {
+        let order = order.as_ref();
+        let place = |client: u8| order.iter().position(|&old| old == client).unwrap_or(usize::from(client));
+        let renamed =
+            |holder: Holder| Holder::new(u8::try_from(place(holder.client())).unwrap_or(u8::MAX), holder.thread());
+        let mut world = *self;
+        reorder(world.clients.as_mut(), self.clients.as_ref(), order);
+        reorder(world.in_flight.as_mut(), self.in_flight.as_ref(), order);
+        for (group, old) in world.groups.as_mut().iter_mut().zip(self.groups.as_ref()) {
+            reorder(group.connections.as_mut(), old.connections.as_ref(), order);
+            for node in group.nodes.as_mut() {
+                node.stored = node.stored.renamed(renamed);
+                node.disk = node.disk.renamed(renamed);
+                for effect in node.queue.effects_mut() {
+                    effect.stored = effect.stored.renamed(renamed);
+                }
+            }
+        }
+        world
+    }
+
+    /// All orders that keep the clients sorted: those that exchange equal ones, from this place on.
+    fn try_orders_of_equals(&self, order: &mut Order<Y>, from: usize, smallest: &mut Self) {
+        let clients = order.as_ref().len();
+        if from == clients {
+            let candidate = self.reordered(order);
+            if candidate < *smallest {
+                *smallest = candidate;
+            }
+            return;
+        }
+        for other in from..clients {
+            if self.party(order.as_ref()[other]) == self.party(order.as_ref()[from]) {
+                order.as_mut().swap(from, other);
+                self.try_orders_of_equals(order, from + 1, smallest);
+                order.as_mut().swap(from, other);
+            }
+        }
+    }
+}
+
+fn reorder<T: Value>(to: &mut [T], from: &[T], order: &[u8]) {
+    for (to, &old) in to.iter_mut().zip(order) {
+        *to = from[usize::from(old)];
+    }
+}

@@ -1,0 +1,44 @@
+//! Time: one tick on every clock, and what must happen before it.
+
+use super::context::Context;
+use super::layout::Layout;
+use super::network::{self, clients};
+use super::state::World;
+use crate::config::sections::Config;
+use crate::notes::Breach;
+use crate::redis::{disk, replication};
+use crate::reply::Reply;
+
+impl<Y: Layout> Context<'_, Y> {
+    /// One tick passes.
+    pub(crate) fn tick(&mut self) -> Option<Reply> {
+        if must_wait(self.config, self.world) {
+            return None;
+        }
+        if self.server().expires(1) {
+            self.note_lost_lease();
+        }
+        self.server().tick()?;
+        let mut is_overrun = false;
+        for client in clients::<Y>() {
+            is_overrun |= self.process(client, |process| {
+                process.tick_in_flight();
+                process.tick()
+            });
+        }
+        self.time_out_waits();
+        if is_overrun {
+            self.notes.broke(Breach::WaitLimitOverrun);
+        }
+        Some(Reply::Done)
+    }
+}
+
+/// Whether something is to happen before time passes.
+pub(super) fn must_wait<Y: Layout>(config: &Config, world: &World<Y>) -> bool {
+    let group = world.group();
+    replication::has_due_effect(config, group)
+        || group.failover_left.is_due()
+        || disk::is_late(config, group)
+        || clients::<Y>().any(|client| network::is_due(config, world, client))
+}
