@@ -9,9 +9,10 @@ use std::time::Duration;
 use lockstep_model::Property;
 use serde_json::{Value, json};
 
+use super::common::{Ended, Format, Output};
 use super::screen::Screen;
 use super::within::Within;
-use super::{Ended, Format, Output, input, interrupt, show};
+use super::{input, interrupt, show};
 use crate::check::PropertyOutcome;
 use crate::exit::Exit;
 use crate::explore::{self, Site};

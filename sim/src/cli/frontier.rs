@@ -8,10 +8,11 @@ use std::time::Duration;
 use lockstep_model::Property;
 
 use super::check::{make_folder, write_whole};
+use super::common::{Ended, Format, Output};
+use super::interrupt;
 use super::progress::watched;
 use super::screen::Screen;
 use super::within::duration;
-use super::{Ended, Format, Output, interrupt};
 use crate::check::Limits;
 use crate::exit::Exit;
 use crate::frontier::settings::{FAULTS, REPAIRS, Setting};

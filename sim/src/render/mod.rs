@@ -2,7 +2,7 @@
 //!
 //! A trace is drawn as a picture ([`text`] for a terminal, [`svg`] elsewhere), a list ([`short`]), a document ([`json`]) or
 //! a sequence diagram ([`mermaid`]). A state is a page ([`state`]); the results of `check` ([`verdicts`]) and of `frontier`
-//! ([`frontier`]) are tables.
+//! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]).
 //!
 //! Everything depends in one direction: `units` (numbers, times, lists) and `paint` on nothing; the phrases (`replies`,
 //! `actions`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
@@ -17,9 +17,11 @@ mod lasso;
 pub mod mermaid;
 mod paint;
 mod reasons;
+pub mod replayed;
 mod replies;
 mod requests;
 pub mod rows;
+mod sentinel;
 pub mod short;
 mod signs;
 pub mod state;

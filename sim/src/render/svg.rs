@@ -21,17 +21,17 @@ mod legend;
 mod life;
 mod svg_writer;
 
-/// What stands around the picture.
+/// The texts around the picture.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Below the title.
     pub caption: String,
-    /// What is wrong in the last state, a sentence each.
+    /// What is broken in the last state, one sentence each.
     pub broken: Vec<String>,
 }
 
 impl Options {
-    /// What the trace says of itself.
+    /// The texts of the trace itself.
     pub fn of(trace: &Trace) -> Self {
         let mut caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
         if let Some(goes_on) = words::goes_on(trace) {
@@ -61,7 +61,7 @@ pub fn picture(trace: &Trace, options: &Options) -> String {
     writer.finish(sheet.width, height, &format!("{}: {}", trace.scenario, options.caption))
 }
 
-/// A picture that is one sentence.
+/// A picture that contains one sentence only.
 pub fn note(text: &str) -> String {
     let mut writer = SvgWriter::default();
     writer.text(Point { x: MARGIN, y: 30.0 }, "", text);
@@ -80,20 +80,20 @@ const ROW: f64 = 32.0;
 const LINE: f64 = 16.0;
 /// From the top of a row to where its texts stand and its arrows leave.
 const ANCHOR: f64 = 18.0;
-/// How far an arrow falls on its way: nothing is instantaneous.
+/// How far an arrow falls on its way: transmission takes time.
 const FALL: f64 = 8.0;
 /// Half the width of a bar: of a believer, of a node's stored lock.
 const BELIEF: f64 = 6.0;
 const STORED: f64 = 4.5;
 /// From a lifeline to what is written beside it.
 const BESIDE: f64 = 12.0;
-/// Width of a letter, of sentences and of labels, generously: fonts differ.
+/// Width of a letter in sentences and in labels; an upper bound, because fonts differ.
 const SANS: f64 = 6.6;
 const MONO: f64 = 6.7;
 /// Letters of a line of a sentence.
 const SENTENCE: usize = 56;
 
-/// Where everything is.
+/// The layout of the picture.
 struct Sheet<'a> {
     trace: &'a Trace,
     lanes: Vec<Lane>,
@@ -219,7 +219,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// What lies behind the lines: time that passes, and more than one believer.
+    /// The background: time that passes, and intervals with more than one believer.
     fn bands(&self, writer: &mut SvgWriter, options: &Options) {
         let (left, right) = (MARGIN + TIMES, self.sentences - MARGIN / 2.0);
         for row in self.rows.iter().filter(|row| row.is_time(self.trace)) {
@@ -291,7 +291,7 @@ impl<'a> Sheet<'a> {
         let Some(row) = self.row_of(flight.sent) else { return };
         // Below what the node stores now, which is written beside it.
         let start = Point { x: from + side * STORED, y: row.anchor() + 10.0 };
-        // Just before its end: further away it would seem to be another node that is crossed out.
+        // Just before the lane of its receiver: further away the cross would seem to belong to another node.
         let nearly = |y| Point { x: to - side * self.gap / 2.0, y };
         let arrival = |step| self.row_of(step).map(|row| row.anchor() - 1.0);
         match flight.end {
@@ -350,7 +350,7 @@ impl<'a> Sheet<'a> {
             writer.line(from, end, "sent");
             writer.cross(end);
         }
-        // At the client's end: there the words are said or heard.
+        // At the client's end of the arrow.
         let (lane, away) = if arrow.is_answer { (arrow.to, -side) } else { (arrow.from, side) };
         let tone =
             content.cells.iter().find(|(_, text, _)| *text == arrow.says).map_or(Tone::Plain, |(_, _, tone)| *tone);
@@ -370,7 +370,7 @@ impl<'a> Sheet<'a> {
         writer.text(Point { x: self.x(lane) + side * BESIDE, y }, &format!("m halo{tone}{anchor}"), text);
     }
 
-    /// What becomes of a lane in a step that is done.
+    /// What a step changes in a lane.
     fn marks(&self, writer: &mut SvgWriter, row: &PlacedRow, lane: Lane) {
         let (content, y) = (&row.content, row.anchor());
         let before = self.trace.state_after(content.first - 1);
@@ -433,7 +433,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// The legend, and what is broken. Answers how high the whole is.
+    /// The legend, and what is broken. Returns the height of the picture.
     fn footing(&self, writer: &mut SvgWriter, signs: &[Sign], options: &Options) -> f64 {
         let mut at = Point { x: MARGIN, y: self.bottom + 22.0 };
         for text in options.broken.iter().flat_map(|text| wrapped(text, letters((self.width - 4.0 * MARGIN) / SANS))) {

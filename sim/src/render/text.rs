@@ -19,9 +19,9 @@ pub struct Options {
     pub paint: Paint,
     /// Columns of the terminal.
     pub width: usize,
-    /// What the scenario says of the property the trace is about.
+    /// What the scenario declares of the property of the trace.
     pub declared: Declared,
-    /// What to run next; `None`: what the trace says reproduces it.
+    /// The next command to run; `None`: the one that reproduces the trace.
     pub next: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl Default for Options {
     }
 }
 
-/// What is known of the scenario's claim.
+/// What is known of the scenario's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
-    /// The trace is all we have.
+    /// Nothing: only the trace is there.
     Unknown,
-    /// The scenario says this, or nothing.
+    /// The scenario declares this, or nothing.
     As(Option<Verdict>),
 }
 
@@ -73,7 +73,7 @@ fn headline(trace: &Trace, options: &Options) -> String {
                     (format!("{verdict_word}, as declared"), Tone::Strong)
                 }
                 Declared::As(Some(declared)) => (format!("{verdict_word}, but declared {declared}"), Tone::Bad),
-                Declared::As(None) => (format!("{verdict_word}, and not declared so"), Tone::Bad),
+                Declared::As(None) => (format!("{verdict_word}, but not declared"), Tone::Bad),
             };
             parts.push(paint.paint(tone, &claim));
             parts.push(property.to_string());
@@ -110,13 +110,13 @@ struct TextRow {
     what: String,
 }
 
-/// What stands before a line.
+/// The sign before a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     None,
-    /// Here the property breaks.
+    /// The property breaks here.
     Breaks,
-    /// It is part of the loop.
+    /// The line is part of the loop.
     Repeats,
 }
 
@@ -143,10 +143,10 @@ struct Grid {
 const GAP: usize = 2;
 /// The shortest arrow, with a blank on each side of it: ` --> `.
 const SHORTEST_ARROW: usize = 5;
-/// Lanes are cut rather than leave less for the sentence beside them.
+/// Columns that are kept for the sentence: lanes are cut to leave them.
 const LEAST_WHAT: usize = 34;
-/// No lane is cut below this: every request fits, with its arrow. Where even that is too much, lines are longer than the
-/// terminal is wide.
+/// No lane is cut below this width, which fits every request with its arrow. If that is still too much, lines are longer
+/// than the terminal is wide.
 const LEAST_LANE: usize = 14;
 
 impl Grid {
@@ -180,7 +180,7 @@ impl Grid {
         let mut used: Vec<_> =
             signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
         if self.rows.iter().any(|row| row.mark == Mark::Repeats) {
-            used.push("| again and again".to_owned());
+            used.push("| part of the loop".to_owned());
         }
         (!used.is_empty()).then(|| used.join("   "))
     }
@@ -220,7 +220,7 @@ impl Grid {
         }
     }
 
-    /// What each lane needs, blanks behind it included; the widest are cut first where there is too little room.
+    /// The width of each lane, including the blanks behind it. If there is too little room, the widest are cut first.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut lanes: Vec<usize> = self.titles.iter().map(|title| width(&title.text) + GAP).collect();
         for row in &self.rows {
@@ -264,7 +264,7 @@ impl TextRow {
     }
 }
 
-/// `A`, `n1 master`: a lane keeps its node, whatever becomes of its role.
+/// `A`, `n1 master`: the role is that at the start, a lane keeps its node.
 fn title(trace: &Trace, lane: Lane) -> String {
     let name = lane.name(&trace.config);
     match lane {
@@ -273,7 +273,7 @@ fn title(trace: &Trace, lane: Lane) -> String {
     }
 }
 
-/// What a lane shows while nothing happens in it. Belief comes first: it is what the picture is about.
+/// The sign of a lane without an event. Belief comes first: it is what the picture is about.
 fn at_rest(lane: Lane, state: &State) -> Cell {
     let (sign, tone) = match lane {
         Lane::Thread { client, thread } => {
@@ -298,7 +298,7 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
 /// A line of characters, each with its tone.
 struct Canvas(Vec<(char, Tone)>);
 
-/// The cells side by side, each in its lane, and the arrow over what lies between its ends.
+/// The cells side by side, each in its lane, with the arrow between its ends.
 fn canvas(cells: &[Cell], arrow: Option<&Shaft>, lanes: &[usize]) -> Canvas {
     let mut canvas = Canvas(vec![(' ', Tone::Plain); lanes.iter().sum()]);
     let starts: Vec<usize> = lanes
@@ -389,7 +389,7 @@ fn width(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// A cut that does not show would be a lie about the state.
+    /// A cut must be visible: the text is not the whole state.
     #[test]
     fn what_is_cut_says_so() {
         assert_eq!(cut("A:1 ttl 30 s", 12), "A:1 ttl 30 s");

@@ -1,4 +1,4 @@
-//! `--sentinel`: which histories real sentinels can take part in, and how it is told what they did.
+//! What real sentinels did in a replay: for people, and for programs.
 
 use std::fmt::Write as _;
 
@@ -6,30 +6,11 @@ use lockstep_model::Config;
 use lockstep_model::config::Bound;
 use serde_json::{Value, json};
 
-use super::{Ended, History, Screen, server_failed};
-use crate::render::words;
+use super::units::time;
 use crate::replay::Played;
-use crate::replay::sentinel::{DOWN_AFTER, QUORUM, SENTINELS, refuse_trace};
+use crate::replay::sentinel::{DOWN_AFTER, QUORUM, SENTINELS};
 
-/// Leaves out, and says so, what gives Sentinel nothing to do. To be left with nothing is an error.
-pub(super) fn suited(histories: Vec<History>, screen: &Screen) -> Ended<Vec<History>> {
-    let (mut suited, mut left_out) = (Vec::new(), Vec::new());
-    for history in histories {
-        match refuse_trace(&history.trace) {
-            Ok(()) => suited.push(history),
-            Err(error) => left_out.push((history, error)),
-        }
-    }
-    if let (true, Some((_, error))) = (suited.is_empty(), left_out.first()) {
-        return Err(server_failed(error, screen));
-    }
-    for (History { trace, .. }, error) in left_out.iter().filter(|_| !screen.is_quiet) {
-        Screen::report(&format!("left out: {}, {}: {error}", trace.scenario, words::about(&trace.about)));
-    }
-    Ok(suited)
-}
-
-/// What ends the line that says on which server it was.
+/// The end of the line that names the server.
 pub(super) fn watched(replayed: &Played) -> String {
     if replayed.failovers.is_empty() { String::new() } else { format!(" under {SENTINELS} sentinels") }
 }
@@ -38,7 +19,7 @@ pub(super) fn watched(replayed: &Played) -> String {
 pub(super) fn section(replayed: &Played, config: &Config) -> String {
     let mut section = String::new();
     for failover in &replayed.failovers {
-        let _ = writeln!(section, "what Sentinel did, from the death of {} on", failover.died);
+        let _ = writeln!(section, "events of Sentinel since the crash of {}", failover.died);
         for said in failover.said.iter().filter(|said| said.is_telling()) {
             let after = said.after.as_millis();
             let _ = writeln!(section, "  {after:>6} ms  {}  {:<18}  {}", said.by, said.what, said.about);
@@ -53,7 +34,7 @@ pub(super) fn section(replayed: &Played, config: &Config) -> String {
     section
 }
 
-/// The same, for programs. Of a real clock: no two runs are the same.
+/// The same, for programs. The times are of a real clock: they differ between runs.
 pub(super) fn json_of(replayed: &Played, config: &Config) -> Value {
     let failovers = replayed.failovers.iter().map(|failover| {
         let said = failover
@@ -82,7 +63,7 @@ pub(super) fn json_of(replayed: &Played, config: &Config) -> Value {
 
 fn bound(config: &Config) -> String {
     match config.cluster.failover_within {
-        Bound::Ticks(ticks) => words::time(config, ticks.into()),
+        Bound::Ticks(ticks) => time(config, ticks.into()),
         Bound::Any => "any time".to_owned(),
     }
 }
