@@ -38,7 +38,7 @@ fn a_wrong_command_line_ends_with_2_and_says_why() {
         (&["check", "--max-states", "0"], "0"),
         (&["check", "--format", "mermaid"], "human"),
         (&["show", NAME, "--property", "no-such"], "one-believer"),
-        (&["show", NAME, "--property", "tokens-increase"], "says nothing about"),
+        (&["show", NAME, "--property", "tokens-increase"], "does not apply to"),
         (&["check", "no-such-scenario"], "no-such-scenario"),
     ];
     for (arguments, says) in wrong {
