@@ -79,7 +79,9 @@ fn target(from: &Module, path: &[String], modules: &BTreeMap<Module, &File>) -> 
         }
         "super" | "self" => {
             at = from.clone();
-            while let Some((first, after)) = rest.split_first().filter(|(first, _)| ["super", "self"].contains(&first.as_str())) {
+            while let Some((first, after)) =
+                rest.split_first().filter(|(first, _)| ["super", "self"].contains(&first.as_str()))
+            {
                 if first == "super" {
                     at.pop();
                 }
@@ -123,7 +125,8 @@ fn cycles(files: &[&File]) -> Vec<String> {
     let mut left: BTreeSet<&Module> = modules.keys().collect();
     // A module is not in a cycle, nor leads to one, if all that it imports are such; what remains is cycles and their users.
     loop {
-        let done: Vec<_> = left.iter().copied().filter(|module| imports[*module].iter().all(|to| !left.contains(to))).collect();
+        let done: Vec<_> =
+            left.iter().copied().filter(|module| imports[*module].iter().all(|to| !left.contains(to))).collect();
         if done.is_empty() {
             break;
         }

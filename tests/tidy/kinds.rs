@@ -38,7 +38,8 @@ fn complaints(file: &File, kinds: &[&str]) -> Vec<String> {
         if is_its_own || REGISTRATIONS.contains(&file.path.as_str()) || file.path.starts_with(WORDS_OF_FILES) {
             continue;
         }
-        let mut note = |line: usize, what: &str| complaints.push(format!("{}:{line}: names a kind of lock: {what}", file.path));
+        let mut note =
+            |line: usize, what: &str| complaints.push(format!("{}:{line}: names a kind of lock: {what}", file.path));
         each_mention(tokens.clone(), kind, &mut note);
     }
     complaints
@@ -47,11 +48,11 @@ fn complaints(file: &File, kinds: &[&str]) -> Vec<String> {
 /// Shows every variant of the kind enum, every path of the kind's module, and every literal that is the kind's name.
 fn each_mention(tokens: TokenStream, kind: &str, note: &mut impl FnMut(usize, &str)) {
     let tokens: Vec<_> = tokens.into_iter().collect();
-    let is_ident = |index: usize, expected: &str| {
-        matches!(tokens.get(index), Some(TokenTree::Ident(ident)) if ident == expected)
-    };
+    let is_ident =
+        |index: usize, expected: &str| matches!(tokens.get(index), Some(TokenTree::Ident(ident)) if ident == expected);
     let is_path = |index: usize| {
-        let is_colon = |index: usize| matches!(tokens.get(index), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
+        let is_colon =
+            |index: usize| matches!(tokens.get(index), Some(TokenTree::Punct(punct)) if punct.as_char() == ':');
         is_colon(index) && is_colon(index + 1)
     };
     for (index, token) in tokens.iter().enumerate() {
@@ -61,7 +62,9 @@ fn each_mention(tokens: TokenStream, kind: &str, note: &mut impl FnMut(usize, &s
             TokenTree::Literal(literal) if literal.to_string() == format!("\"{}\"", word(kind)) => {
                 note(line, &literal.to_string());
             }
-            TokenTree::Ident(ident) if ident == "LockKind" && is_path(index + 1) && is_ident(index + 3, &variant(kind)) => {
+            TokenTree::Ident(ident)
+                if ident == "LockKind" && is_path(index + 1) && is_ident(index + 3, &variant(kind)) =>
+            {
                 note(line, &format!("LockKind::{}", variant(kind)));
             }
             TokenTree::Ident(ident) if ident == "locks" && is_path(index + 1) && is_ident(index + 3, kind) => {
