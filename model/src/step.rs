@@ -56,6 +56,7 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
 }
 
 /// The rule of the action, applied to the world; `None` where it cannot happen, and then the world means nothing.
+#[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
 fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Reply> {
     let done = |()| Reply::Done;
     match action {

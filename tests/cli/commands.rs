@@ -7,6 +7,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{lockstep, run};
+use crate::traces::kind;
 
 /// The scenario that everybody shows first.
 const NAME: &str = "failover-loses-the-grant";
@@ -173,7 +174,7 @@ fn scenarios_are_listed() {
     let listed = json(&["scenarios", "--format", "json"]);
     let all = listed["scenarios"].as_array().expect("a list");
     let known = all.iter().find(|scenario| scenario["name"] == NAME).expect("it is there");
-    assert_eq!(known["lock"], "reentrant");
+    assert_eq!(known["lock"], kind(true).name());
     assert_eq!(known["expect"]["one-believer"], "violated");
 }
 

@@ -2,12 +2,12 @@
 
 use lockstep_model::config::{Clients, Config};
 use lockstep_model::trace::Trace;
-use lockstep_model::{LockKind, Verdict};
+use lockstep_model::Verdict;
 use lockstep_sim::render::text::{Declared, Options, picture};
 use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 use roxmltree::Document;
 
-use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL, failover, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL, failover, kind, stale_effect, wakeup, walk};
 
 fn as_declared() -> Options {
     Options { declared: Declared::As(Some(Verdict::Violated)), ..Options::default() }
@@ -89,7 +89,7 @@ fn colour_adds_nothing_but_colour() {
 #[test]
 fn every_history_can_be_drawn() {
     let crowd = Config { clients: Clients { count: 4, ..EVERYTHING.clients }, ..EVERYTHING };
-    let plain = Config { lock: LockKind::Plain, ..EVERYTHING };
+    let plain = Config { lock: kind(false), ..EVERYTHING };
     for (config, seeds) in [(SMALL, 5), (FAILOVER, 20), (EVERYTHING, 60), (crowd, 20), (plain, 20), (IN_FLIGHT, 60)] {
         for seed in 0..seeds {
             let trace = walk(&config, 60, seed);

@@ -2,13 +2,12 @@
 
 use std::path::Path;
 
-use lockstep_model::LockKind;
 use lockstep_model::config::{Bound, Config};
 use lockstep_model::trace;
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
 
-use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, failover, orphan, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, failover, kind, orphan, stale_effect, wakeup, walk};
 
 fn validator() -> jsonschema::Validator {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
@@ -39,7 +38,7 @@ fn every_trace_is_as_the_schema_says() {
     let mut traces = vec![failover(), wakeup(), stale_effect(), orphan()];
     let synchronous =
         Config { cluster: lockstep_model::config::Cluster { lag: Bound::Ticks(0), ..FAILOVER.cluster }, ..FAILOVER };
-    let plain = Config { lock: LockKind::Plain, ..EVERYTHING };
+    let plain = Config { lock: kind(false), ..EVERYTHING };
     traces.extend(
         [EVERYTHING, IN_FLIGHT, synchronous, plain]
             .iter()

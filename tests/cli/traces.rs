@@ -7,9 +7,18 @@ use lockstep_model::config::{
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 
-/// Two clients, a master, a lease, no watchdog, nothing goes wrong, who is refused goes away.
+/// The first kind of lock that a holder can enter again, or that it cannot.
+pub const fn kind(reenters: bool) -> LockKind {
+    let mut index = 0;
+    while LockKind::ALL[index].facts().reentry.is_there() != reenters {
+        index += 1;
+    }
+    LockKind::ALL[index]
+}
+
+/// Two clients, a master, a lease, no watchdog, no fault; a refused client does not wait.
 pub const SMALL: Config = Config {
-    lock: LockKind::Reentrant,
+    lock: kind(true),
     time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None, jump: 0 },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {

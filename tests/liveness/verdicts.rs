@@ -3,7 +3,7 @@
 use std::collections::{HashMap, HashSet};
 
 use lockstep_model::trace::{About, InLoop};
-use lockstep_model::{Action, Config, InLayout, Layout, Property, Verdict, World, in_layout, step};
+use lockstep_model::{Action, Config, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
 use lockstep_sim::check::liveness::{Found, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -60,19 +60,19 @@ fn where_a_property_does_not_apply_nothing_is_owed() {
     }
 }
 
-/// Each is seen to hold and to be violated, for both kinds of lock. A crashed holder's key always ends: only a mutant,
+/// Each is seen to hold and to be violated, for every kind of lock. A crashed holder's key always ends: only a mutant,
 /// whose keys have no lease, breaks that.
 #[test]
 fn each_property_is_seen_from_both_sides() {
-    for kind in ["plain", "reentrant"] {
+    for &kind in LockKind::ALL {
         let declared = |property, verdict| {
-            let of_kind = builtin().into_iter().filter(|scenario| scenario.config.lock.name() == kind);
+            let of_kind = builtin().into_iter().filter(|scenario| scenario.config.lock == kind);
             of_kind.filter(|scenario| scenario.expect.get(&property) == Some(&verdict)).count()
         };
         for property in Property::LIVENESS {
-            assert!(declared(property, Verdict::Holds) > 0, "{property} holds nowhere for {kind}");
+            assert!(declared(property, Verdict::Holds) > 0, "{property} holds nowhere for {}", kind.name());
             let is_violated = declared(property, Verdict::Violated) > 0;
-            assert_eq!(is_violated, property != Property::FreedAfterCrash, "{property} for {kind}");
+            assert_eq!(is_violated, property != Property::FreedAfterCrash, "{property} for {}", kind.name());
         }
     }
 }

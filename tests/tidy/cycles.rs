@@ -130,9 +130,7 @@ fn cycles(files: &[&File]) -> Vec<String> {
         if done.is_empty() {
             break;
         }
-        done.iter().for_each(|module| {
-            left.remove(module);
-        });
+        left.retain(|module| !done.contains(module));
     }
     // The same from the other side leaves the cycles and what stands between them.
     loop {
@@ -141,9 +139,7 @@ fn cycles(files: &[&File]) -> Vec<String> {
         if unused.is_empty() {
             break;
         }
-        unused.iter().for_each(|module| {
-            left.remove(module);
-        });
+        left.retain(|module| !unused.contains(module));
     }
     let name = |module: &Module| if module.is_empty() { "(root)".to_owned() } else { module.join("::") };
     left.iter()

@@ -34,7 +34,7 @@ fn complaints(file: &File, kinds: &[&str]) -> Vec<String> {
     let mut complaints = Vec::new();
     let tokens = TokenStream::from_str(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path));
     for kind in kinds {
-        let is_its_own = places(kind).iter().any(|place| file.path == *place);
+        let is_its_own = places(kind).contains(&file.path);
         if is_its_own || REGISTRATIONS.contains(&file.path.as_str()) || file.path.starts_with(WORDS_OF_FILES) {
             continue;
         }

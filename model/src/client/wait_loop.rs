@@ -18,6 +18,14 @@ use crate::time::Timer;
 /// How long a client of a lock without messages sleeps before it asks again. One tick: less cannot be distinguished.
 const POLL: Timer = Timer::ticks(1);
 
+/// What a subscribed thread does.
+pub(crate) enum SecondAsk {
+    /// It asks again: the lock may have been freed before the subscription was there.
+    Asks,
+    /// It goes to sleep without asking: a wrong rule.
+    Skips(Reply),
+}
+
 impl<Q: InFlight> Process<'_, Q> {
     /// A thread calls `lock()`, or enters once more.
     pub(crate) fn begin_acquire(&mut self, thread: u8) -> Option<()> {
@@ -55,8 +63,8 @@ impl<Q: InFlight> Process<'_, Q> {
         self.thread_mut(thread).phase = Phase::Subscribed;
     }
 
-    /// A subscribed thread is about to ask again. Some reply: it is answered without being asked.
-    pub(crate) fn begin_second_ask(&mut self, thread: u8) -> Option<Option<Reply>> {
+    /// A subscribed thread is about to ask again.
+    pub(crate) fn begin_second_ask(&mut self, thread: u8) -> Option<SecondAsk> {
         let asking = self.thread(thread);
         let is_due = asking.phase == Phase::Subscribed && !asking.wait_left.is_due();
         if !self.client.is_running() || !is_due {
@@ -65,9 +73,9 @@ impl<Q: InFlight> Process<'_, Q> {
         if self.config.is_mutated(Mutant::NoSecondAsk) {
             let lease = Timer::ticks(self.config.time.lease);
             self.refuse(thread, lease);
-            return Some(Some(Reply::Busy { remaining_ticks: lease.left() }));
+            return Some(SecondAsk::Skips(Reply::Busy { remaining_ticks: lease.left() }));
         }
-        Some(None)
+        Some(SecondAsk::Asks)
     }
 
     /// A waiter takes a permit that a message brought.

@@ -4,6 +4,7 @@
 use super::context::Context;
 use super::layout::Layout;
 use crate::client::state::GroupView;
+use crate::client::wait_loop::SecondAsk;
 use crate::limits::{MAX_MESSAGES, MAX_THREADS};
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
@@ -38,8 +39,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// Subscribed, a thread asks again: the lock may have been freed before the subscription was there.
     pub(crate) fn second_ask(&mut self, holder: Holder) -> Option<Reply> {
         match self.process(holder.client(), |process| process.begin_second_ask(holder.thread()))? {
-            Some(reply) => Some(reply),
-            None => self.ask_for_lock(holder),
+            SecondAsk::Asks => self.ask_for_lock(holder),
+            SecondAsk::Skips(reply) => Some(reply),
         }
     }
 
@@ -119,6 +120,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A client dies for good: its connections are gone.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn crash_client(&mut self, client: u8) -> Option<Reply> {
         self.process(client, |process| process.crash())?;
         for thread in 0..MAX_THREADS {

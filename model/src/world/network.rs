@@ -166,6 +166,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// The watchdog's timer fires.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn renew(&mut self, client: u8) -> Option<Reply> {
         let thread = match self.process(client, |process| process.fire_renewal())? {
             Firing::Nothing => return Some(Reply::NothingToRenew),

@@ -216,11 +216,11 @@ impl<Y: Layout> Prefilter<Y> {
             }
         }
         let words = possible.as_ref().iter().zip(self.undecided.as_ref());
-        for (first, (&word, &undecided)) in (0..).step_by(64).zip(words) {
-            let mut word = word;
-            while word != 0 {
-                let bit = word.trailing_zeros();
-                word &= word - 1;
+        for (first, (&bits, &undecided)) in (0..).step_by(64).zip(words) {
+            let mut left = bits;
+            while left != 0 {
+                let bit = left.trailing_zeros();
+                left &= left - 1;
                 #[expect(clippy::cast_possible_truncation, reason = "at most 63")]
                 let number: u16 = first + bit as u16;
                 let action = self.actions[usize::from(number)];
