@@ -3,9 +3,9 @@
 //! In the hot path a step costs one count, of its kind and its answer, and a state one word of bits. Everything else is
 //! computed from these when the run is over.
 
+use lockstep_model::Happening;
 use lockstep_model::config::{Fault, Faults};
 use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
-use lockstep_model::Happening;
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
 /// Kinds of action, a bit each: what can happen in one state.

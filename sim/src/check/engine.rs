@@ -53,4 +53,3 @@ impl How {
         Self { engine, native: native::Options::default(), fingerprint: Width::default() }
     }
 }
-

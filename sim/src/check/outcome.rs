@@ -101,4 +101,3 @@ impl Outcome {
         self.properties.iter().any(|found| found.verdict == Verdict::Inconclusive)
     }
 }
-

@@ -22,4 +22,3 @@ pub struct Search {
     /// The most memory that tables and layers took; `None` where the engine does not say.
     pub peak_bytes: Option<u64>,
 }
-

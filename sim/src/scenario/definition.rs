@@ -16,4 +16,3 @@ pub struct Scenario {
     /// The verdict that is declared for each property.
     pub expect: BTreeMap<Property, Verdict>,
 }
-

@@ -7,20 +7,20 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
-    MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
-    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
+    Bound, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
+    MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile,
+    PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
+use super::definition::Scenario;
 use super::error::Problem;
-use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
 use super::pair::kinds_with;
 use super::parts::{Parts, Sections};
-use super::definition::Scenario;
+use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
 use super::{calls, impossible, syntax};
 
 /// Characters of a story.

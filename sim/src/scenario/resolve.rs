@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 
 use super::builtin::{BuiltIn, builtin, builtin_files};
 use super::code::Code;
-use super::error::{Problem, ScenarioError};
-use super::section::{meant, short};
 use super::definition::Scenario;
+use super::error::{Problem, ScenarioError};
 use super::file::unreadable;
+use super::section::{meant, short};
 
 /// Entries of a folder and all below: more is not a folder of scenarios, and a whole disk should not be walked.
 const MAX_ENTRIES: usize = 10_000;

@@ -134,4 +134,3 @@ impl Lasso {
         Run { actions: all.map(|edge| actions[usize::from(edge.action)]).collect(), loop_start }
     }
 }
-

@@ -52,7 +52,8 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
         let fair = || (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_fair(self.config));
         let time: ActionSet = fair().filter(|(_, action)| **action == Action::Tick).map(|(number, _)| number).collect();
         let all: ActionSet = fair().map(|(number, _)| number).collect();
-        let strong = (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
+        let strong =
+            (0..).zip(self.prefilter.actions()).filter(|(_, action)| action.kind().is_strongly_fair(self.config));
         Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 
