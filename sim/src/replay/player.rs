@@ -12,8 +12,8 @@ use lockstep_model::trace::{Contents, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
-use super::Error;
 use super::compare::Difference;
+use super::error::Error;
 use super::history_step::{HistoryStep, client_of};
 use super::servers::sentinel::{Failover, refuse_world};
 use super::servers::{SentinelWatch, Server, ServerGroup, refuse_unsuited};

@@ -7,8 +7,8 @@
 use lockstep_model::trace::State;
 use redis::{Cmd, Value};
 
-use super::Error;
 use super::compare::{self, READ_ALL_KEYS};
+use super::error::Error;
 use super::findings::Findings;
 use super::history_step::Place;
 use super::node_names::name_of_node;

@@ -24,7 +24,7 @@ use super::control::Control;
 use super::limits::LINK_WAIT;
 use super::replication_stream::{MasterStream, ReplicaStream, StreamPiece, StreamUnit, WireCommand, command_as_text};
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// What one step wrote, as it was sent to the replica.
 #[derive(Clone, Debug, PartialEq, Eq)]

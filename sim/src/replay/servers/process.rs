@@ -14,7 +14,7 @@ use redis::Value;
 use super::control::{Control, connect};
 use super::limits::START_WAIT;
 use super::server::Server;
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// The files in a process's folder that its messages go to: the server's log, and the console for what the loader and the
 /// server write before the log is open.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// A command as it is sent: its name and arguments.
 pub type WireCommand = Vec<Vec<u8>>;

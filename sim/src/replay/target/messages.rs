@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::subscriber::Subscriber;
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::history_step::{HistoryStep, Place};
 use crate::replay::node_names::name_of_node;
 use crate::replay::testbed::Testbed;
