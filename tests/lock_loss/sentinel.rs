@@ -255,9 +255,9 @@ fn a_server_without_sentinel_mode_is_refused() {
     );
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
-    let plain = Server::find(Some(&program)).expect("it is a server");
+    let ordinary = Server::find(Some(&program)).expect("it is a server");
     let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
-    let error = Sentinels::start(&plain, &addresses, 0, &STOP).expect_err("no sentinel");
+    let error = Sentinels::start(&ordinary, &addresses, 0, &STOP).expect_err("no sentinel");
     assert!(error.to_string().contains("it has no sentinel mode"), "{error}");
 }

@@ -306,8 +306,8 @@ pub fn command_as_text(command: &WireCommand) -> String {
         if !text.is_empty() {
             text.push(' ');
         }
-        let plain = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(byte));
-        let quote = if plain { "" } else { "\"" };
+        let is_simple = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(byte));
+        let quote = if is_simple { "" } else { "\"" };
         // Writing to a string cannot fail.
         let _ = write!(text, "{quote}{}{quote}", word.escape_ascii());
     }
