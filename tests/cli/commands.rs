@@ -38,7 +38,7 @@ fn a_wrong_command_line_ends_with_2_and_says_why() {
         (&["check", "--max-states", "0"], "0"),
         (&["check", "--format", "mermaid"], "human"),
         (&["show", NAME, "--property", "no-such"], "one-believer"),
-        (&["show", NAME, "--property", "tokens-increase"], "says nothing about"),
+        (&["show", NAME, "--property", "tokens-increase"], "does not apply to"),
         (&["check", "no-such-scenario"], "no-such-scenario"),
     ];
     for (arguments, says) in wrong {
@@ -112,6 +112,28 @@ fn a_folder_that_cannot_be_made_is_the_environments_fault() {
     assert!(ran.stderr.contains("cannot make the folder"), "{}", ran.stderr);
 }
 
+/// The picture that `explore` draws, as a file.
+#[test]
+fn show_writes_a_picture_to_a_file() {
+    let folder = TempDir::new().expect("a folder");
+    for (name, property) in [(NAME, "one-believer"), ("plain-newcomers-starve-a-waiter", "waiter-served")] {
+        let file = folder.path().join(format!("{name}.svg"));
+        let path = file.to_str().expect("a path of letters");
+        let ran = run(&["show", name, "--property", property, "--format", "svg", "-o", path]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
+        let svg = std::fs::read_to_string(&file).expect("it was written");
+        let drawn = roxmltree::Document::parse(&svg).expect("well-formed XML");
+        assert_eq!(drawn.root_element().tag_name().name(), "svg");
+        let texts: Vec<_> = drawn.descendants().filter_map(|node| node.text()).collect();
+        assert!(texts.contains(&name), "{texts:?}");
+        assert!(texts.iter().any(|text| text.contains(&format!("{property} violated"))), "{texts:?}");
+    }
+    let nowhere = folder.path().join("missing/picture.svg");
+    let ran = run(&["show", NAME, "--format", "svg", "-o", nowhere.to_str().expect("a path of letters")]);
+    assert_eq!(ran.code, 5);
+    assert!(ran.stderr.contains("cannot write"), "{}", ran.stderr);
+}
+
 #[test]
 fn show_draws_in_every_format() {
     for (format, says) in
@@ -122,6 +144,8 @@ fn show_draws_in_every_format() {
         assert!(ran.stdout.contains(says), "{format}: {}", ran.stdout);
         assert!(ran.stdout.ends_with('\n'));
     }
+    let svg = run(&["show", NAME, "--format", "svg"]).stdout;
+    assert!(svg.starts_with("<svg "), "{svg}");
     let text = run(&["show", NAME, "--property", "one-believer"]).stdout;
     assert!(text.contains("VIOLATED, as declared   one-believer"), "{text}");
     assert!(text.contains("both believe they hold; at most 1 may."), "{text}");

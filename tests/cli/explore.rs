@@ -1,4 +1,4 @@
-//! The Explorer: the real binary on a free port, asked over plain HTTP as a browser does.
+//! The page of `explore`: the real binary on a free port, asked over plain HTTP as a browser does.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -8,13 +8,13 @@ use std::time::{Duration, Instant};
 
 use roxmltree::Document;
 use rustix::process::{Pid, Signal, kill_process};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::command::{lockstep, run};
 
 const NAME: &str = "failover-loses-the-grant";
 
-/// An Explorer that runs; it ends with its test.
+/// A running server; it ends with its test.
 struct Explorer {
     child: Child,
     stdout: BufReader<ChildStdout>,
@@ -39,7 +39,7 @@ fn explorer() -> Explorer {
     let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
     let mut line = String::new();
     stdout.read_line(&mut line).expect("a line");
-    let address = line.trim_end().strip_prefix(&format!("{NAME}   http://")).expect("where to look").to_owned();
+    let address = line.trim_end().strip_prefix(&format!("{NAME}   http://")).expect("an address").to_owned();
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     Explorer { child, stdout, address }
 }
@@ -63,26 +63,35 @@ impl Explorer {
         serde_json::from_str(&body).expect("JSON")
     }
 
-    /// The links to counterexamples: what they say, and the path of indices they lead to.
+    /// The links to counterexamples: what they say, and the path they lead to.
     fn links(&mut self, most: usize) -> Vec<(String, String)> {
         let mut links = Vec::new();
         for _ in 0..most {
             let mut line = String::new();
             self.stdout.read_line(&mut line).expect("a line");
-            let (says, place) =
-                line.trim_end().split_once(&format!("   http://{}/#/steps", self.address)).expect("a link");
+            let (says, place) = line.trim_end().split_once(&format!("   http://{}/#", self.address)).expect("a link");
             links.push((says.to_owned(), place.to_owned()));
         }
         links
     }
 
-    /// The step that a path of indices ends with.
-    fn step(&self, path: &str) -> Value {
-        let (before, index) = path.rsplit_once('/').expect("an index");
-        let index: u64 = index.parse().expect("an index");
-        let choices = self.json(&format!("/.states{before}"));
-        let mut choices = choices.as_array().expect("a list").iter();
-        choices.find(|choice| choice["actionIndex"] == index).expect("the step can happen").clone()
+    /// The end of a path.
+    fn end_of(&self, path: &str) -> Value {
+        self.json(&format!("/path{}", path.trim_end_matches('/')))
+    }
+
+    /// The page, once the verdicts are there.
+    fn checked_page(&self) -> String {
+        let since = Instant::now();
+        loop {
+            let (status, page) = self.ask("GET", "/");
+            assert_eq!(status, 200, "{page}");
+            if page.contains("data-checked=\"yes\"") {
+                return page;
+            }
+            assert!(since.elapsed() < Duration::from_secs(60), "{page}");
+            sleep(Duration::from_millis(20));
+        }
     }
 
     fn ends(mut self) -> Option<i32> {
@@ -104,85 +113,94 @@ fn text<'a>(value: &'a Value, key: &str) -> &'a str {
 #[test]
 fn the_first_state_reads_like_a_page() {
     let explorer = explorer();
-    let (status, page) = explorer.ask("GET", "/");
-    assert_eq!(status, 200);
-    assert!(page.contains("Stateright Explorer"), "{page}");
-    let first = &explorer.json("/.states")[0];
-    insta::assert_snapshot!(text(first, "state"));
-    Document::parse(text(first, "svg")).expect("well-formed XML");
+    let first = explorer.end_of("");
+    insta::assert_snapshot!(text(&first, "state"));
+    assert_eq!(first["steps"], json!([]));
+    Document::parse(text(&first, "picture")).expect("well-formed XML");
 }
 
+/// Name, story, world, and a verdict with its claim for every property that applies, liveness too.
 #[test]
-fn the_status_names_every_property_that_applies() {
+fn the_page_says_what_the_scenario_is_and_what_was_found() {
     let explorer = explorer();
-    let status = explorer.json("/.status");
-    let properties: Vec<_> = status["properties"].as_array().expect("a list").iter().collect();
-    let names: Vec<_> = properties.iter().map(|property| property[1].as_str().expect("a name")).collect();
-    let says = "one-believer: at most one holder (one thread of one client) believes it holds (declared violated)";
-    assert!(names.contains(&says), "{names:?}");
+    let page = explorer.checked_page();
+    for says in [
+        &format!("<title>{NAME} - Lockstep</title>"),
+        &format!("<h1><a href=\"#/\">{NAME}</a></h1>"),
+        "a reentrant lock",
+        "<li>2 clients",
+        "<td>one-believer</td><td>in every state: at most one holder",
+        "<td>violated, as declared</td><td><a href=\"/#/",
+        "<td>no-orphan</td><td>on every fair path: ",
+    ] {
+        assert!(page.contains(says), "no {says:?} in {page}");
+    }
     // There is no resource.
-    assert!(!names.iter().any(|name| name.starts_with("tokens-increase")), "{names:?}");
+    assert!(!page.contains("tokens-increase"), "{page}");
+    for internal in ["Explored", "stateright", "Stateright", "Searching", "&lt;"] {
+        assert!(!page.contains(internal), "{internal} in {page}");
+    }
+    let fragment = explorer.ask("GET", "/verdicts").1;
+    assert!(page.contains(&fragment), "{fragment}");
+    Document::parse(&format!("<section>{fragment}</section>")).expect("well-formed XML");
 }
 
-/// From the first state to two believers, step by step, as one clicks.
+/// Everything that the page loads comes from its own server.
+#[test]
+fn the_page_is_complete() {
+    let explorer = explorer();
+    let page = explorer.ask("GET", "/").1;
+    for file in ["page.css", "page.js"] {
+        assert!(page.contains(&format!("\"{file}\"")), "{page}");
+        assert_eq!(explorer.ask("GET", &format!("/{file}")).0, 200, "{file}");
+    }
+    assert!(!page.contains("http"), "{page}");
+}
+
+/// From the first state to two believers, step by step, as a reader clicks.
 #[test]
 fn a_link_leads_to_the_violation_step_by_step() {
     let mut explorer = explorer();
     let links = explorer.links(4);
     let (says, path) = &links[0];
     assert_eq!(says, "one-believer: violated, as declared, after 5 steps");
-    let ends = path.match_indices('/').map(|(at, _)| at).skip(2).chain([path.len()]);
-    let steps: Vec<_> = ends.map(|end| explorer.step(&path[..end])).collect();
-    let actions: Vec<_> = steps.iter().map(|step| text(step, "action")).collect();
-    let told = [
+    assert!(explorer.checked_page().contains(&format!("<a href=\"/#{path}\">5 steps</a>")));
+    let choices: Vec<usize> = path.split('/').skip(1).map(|choice| choice.parse().expect("a number")).collect();
+    let mut clicked = Vec::new();
+    let mut here = String::new();
+    for choice in choices {
+        clicked.push(explorer.end_of(&here)["choices"][choice].clone());
+        here = format!("{here}/{choice}");
+    }
+    let told = json!([
         "A asks for the lock",
         "n1 crashes",
         "n2 is promoted to master",
         "B learns which node is the master",
         "B asks for the lock",
-    ];
-    assert_eq!(actions, told);
-    let last = &steps[4];
-    insta::assert_snapshot!(text(last, "outcome"));
-    assert!(text(last, "state").contains("BROKEN    one-believer: "), "{last}");
-    assert!(!steps[3]["state"].to_string().contains("one-believer"), "{}", steps[3]);
+    ]);
+    assert_eq!(Value::from(clicked), told);
+    let last = explorer.end_of(path);
+    assert_eq!(last["steps"], told);
+    insta::assert_snapshot!(format!("{:#}\n{:#}\n{}", last["happened"], last["broken"], text(&last, "state")));
+    let (before, _) = path.rsplit_once('/').expect("a step");
+    assert!(!explorer.end_of(before)["broken"].to_string().contains("one-believer"));
 
-    let drawn = Document::parse(text(last, "svg")).expect("well-formed XML");
+    let drawn = Document::parse(text(&last, "picture")).expect("well-formed XML");
     let texts: Vec<_> = drawn.descendants().filter_map(|node| node.text()).collect();
     for says in [NAME, "MASTER", "HOLDS", "one-believer: A and B both believe they hold; at most 1 may."] {
         assert!(texts.contains(&says), "no {says:?} in {texts:?}");
     }
 }
 
-/// stateright's own search sees what `lockstep check` sees, and tells the first counterexample rather than the last.
-#[test]
-fn run_to_completion_finds_what_check_finds() {
-    let mut explorer = explorer();
-    let (_, path) = explorer.links(4).swap_remove(0);
-    assert_eq!(explorer.ask("POST", "/.runtocompletion").0, 200);
-    let since = Instant::now();
-    let status = loop {
-        let status = explorer.json("/.status");
-        if status["done"] == true {
-            break status;
-        }
-        assert!(since.elapsed() < Duration::from_secs(60), "{status}");
-        sleep(Duration::from_millis(50));
-    };
-    let checked = run(&["check", NAME, "--format", "json"]);
-    let checked: Value = serde_json::from_str(&checked.stdout).expect("JSON");
-    assert_eq!(status["unique_state_count"], checked["scenarios"][0]["states"]);
-    let found = status["properties"][0][2].as_str().expect("it is found");
-    assert_eq!(format!("/{found}"), path);
-}
-
 #[test]
 fn a_path_to_nowhere_is_no_error_of_the_server() {
     let explorer = explorer();
-    for path in ["/.states/7", "/.states/0/99", "/.states/0/x", "/nothing", "/../../etc/passwd"] {
+    for path in ["/path/99", "/path/0/99", "/path/x", "/nothing", "/../../etc/passwd"] {
         assert_eq!(explorer.ask("GET", path).0, 404, "{path}");
     }
-    assert_eq!(explorer.ask("GET", "/.states/0").0, 200);
+    assert_eq!(explorer.ask("POST", "/").0, 405);
+    assert_eq!(explorer.ask("GET", "/path/0").0, 200);
 }
 
 #[test]
@@ -196,7 +214,7 @@ fn ctrl_c_ends_it_at_once() {
 
 /// Programs get the same, in one object.
 #[test]
-fn where_to_look_is_said_to_programs() {
+fn the_address_is_given_to_programs() {
     let mut child = lockstep(&["explore", NAME, "--port", "0", "--format", "json", "--quiet"])
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())
@@ -209,18 +227,18 @@ fn where_to_look_is_said_to_programs() {
     assert_eq!(said["schema"], 1);
     assert_eq!(said["scenario"], NAME);
     let url = text(&said, "url");
-    assert!(text(&said["counterexamples"][0], "url").starts_with(&format!("{url}/#/steps/0/")), "{said}");
+    assert!(text(&said["counterexamples"][0], "url").starts_with(&format!("{url}/#/")), "{said}");
     assert_eq!((ended.status.code(), ended.stderr), (Some(130), Vec::new()));
 }
 
 #[test]
-fn a_port_that_somebody_has_is_said_with_what_to_do() {
+fn a_port_in_use_is_reported_with_what_to_do() {
     let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     let port = taken.local_addr().expect("it is bound").port().to_string();
     let ran = run(&["explore", NAME, "--port", &port]);
     assert_eq!(ran.code, 5, "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
-    for says in [&port, "somebody else uses it", "--port 0"] {
+    for says in [&port, "another program uses it", "--port 0"] {
         assert!(ran.stderr.contains(says), "no {says:?} in {}", ran.stderr);
     }
 }

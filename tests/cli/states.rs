@@ -31,7 +31,7 @@ impl InLayout for Reading {
     }
 }
 
-/// The Explorer marks two places as the same state by their texts.
+/// A reader who sees the same text twice takes it for the same state.
 #[test]
 fn two_states_that_differ_read_differently() {
     let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };

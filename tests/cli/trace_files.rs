@@ -83,7 +83,7 @@ fn a_trace_that_did_not_happen_is_refused_with_its_step() {
     let promote_before_crash = altered("/steps/1/action", value!({ "do": "promote", "node": 1 }));
     assert_refused(&show(&promote_before_crash), &["step 2 cannot happen", "n2 is promoted to master"]);
     let another_reply = altered("/steps/4/answer", value!({ "reply": "busy", "remaining_ticks": 3 }));
-    assert_refused(&show(&another_reply), &["step 5 says something else"]);
+    assert_refused(&show(&another_reply), &["step 5 differs from the model"]);
     let another_start = altered("/initial/clients/0/permits", value!(1));
     assert_refused(&show(&another_start), &["the first state"]);
 }
@@ -98,11 +98,11 @@ fn a_lasso_comes_back_byte_for_byte_and_one_that_is_none_is_refused() {
         *trace.pointer_mut(place).expect("the place is there") = new;
         trace.to_string()
     };
-    assert_refused(&show(&altered("/loop_start", value!(1))), &["does not end where it starts"]);
+    assert_refused(&show(&altered("/loop_start", value!(1))), &["does not end in the state in which it starts"]);
     assert_refused(&show(&altered("/loop_start", value!(4))), &["not fair", "one tick passes"]);
-    assert_refused(&show(&altered("/loop_start", value!(5))), &["/loop_start lies behind"]);
+    assert_refused(&show(&altered("/loop_start", value!(5))), &["/loop_start is beyond"]);
     let never = value!({ "disabled_after": 0 });
-    assert_refused(&show(&altered("/fairness/0/in_loop", never)), &["says something else"]);
+    assert_refused(&show(&altered("/fairness/0/in_loop", never)), &["differs from the model"]);
     let both =
         altered("/config/clients/hold_for_ever", value!(true)).replace("\"hold_at_most\":null", "\"hold_at_most\":2");
     assert_refused(&show(&both), &["exclude each other"]);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, How, Limits, check_as};
-use lockstep_sim::frontier::knobs::{Knob, LATENESS, REPAIRS};
-use lockstep_sim::frontier::{Cell, Draft, Effect, FaultSet, Minimal, Options, Survey, survey};
+use lockstep_sim::frontier::settings::{LATENESS, REPAIRS, Setting};
+use lockstep_sim::frontier::{Cell, Effect, FaultSet, Minimal, Options, ScenarioEdit, Survey, survey};
 use lockstep_sim::render::frontier::{bounds, costs, lasts};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
@@ -57,7 +57,7 @@ static WORLDS: [World; 3] = [
 const OPTIONS: Options = Options { most: 2, each: 1, alone: None, threads: 2 };
 const LATE_ALONE: Options = Options { alone: Some(&LATENESS), ..OPTIONS };
 
-fn surveyed(draft: &Draft, options: Options) -> Survey {
+fn surveyed(draft: &ScenarioEdit, options: Options) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let repairs: Vec<_> = REPAIRS.iter().collect();
     survey(draft, &repairs, options, &no_limits(&stop, &progress), |_| ()).expect("the world can be surveyed")
@@ -90,7 +90,7 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
     page::keep("reports/repairs.md", &page);
 }
 
-fn written(repair: &Knob) -> String {
+fn written(repair: &Setting) -> String {
     repair.lines().map(|line| format!("`{line}`")).collect::<Vec<_>>().join("<br>")
 }
 
@@ -228,8 +228,8 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
     }
 }
 
-fn draft(world: &str) -> Draft {
-    Draft::new(BuiltIn::named(world).expect("a built-in scenario").text)
+fn draft(world: &str) -> ScenarioEdit {
+    ScenarioEdit::new(BuiltIn::named(world).expect("a built-in scenario").text)
 }
 
 fn no_limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {

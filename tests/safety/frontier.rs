@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::config::Faults;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits};
-use lockstep_sim::frontier::knobs::{FAULTS, Knob, LATENESS, REPAIRS};
-use lockstep_sim::frontier::{Draft, Effect, FaultSet, Minimal, Options, Survey, survey};
+use lockstep_sim::frontier::settings::{FAULTS, LATENESS, REPAIRS, Setting};
+use lockstep_sim::frontier::{Effect, FaultSet, Minimal, Options, ScenarioEdit, Survey, survey};
 use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
@@ -18,19 +18,19 @@ const ATOMIC: &str = "a-master-and-a-replica";
 const SPLIT: &str = "a-split-network";
 const RENEWALS: &str = "renewals-on-a-split-network";
 
-fn draft_of(world: &str) -> Draft {
-    Draft::new(BuiltIn::named(world).expect("it is built in").text)
+fn draft_of(world: &str) -> ScenarioEdit {
+    ScenarioEdit::new(BuiltIn::named(world).expect("it is built in").text)
 }
 
-fn draft() -> Draft {
+fn draft() -> ScenarioEdit {
     draft_of(ATOMIC)
 }
 
-fn surveyed(repairs: &[&'static Knob], options: Options) -> Survey {
+fn surveyed(repairs: &[&'static Setting], options: Options) -> Survey {
     surveyed_of(&draft(), repairs, options)
 }
 
-fn surveyed_of(draft: &Draft, repairs: &[&'static Knob], options: Options) -> Survey {
+fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: Options) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     survey(draft, repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
@@ -43,7 +43,7 @@ fn effects(found: &Survey, property: Property, faults: &str) -> Vec<Effect> {
     found.cells(property, minimal).into_iter().map(|cell| cell.effect).collect()
 }
 
-fn repair(name: &str) -> &'static Knob {
+fn repair(name: &str) -> &'static Setting {
     REPAIRS.iter().find(|repair| repair.name == name).expect("it is known")
 }
 
@@ -173,7 +173,7 @@ fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
     let late = text.replace("mode = \"split\"", "mode = \"split\"\ndelay = 2");
     assert_ne!(late, text);
     let told = |text| {
-        let found = surveyed_of(&Draft::new(text), &[], Options { most: 1, ..OPTIONS });
+        let found = surveyed_of(&ScenarioEdit::new(text), &[], Options { most: 1, ..OPTIONS });
         let all = found.bare.broken[&Property::OneBeliever].iter();
         all.map(|minimal| minimal.faults.words()).collect::<Vec<_>>()
     };
@@ -198,7 +198,7 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
 #[test]
 fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
     let broken = |text: &str| {
-        let found = surveyed_of(&Draft::new(text), &[], Options { most: 1, ..OPTIONS });
+        let found = surveyed_of(&ScenarioEdit::new(text), &[], Options { most: 1, ..OPTIONS });
         assert_eq!(found.foreign.len(), 3);
         let all = found.bare.broken.into_iter();
         all.map(|(property, all)| (property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))

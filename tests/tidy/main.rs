@@ -6,8 +6,10 @@
 
 mod acquaintance;
 mod citations;
+mod cycles;
 mod dictionary;
 mod files;
+mod kinds;
 mod lua;
 mod rust;
 mod side_by_side;

@@ -1,37 +1,40 @@
-//! Side by side: every lock kind is told in five places, under one name, or in none.
+//! Side by side: every kind of lock stands in seven places, under one name, or in none.
 
 use std::collections::BTreeSet;
 
 use crate::{assert_none, house};
 
-/// The five places of a kind.
-fn places(kind: &str) -> [String; 5] {
+/// The seven places of a kind.
+pub fn places(kind: &str) -> [String; 7] {
     [
         format!("model/src/locks/{kind}.rs"),
         format!("impl/src/locks/{kind}.rs"),
         format!("impl/scripts/{kind}/"),
+        format!("sim/src/replay/translate/{kind}.rs"),
         format!("sim/scenarios/{kind}/"),
         format!("tests/conformance/{kind}.rs"),
+        format!("docs/locks/{kind}.md"),
     ]
 }
 
-/// The kinds there are or will be. In `tests/conformance` also stands what is true of all kinds, so
-/// there only these names count; in the other four places every name is a kind.
-const KINDS: [&str; 8] = ["plain", "reentrant", "fair", "read_write", "fenced", "spin", "multi", "red"];
-
-/// The kind that a path is about, if it is about one.
+/// The kind that a path is about, if it is about one. In `model/src/locks`, `translate` and `tests/conformance` also stands
+/// what is true of all kinds, so there a file counts only if its name is a kind's elsewhere.
 fn kind_of(path: &str) -> Option<&str> {
     let in_folder = |folder: &str| path.strip_prefix(folder)?.split_once('/').map(|(kind, _)| kind);
     let as_file = |folder: &str| path.strip_prefix(folder)?.strip_suffix(".rs").filter(|kind| !kind.contains('/'));
     in_folder("impl/scripts/")
         .or_else(|| in_folder("sim/scenarios/"))
-        .or_else(|| as_file("model/src/locks/").filter(|&name| name != "mod"))
         .or_else(|| as_file("impl/src/locks/").filter(|&name| name != "mod"))
-        .or_else(|| as_file("tests/conformance/").filter(|name| KINDS.contains(name)))
+        .or_else(|| path.strip_prefix("docs/locks/")?.strip_suffix(".md"))
+}
+
+/// The kinds that the paths are about.
+pub fn kinds<'a>(paths: &[&'a str]) -> BTreeSet<&'a str> {
+    paths.iter().filter_map(|path| kind_of(path)).collect()
 }
 
 fn complaints(paths: &[&str]) -> Vec<String> {
-    let kinds: BTreeSet<_> = paths.iter().filter_map(|path| kind_of(path)).collect();
+    let kinds = kinds(paths);
     let exists =
         |place: &String| paths.iter().any(|path| path == place || place.ends_with('/') && path.starts_with(place));
     kinds
@@ -46,7 +49,7 @@ fn complaints(paths: &[&str]) -> Vec<String> {
 }
 
 #[test]
-fn every_kind_is_told_in_all_five_places() {
+fn every_kind_stands_in_all_seven_places() {
     let house = house();
     let paths: Vec<_> = house.iter().map(|file| file.path.as_str()).collect();
     assert_none(&complaints(&paths));
@@ -58,14 +61,17 @@ fn a_kind_with_a_missing_place_is_noticed() {
         "model/src/locks/plain.rs",
         "impl/src/locks/plain.rs",
         "impl/scripts/plain/acquire.lua",
+        "sim/src/replay/translate/plain.rs",
         "sim/scenarios/plain/quiet.toml",
         "tests/conformance/plain.rs",
+        "docs/locks/plain.md",
+        "model/src/locks/contract.rs",
         "impl/src/locks/mod.rs",
         "tests/conformance/main.rs",
         "tests/conformance/scripts.rs",
     ];
     assert_none(&complaints(&whole));
-    for missing in 0..5 {
+    for missing in 0..7 {
         let rest: Vec<_> =
             whole.iter().enumerate().filter(|&(index, _)| index != missing).map(|(_, path)| *path).collect();
         let [complaint] = &complaints(&rest)[..] else { panic!("without {}: one complaint", whole[missing]) };
@@ -76,5 +82,5 @@ fn a_kind_with_a_missing_place_is_noticed() {
 /// Snake case everywhere: the scenario word is `read-write`, the folder is not.
 #[test]
 fn two_spellings_of_one_kind_are_noticed() {
-    assert_eq!(complaints(&["model/src/locks/read_write.rs", "sim/scenarios/read-write/quiet.toml"]).len(), 8);
+    assert_eq!(complaints(&["impl/src/locks/read_write.rs", "sim/scenarios/read-write/quiet.toml"]).len(), 12);
 }

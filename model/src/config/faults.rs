@@ -8,7 +8,7 @@ use super::defaults::is_default;
 
 /// Declares the faults: one budget each, named as in scenario files.
 macro_rules! faults {
-    ($($(#[doc = $doc:literal])+ $(#[serde($serde:meta)])? $field:ident => $fault:ident,)+) => {
+    ($($(#[serde($serde:meta)])? $field:ident => $fault:ident: $sentence:literal,)+) => {
         /// What may go wrong, and how often. In a [`World`](crate::World): how often it still may.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -16,14 +16,14 @@ macro_rules! faults {
         // In the order in which it is hashed: eight bytes are then one word to read.
         #[repr(C)]
         pub struct Faults {
-            $($(#[doc = $doc])+ $(#[serde($serde)])? pub $field: u8,)+
+            $(#[doc = concat!("How often: ", $sentence, ".")] $(#[serde($serde)])? pub $field: u8,)+
         }
 
         /// One fault. It is spent by the action of the same name.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
         #[repr(u8)]
         pub enum Fault {
-            $($(#[doc = $doc])+ $fault,)+
+            $(#[doc = concat!("What happens: ", $sentence, ".")] $fault,)+
         }
 
         impl Fault {
@@ -37,10 +37,10 @@ macro_rules! faults {
                 }
             }
 
-            /// What happens, as a sentence for `explain` and the page of keys.
+            /// What happens, as a sentence without a full stop: the one place where texts take it from.
             pub const fn sentence(self) -> &'static str {
                 match self {
-                    $(Self::$fault => concat!($($doc),+),)+
+                    $(Self::$fault => $sentence,)+
                 }
             }
         }
@@ -75,47 +75,31 @@ macro_rules! faults {
 }
 
 faults! {
-    /// A client dies for good.
-    crash_client => CrashClient,
-    /// A thread that holds dies; its process lives on.
-    crash_thread => CrashThread,
-    /// A client stops running for a while; its timers become overdue.
-    pause_client => PauseClient,
-    /// A node dies.
-    crash_node => CrashNode,
-    /// An unlock message is lost.
-    lose_message => LoseMessage,
-    /// A thread that does not hold calls release all the same.
-    foreign_release => ForeignRelease,
-    /// Somebody deletes the lock, whoever holds it.
-    force_release => ForceRelease,
-    /// A dead node restarts.
+    crash_client => CrashClient: "a client crashes for good",
+    crash_thread => CrashThread: "a thread that holds dies and its process lives on",
+    pause_client => PauseClient: "a client is paused and its timers become overdue",
+    crash_node => CrashNode: "a node crashes",
+    lose_message => LoseMessage: "an unlock message is lost",
+    foreign_release => ForeignRelease: "a thread releases without holding",
+    force_release => ForceRelease: "a client deletes the lock, no matter who holds it",
     #[serde(skip_serializing_if = "is_default")]
-    restart_node => RestartNode,
-    /// A node is cut off from the other nodes, and from the authority that decides on failovers.
+    restart_node => RestartNode: "a crashed node restarts",
     #[serde(skip_serializing_if = "is_default")]
-    cut_link => CutLink,
-    /// A master drops the key without a message: evicted, or deleted by hand.
+    cut_link => CutLink: "a node is cut off from the other nodes",
     #[serde(skip_serializing_if = "is_default")]
-    vanish_key => VanishKey,
-    /// A request never reaches its node.
+    vanish_key => VanishKey: "a master loses the lock's key: evicted, or deleted by hand",
     #[serde(skip_serializing_if = "is_default")]
-    lose_request => LoseRequest,
-    /// A reply never reaches its client.
+    lose_request => LoseRequest: "a request is lost",
     #[serde(skip_serializing_if = "is_default")]
-    lose_reply => LoseReply,
-    /// A thread is interrupted in `lock()` or `unlock()`.
+    lose_reply => LoseReply: "a reply is lost",
     #[serde(skip_serializing_if = "is_default")]
-    interrupt => Interrupt,
-    /// The clock of a node jumps.
+    interrupt => Interrupt: "a thread is interrupted in lock() or unlock()",
     #[serde(skip_serializing_if = "is_default")]
-    clock_jump => ClockJump,
-    /// The wall clock of a client jumps.
+    clock_jump => ClockJump: "the clock of a node jumps",
     #[serde(skip_serializing_if = "is_default")]
-    client_clock_jump => ClientClockJump,
-    /// An operator makes a replica the master while the master runs: maintenance, not a defect.
+    client_clock_jump => ClientClockJump: "the wall clock of a client jumps",
     #[serde(skip_serializing_if = "is_default")]
-    hand_over => HandOver,
+    hand_over => HandOver: "a replica is made the master while the master runs",
 }
 
 impl Faults {

@@ -60,6 +60,23 @@ pub struct Facts {
     pub receipts: Support,
     /// Whether clients offer a forced release.
     pub force: Support,
+    /// The calls by which an application uses it.
+    pub calls: CallNames,
+}
+
+/// The calls by which an application uses a kind of lock, as pictures show them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CallNames {
+    /// Asks for the lock, and waits without limit.
+    pub acquire: &'static str,
+    /// Asks for the lock, and waits for a limited time or not at all.
+    pub try_acquire: &'static str,
+    /// Extends the lease.
+    pub renew: &'static str,
+    /// Gives back one hold.
+    pub release: &'static str,
+    /// Deletes the lock, no matter who holds it.
+    pub force_release: &'static str,
 }
 
 /// Whether a kind has something.

@@ -6,8 +6,8 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support,
-    Waiting, Writes,
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold,
+    Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
@@ -29,6 +29,13 @@ impl Lock for Plain {
         busy_is_write: true,
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
+        calls: CallNames {
+            acquire: "SET NX PX",
+            try_acquire: "SET NX PX",
+            renew: "extend",
+            release: "delete if own",
+            force_release: "DEL",
+        },
     };
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {

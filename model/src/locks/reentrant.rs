@@ -7,8 +7,8 @@
 use core::hash::{Hash, Hasher};
 
 use super::contract::{
-    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish, StoredHold,
-    Support, Waiting, Writes,
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish,
+    StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
@@ -33,6 +33,13 @@ impl Lock for Reentrant {
         busy_is_write: false,
         receipts: Support::Yes,
         force: Support::Yes,
+        calls: CallNames {
+            acquire: "lock()",
+            try_acquire: "tryLock()",
+            renew: "renew",
+            release: "unlock()",
+            force_release: "forceUnlock()",
+        },
     };
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {

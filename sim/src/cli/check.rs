@@ -1,15 +1,16 @@
-//! `lockstep check`: looks at every state of scenarios.
+//! `lockstep check`: checks every state of scenarios.
 
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
+use super::interrupt;
 use super::progress::watched;
 use super::screen::Screen;
 use super::within::Within;
-use super::{Ended, Format, Output, interrupt};
 use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
@@ -18,22 +19,22 @@ use crate::render::{json, words};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Scenarios: names of built-in ones, files, folders; none: all built-in ones
+    /// Scenarios: built-in names, files or folders [default: all built-in ones]
     #[arg(value_name = "NAME|FILE|FOLDER")]
     scenarios: Vec<String>,
-    /// Who looks
+    /// The search engine
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
-    /// Threads of the native search; what it finds does not depend on it [default: one per processor]
+    /// Threads of the native search; results do not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Take worlds that differ only by the order of their clients for one (native engine only)
+    /// Treat states that differ only by the order of the clients as one (native engine only)
     #[arg(long)]
     symmetry: bool,
-    /// Pass through states in which nothing can happen but time, and do not keep them (native engine only)
+    /// Do not store states in which only time can pass (native engine only)
     #[arg(long)]
     skip_idle: bool,
-    /// How wide the fingerprints are by which states are told apart, bits
+    /// Bits of the fingerprints that distinguish states; more of them lower the collision probability
     #[arg(long, value_enum, default_value_t, value_name = "BITS")]
     fingerprint: Width,
     #[command(flatten)]
@@ -47,12 +48,12 @@ pub(super) struct Args {
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     if args.engine != Engine::Native && (args.symmetry || args.skip_idle) {
-        let text = "--symmetry and --skip-idle are the native engine's: the two engines would count other things";
+        let text = "--symmetry and --skip-idle need the native engine: the other one would count differently";
         return Err(screen.fail(Exit::Usage, text));
     }
     let chosen = input::scenarios(&args.scenarios, screen)?;
     if let Some(folder) = &args.out {
-        // Now, and not when the first trace is there: that may be hours later.
+        // Before the search: the first trace may be found only after hours.
         input::each_name_once(&chosen, screen)?;
         make_folder(folder, screen)?;
     }
@@ -119,9 +120,8 @@ fn human(all: &[Found], asked: usize, args: &Args, screen: &Screen) -> String {
         parts.push(verdicts::page(all, screen.paint(), Screen::width()));
     }
     if interrupt::is_asked() {
-        let looked = all.len();
-        parts
-            .push(format!("interrupted: {looked} of {asked} scenarios were looked at, the last one perhaps in part\n"));
+        let checked = all.len();
+        parts.push(format!("interrupted: {checked} of {asked} scenarios were checked, the last one perhaps in part\n"));
     }
     let traces = all.iter().flat_map(|found| &found.outcome.properties).filter(|found| found.trace.is_some()).count();
     if let Some(folder) = args.out.as_ref().filter(|_| traces > 0) {
@@ -144,7 +144,7 @@ fn write_traces(folder: &Path, found: &Found, screen: &Screen) -> Ended<()> {
     Ok(())
 }
 
-/// Makes a folder and those above it, and sees that a file can be written there.
+/// Makes a folder and its parents, and checks that a file can be written there.
 pub(super) fn make_folder(folder: &Path, screen: &Screen) -> Ended<()> {
     let fail = |what: &str, error: std::io::Error| {
         screen.fail(Exit::Environment, &format!("cannot {what} the folder {}: {error}", folder.display()))
@@ -153,7 +153,7 @@ pub(super) fn make_folder(folder: &Path, screen: &Screen) -> Ended<()> {
     tempfile::tempfile_in(folder).map(drop).map_err(|error| fail("write into", error))
 }
 
-/// Writes a file at once: who looks finds the old one or the new one, never half of it.
+/// Writes a file atomically: a reader finds the old one or the new one, never a part.
 pub(super) fn write_whole(file: &Path, text: &str, screen: &Screen) -> Ended<()> {
     let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let write = || -> std::io::Result<()> {
@@ -166,7 +166,7 @@ pub(super) fn write_whole(file: &Path, text: &str, screen: &Screen) -> Ended<()>
     write().map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))
 }
 
-/// As any new file, and not for its owner only as temporary ones are. The umask takes its part.
+/// The permissions of any new file: those of temporary files are for their owner only. The umask still applies.
 fn readable() -> std::fs::Permissions {
     use std::os::unix::fs::PermissionsExt as _;
     std::fs::Permissions::from_mode(0o666)

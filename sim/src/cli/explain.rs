@@ -7,9 +7,9 @@ use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Property, Verdict};
 use serde_json::json;
 
+use super::common::{Ended, Format, Output};
 use super::input::typed;
 use super::screen::Screen;
-use super::{Ended, Format, Output};
 use crate::exit::Exit;
 use crate::render::words;
 use crate::scenario;
@@ -77,8 +77,8 @@ const VERDICTS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacu
 
 fn of_property(property: Property) -> String {
     let kind = match property.kind() {
-        PropertyKind::Safety => "safety: it must be so in every state",
-        PropertyKind::Liveness => "liveness: it must come true on every fair path, again and again",
+        PropertyKind::Safety => "safety: it must be true in every state",
+        PropertyKind::Liveness => "liveness: it must become true on every fair path, again and again",
         PropertyKind::Reachable => "reachable: it must happen at least once",
     };
     let mut text = format!("{property}: {}\n\n", property.sentence());
@@ -107,8 +107,8 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     for property in Property::ALL {
         let claim = match (scenario.expect.get(&property), property.applies(&scenario.config)) {
             (Some(verdict), _) => format!("declared {verdict}"),
-            (None, Ok(())) => "must not break".to_owned(),
-            (None, Err(why)) => format!("says nothing here: {why}"),
+            (None, Ok(())) => "must not be violated".to_owned(),
+            (None, Err(why)) => format!("does not apply: {why}"),
         };
         let _ = writeln!(text, "  {property:<20}  {claim}");
     }
@@ -120,7 +120,7 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
 fn of_key(key: &Key) -> String {
     let Key { table, name, takes, unless_said, means } = key;
     let place = if table.is_empty() { "before the first table".to_owned() } else { format!("in [{table}]") };
-    let left_out = if unless_said.is_empty() { "it must be said" } else { unless_said };
+    let left_out = if unless_said.is_empty() { "required" } else { unless_said };
     format!("{name}: a key {place}\n\n{means}\n\ntakes     {takes}\nleft out  {left_out}\n")
 }
 
@@ -140,14 +140,13 @@ fn of_exit(exit: Exit) -> String {
 fn of_verdict(verdict: Verdict) -> String {
     let meaning = match verdict {
         Verdict::Holds => {
-            "every reachable state was looked at, and the property is true in each; of liveness: on every fair path"
+            "every reachable state was checked, and the property is true in each (liveness: on every fair path)"
         }
-        Verdict::Violated => "there is a trace that breaks the property; it was run again before it was shown",
+        Verdict::Violated => "a trace breaks the property; it was run again before it was shown",
         Verdict::Vacuous => {
-            "the property was never put to the test: what it speaks of never happens in this scenario, so that it holds \
-             says nothing"
+            "the property was never tested: the situation that it is about never occurs in this scenario"
         }
-        Verdict::Inconclusive => "a limit fired before it was known",
+        Verdict::Inconclusive => "a limit was reached before the verdict was known",
     };
     format!("{verdict}: {meaning}\n")
 }
@@ -168,8 +167,5 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
         || "`lockstep scenarios` lists the scenarios, `lockstep check` names the properties".to_owned(),
         |(_, name)| format!("did you mean `{name}`?"),
     );
-    screen.fail(
-        Exit::Usage,
-        &format!("nothing is called `{what}`: no property, scenario, key, verdict or code\n  help: {hint}"),
-    )
+    screen.fail(Exit::Usage, &format!("there is no property, scenario, key, verdict or code `{what}`\n  help: {hint}"))
 }

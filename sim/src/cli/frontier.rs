@@ -1,4 +1,4 @@
-//! `lockstep frontier`: which faults break what, and which repair stops it.
+//! `lockstep frontier`: which faults break which property, and which repair prevents it.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
@@ -8,23 +8,24 @@ use std::time::Duration;
 use lockstep_model::Property;
 
 use super::check::{make_folder, write_whole};
+use super::common::{Ended, Format, Output};
+use super::interrupt;
 use super::progress::watched;
 use super::screen::Screen;
 use super::within::duration;
-use super::{Ended, Format, Output, interrupt};
 use crate::check::Limits;
 use crate::exit::Exit;
-use crate::frontier::knobs::{FAULTS, Knob, REPAIRS};
-use crate::frontier::{Draft, FaultSet, Frontier, Options, Survey, survey};
+use crate::frontier::settings::{FAULTS, REPAIRS, Setting};
+use crate::frontier::{FaultSet, Frontier, Options, ScenarioEdit, Survey, survey};
 use crate::render::frontier::{json, page};
 use crate::scenario::{BuiltIn, Scenario};
 
-/// The world that is looked at unless another is named: what most teams run.
+/// The scenario that is searched unless another is named: what most teams run.
 const BASE: &str = "a-master-and-a-replica";
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// The world: the name of a built-in scenario, or a file; its faults and claims are left out
+    /// The scenario: a built-in name or a file; its faults and claims are ignored
     #[arg(value_name = "NAME|FILE", default_value = BASE)]
     scenario: String,
     /// Faults in one set, at most
@@ -33,22 +34,22 @@ pub(super) struct Args {
     /// How often one fault may happen, at most
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     each: u8,
-    /// A fault to look at in no set with another: `delay`, where worlds get too large
+    /// A fault that is checked alone only: `delay`, if combinations become too large
     #[arg(long, value_name = "FAULT", value_parser = fault)]
-    alone: Option<&'static Knob>,
+    alone: Option<&'static Setting>,
     /// Only these repairs [default: all]
     #[arg(long, value_name = "NAME", value_parser = repair, conflicts_with = "bare")]
-    repair: Vec<&'static Knob>,
-    /// No repair: only which faults break what
+    repair: Vec<&'static Setting>,
+    /// Check no repairs, only which faults break which property
     #[arg(long)]
     bare: bool,
-    /// Sets looked at side by side; what is found does not depend on it [default: one per processor]
+    /// Number of sets checked at the same time; results do not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Stop a set after so many distinct states
+    /// Stop the check of a set after this number of distinct states
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
-    /// Stop a set after so long: 30, 30s, 5m, 1h
+    /// Stop the check of a set after this time: 30, 30s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     /// Write every anomaly, bare and under each repair, to DIR as a scenario that can be checked and replayed
@@ -59,11 +60,11 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
-    let (name, draft) = base(&args.scenario, screen)?;
+    let (name, edit) = base(&args.scenario, screen)?;
     if let Some(folder) = &args.out {
         make_folder(folder, screen)?;
     }
-    let repairs: Vec<&'static Knob> = match (args.bare, args.repair.is_empty()) {
+    let repairs: Vec<&'static Setting> = match (args.bare, args.repair.is_empty()) {
         (true, _) => Vec::new(),
         (false, true) => REPAIRS.iter().collect(),
         (false, false) => args.repair.clone(),
@@ -78,12 +79,12 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         stop: &interrupt::STOP,
         progress: &states,
     };
-    let looked = watched(screen, &name, "states of one set", &states, || {
-        survey(&draft, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
+    let searched = watched(screen, &name, "states of one set", &states, || {
+        survey(&edit, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
     });
-    let found = looked.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;
+    let found = searched.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;
     if let Some(folder) = &args.out {
-        write(folder, &draft, &found, screen)?;
+        write(folder, &edit, &found, screen)?;
     }
     match args.output.format {
         Format::Json => screen.print_json(&json(&name, &found, options))?,
@@ -94,7 +95,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 }
 
 /// The text of a scenario, by name or file.
-fn base(argument: &str, screen: &Screen) -> Ended<(String, Draft)> {
+fn base(argument: &str, screen: &Screen) -> Ended<(String, ScenarioEdit)> {
     let named = BuiltIn::named(argument);
     let chosen = super::input::scenarios(&[argument.to_owned()], screen)?;
     let [one] = chosen.as_slice() else {
@@ -103,26 +104,26 @@ fn base(argument: &str, screen: &Screen) -> Ended<(String, Draft)> {
     let text = match named {
         Some(file) => file.text.to_owned(),
         None => std::fs::read_to_string(argument)
-            .map_err(|error| screen.fail(Exit::Usage, &format!("{argument} can't be read: {error}")))?,
+            .map_err(|error| screen.fail(Exit::Usage, &format!("{argument} cannot be read: {error}")))?,
     };
-    Ok((one.scenario.name.clone(), Draft::new(&text)))
+    Ok((one.scenario.name.clone(), ScenarioEdit::new(&text)))
 }
 
-fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ended<()> {
+fn write(folder: &Path, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -> Ended<()> {
     let (mut number, mut unknown) = (0, 0);
     let mut keep = |frontier: &Frontier, property: Property, faults: &FaultSet| {
         let variant = frontier.repair.map_or("bare", |repair| repair.name);
-        let Some(draft) = faults.under(draft, frontier.repair) else { return Ok(()) };
-        // The set itself may not have been looked at: then a smaller one says it all.
+        let Some(edit) = faults.under(edit, frontier.repair) else { return Ok(()) };
+        // The set itself may not have been checked: then a smaller one breaks the same.
         let Some(verdicts) = frontier.verdicts.get(faults) else { return Ok(()) };
         if frontier.inconclusive.contains(faults) {
-            // Claims that say only half of it would not be as declared.
+            // The claims of an incomplete check would not be as declared.
             unknown += 1;
             return Ok(());
         }
         let name = format!("{}--{}--{variant}", property.id(), faults.name());
         let story = format!("{}, by {}, {variant}.", property.id(), faults.words());
-        let text = draft.text(&story, verdicts);
+        let text = edit.text(&story, verdicts);
         debug_assert!(Scenario::parse("written", &text).is_ok(), "what was read can be read again: {text}");
         number += 1;
         write_whole(&folder.join(name).with_extension("toml"), &text, screen)
@@ -139,22 +140,22 @@ fn write(folder: &Path, draft: &Draft, survey: &Survey, screen: &Screen) -> Ende
     }
     screen.tell(&format!("{number} scenarios in {}", folder.display()));
     if unknown > 0 {
-        screen.tell(&format!("{unknown} were not written: a limit fired before everything was known of them"));
+        screen.tell(&format!("{unknown} were not written: a limit was reached before all their verdicts were known"));
     }
     Ok(())
 }
 
-fn repair(name: &str) -> Result<&'static Knob, String> {
-    knob("repair", REPAIRS, name)
+fn repair(name: &str) -> Result<&'static Setting, String> {
+    setting("repair", REPAIRS, name)
 }
 
-fn fault(name: &str) -> Result<&'static Knob, String> {
-    knob("fault", FAULTS, name)
+fn fault(name: &str) -> Result<&'static Setting, String> {
+    setting("fault", FAULTS, name)
 }
 
-fn knob(what: &str, all: &'static [Knob], name: &str) -> Result<&'static Knob, String> {
-    all.iter().find(|knob| knob.name == name).ok_or_else(|| {
-        let known: Vec<_> = all.iter().map(|knob| knob.name).collect();
+fn setting(what: &str, all: &'static [Setting], name: &str) -> Result<&'static Setting, String> {
+    all.iter().find(|setting| setting.name == name).ok_or_else(|| {
+        let known: Vec<_> = all.iter().map(|setting| setting.name).collect();
         format!("there is no {what} `{name}`; known: {}", known.join(", "))
     })
 }

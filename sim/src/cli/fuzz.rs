@@ -10,52 +10,54 @@ use lockstep_redis::Scripts;
 use serde_json::{Value, json};
 
 use super::check::{make_folder, write_whole};
+use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
+use super::interrupt;
 use super::progress::watched;
-use super::replay::{difference_json, difference_told, in_the_world_of, server, server_failed};
+use super::replay::{in_the_world_of, server, server_failed};
 use super::screen::Screen;
-use super::{Ended, Format, Output, interrupt};
 use crate::exit::Exit;
 use crate::fuzz::{self, Fuzzed};
 use crate::render::json as trace_json;
+use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words::count;
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// Scenarios to draw histories of; none: all built-in ones
+    /// Scenarios to draw histories from [default: all built-in ones]
     #[arg(value_name = "NAME|FILE")]
     scenarios: Vec<String>,
-    /// Histories of each scenario
+    /// Number of histories of each scenario
     #[arg(long, value_name = "N", default_value_t = 100, value_parser = clap::value_parser!(u32).range(1..))]
     cases: u32,
-    /// Where the drawing starts; another one each time by default, and it is printed
+    /// Seed of the random choices [default: a new one, which is printed]
     #[arg(long, value_name = "N")]
     seed: Option<u64>,
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// Where the trace of a divergence is written
+    /// The folder for the trace of a divergence
     #[arg(long, value_name = "DIR", default_value = ".")]
     out: PathBuf,
     #[command(flatten)]
     output: Output,
 }
 
-/// What came of one scenario.
+/// The result of one scenario.
 struct Drawn<'a> {
     chosen: &'a Chosen,
     fuzzed: Fuzzed,
-    /// Where the counterexample is.
+    /// The file of the counterexample.
     saved: Option<PathBuf>,
-    /// How long it took, with the start of the servers.
+    /// Duration, including the start of the servers.
     seconds: f64,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
-    // Now, and not when the first divergence is there: that may be hours later.
+    // Before the search: the first divergence may be found only after hours.
     make_folder(&args.out, screen)?;
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
@@ -80,10 +82,10 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         });
         let fuzzed = match fuzzed {
             Ok(fuzzed) => fuzzed,
-            // The system call that a signal interrupts is no server's fault.
+            // A system call that a signal interrupts is not a failure of the server.
             Err(_) if interrupt::is_asked() => break,
             Err(error) => {
-                // What is known of the others is told all the same.
+                // The results of the other scenarios are still printed.
                 Screen::report(&format!("{}:", one.scenario.name));
                 failed = Some(server_failed(&error, screen));
                 break;
@@ -108,34 +110,34 @@ impl Drawn<'_> {
         self.fuzzed.counterexample.is_some()
     }
 
-    /// Where the counterexample is, as text.
+    /// The file of the counterexample, as text.
     fn saved_as(&self) -> Option<String> {
         self.saved.as_ref().map(|file| file.to_string_lossy().into_owned())
     }
 
-    fn rate_told(&self) -> String {
+    fn rate_words(&self) -> String {
         let (histories, steps) = (self.fuzzed.cases as usize, self.fuzzed.steps);
         let (histories, steps) = (rate(histories, self.seconds), rate(steps, self.seconds));
         format!("{histories:.0} histories/s, {steps:.0} compared steps/s")
     }
 
-    /// Whether it came to its end.
+    /// Whether all its histories were replayed.
     fn is_whole(&self, args: &Args) -> bool {
         self.fuzzed.cases >= args.cases
     }
 }
 
-/// A seed that was not there before. The one thing here that differs between runs: it is printed.
+/// A new seed. It is the only thing that differs between runs, and it is printed.
 fn a_seed() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    // Few digits: somebody may have to type them.
+    // Few digits: a person may have to type them.
     u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
 }
 
 fn save(one: &Chosen, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
     let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
     let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
-    // Only here it is known where the scenario is.
+    // The trace does not know the file of its scenario.
     let reproduce = format!("lockstep fuzz {} --seed {}", one.argument, fuzzed.seed);
     write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
@@ -154,30 +156,31 @@ fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) ->
             count(fuzzed.steps, "step"),
             fuzzed.server,
             fuzzed.seed,
-            drawn.rate_told()
+            drawn.rate_words()
         );
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
         let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
         let options =
             text::Options { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
         page += &text::picture(trace, &options);
-        let _ = writeln!(page, "{}", difference_told(difference, trace));
+        let _ = writeln!(page, "{}", replayed::difference(difference, trace));
     }
     let failed = all.iter().filter(|drawn| drawn.is_diverged()).count();
     let passed = all.iter().filter(|drawn| !drawn.is_diverged() && drawn.is_whole(args)).count();
     if interrupt::is_asked() {
-        let _ = writeln!(page, "interrupted: {} of {asked} scenarios were begun; again: --seed {seed}", all.len());
+        let _ =
+            writeln!(page, "interrupted: {} of {asked} scenarios were started; repeat with --seed {seed}", all.len());
     }
     page + &format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed)
 }
 
-/// How many a second; none in no time.
-#[expect(clippy::cast_precision_loss, reason = "nobody counts so far")]
+/// A rate per second; 0 if no time has passed.
+#[expect(clippy::cast_precision_loss, reason = "counts are far below 2^52")]
 fn rate(done: usize, seconds: f64) -> f64 {
     if seconds > 0.0 { done as f64 / seconds } else { 0.0 }
 }
 
-/// How fast it went, the start of the servers included: all that differs between two runs from one seed.
+/// Durations and rates, including the start of the servers: all that differs between two runs of one seed.
 fn pace_json(cases: usize, steps: usize, seconds: f64) -> Value {
     json!({
         "seconds": seconds,
@@ -186,7 +189,7 @@ fn pace_json(cases: usize, steps: usize, seconds: f64) -> Value {
     })
 }
 
-/// The object for programs, as the design page has it, and each scenario; beside both, the `pace`.
+/// The object for programs, with each scenario.
 fn json_of(all: &[Drawn], seed: u64) -> Value {
     let each = all.iter().map(|drawn| {
         json!({
@@ -196,7 +199,7 @@ fn json_of(all: &[Drawn], seed: u64) -> Value {
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
             "counterexample": drawn.saved_as(),
-            "first_difference": difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
+            "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
         })
     });
     let seconds: f64 = all.iter().map(|drawn| drawn.seconds).sum();
@@ -254,7 +257,7 @@ mod tests {
         }
     }
 
-    /// What was stopped halfway has not passed: it is neither passed nor failed.
+    /// A scenario that was stopped halfway has neither passed nor failed.
     #[test]
     fn every_scenario_is_counted_once() {
         let scenario = scenario::builtin().swap_remove(0);

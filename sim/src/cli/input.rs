@@ -1,26 +1,27 @@
-//! What a command was given: names, files, folders, traces.
+//! The arguments of a command: names, files, folders, traces.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use lockstep_model::trace::{About, Trace};
 
+use super::common::Ended;
 use super::screen::Screen;
-use super::{Ended, trace_file};
+use super::trace_file;
 use crate::check::Outcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::scenario;
 use crate::scenario::Scenario;
 
-/// A scenario, and how the user calls it.
+/// A scenario, and the argument that named it.
 pub(super) struct Chosen {
     pub(super) scenario: Scenario,
-    /// A name or a path: what to type to mean it again.
+    /// A name or a path, as it can be typed again.
     pub(super) argument: String,
 }
 
-/// What one argument means where a trace will do as well.
+/// What one argument means to a command that takes scenarios and traces.
 pub(super) enum Input {
     Trace(Box<Trace>),
     Scenarios(Vec<Chosen>),
@@ -35,7 +36,7 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
     let mut chosen: Vec<Chosen> = Vec::new();
     let mut exit = None;
     for argument in arguments {
-        // One by one, so that every bad file is reported and every scenario knows where it came from.
+        // One by one, so that every bad file is reported and the source of every scenario is known.
         match scenario::located(std::slice::from_ref(argument)) {
             Ok(found) => {
                 let called =
@@ -66,7 +67,7 @@ pub(super) fn trace_or_scenarios(argument: &str, screen: &Screen) -> Ended<Input
     Ok(Input::Scenarios(scenarios(&[argument.to_owned()], screen)?))
 }
 
-/// What the built-in scenario that a trace names says of it, if it is still the same world.
+/// What the built-in scenario of a trace declares, if its world is still the same.
 pub(super) fn declared(trace: &Trace) -> Declared {
     let About::Counterexample { property, .. } = trace.about else { return Declared::Unknown };
     scenario::builtin()
@@ -75,7 +76,7 @@ pub(super) fn declared(trace: &Trace) -> Declared {
         .map_or(Declared::Unknown, |scenario| Declared::As(scenario.expect.get(&property).copied()))
 }
 
-/// An argument as it can be typed again: quoted where a shell would take it apart.
+/// An argument as it can be typed again: quoted if a shell would split it.
 pub(super) fn typed(argument: &str) -> String {
     let is_safe = |character: char| character.is_ascii_alphanumeric() || "-_./+:@%,".contains(character);
     if !argument.is_empty() && argument.chars().all(is_safe) {
@@ -85,20 +86,20 @@ pub(super) fn typed(argument: &str) -> String {
     }
 }
 
-/// A built-in scenario wins over a folder of its name, as it does when it is looked for.
+/// A built-in scenario takes precedence over a folder of the same name, as in the search for it.
 fn called(argument: &str, place: &str) -> String {
     let is_below = scenario::BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
     typed(if is_below { place } else { argument })
 }
 
-/// Refuses two scenarios of one name: what is written of one would be written over the other's.
+/// Refuses two scenarios of one name: the files of one would overwrite those of the other.
 pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
     let mut met: BTreeMap<&str, &str> = BTreeMap::new();
     for Chosen { scenario, argument } in chosen {
         if let Some(first) = met.insert(&scenario.name, argument) {
             let text = format!(
-                "{first} and {argument} are both called {}: with --out the traces of one would take the place of the \
-                 other's\n  help: check them one by one, each with a folder of its own, or give one another name",
+                "{first} and {argument} are both called {}: with --out the traces of one would overwrite those of the \
+                 other\n  help: check them separately, each with its own folder, or rename one",
                 scenario.name
             );
             return Err(screen.fail(Exit::Usage, &text));
@@ -108,7 +109,7 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
 }
 
 impl Chosen {
-    /// What was found of it, with commands in its traces that find it again: they know its name, and not where it is.
+    /// The outcome, with commands in its traces that reproduce it: an outcome knows the name of a scenario, not its file.
     pub(super) fn reproducible(&self, mut outcome: Outcome) -> Outcome {
         for trace in outcome.properties.iter_mut().filter_map(|found| found.trace.as_mut()) {
             trace.reproduce = format!("lockstep check {}", self.argument);

@@ -1,4 +1,4 @@
-//! Ctrl-C: whoever works looks at [`STOP`] and ends with what it has. A second Ctrl-C does not wait for that.
+//! Ctrl-C: long-running work checks [`STOP`] and ends with what it has. A second Ctrl-C ends the process at once.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -7,7 +7,7 @@ use crate::exit::Exit;
 /// Set by Ctrl-C (and by SIGTERM and SIGHUP).
 pub(super) static STOP: AtomicBool = AtomicBool::new(false);
 
-/// Begins to listen. Where that cannot be, Ctrl-C ends the process as it always did.
+/// Installs the handler. If that fails, Ctrl-C ends the process at once.
 pub(super) fn listen() {
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
@@ -16,7 +16,7 @@ pub(super) fn listen() {
     });
 }
 
-/// Whether it was asked for.
+/// Whether the user has asked to stop.
 pub(super) fn is_asked() -> bool {
     STOP.load(Ordering::Relaxed)
 }

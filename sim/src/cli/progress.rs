@@ -1,4 +1,4 @@
-//! That something goes on: a line that moves on a terminal, a line every ten seconds elsewhere.
+//! Progress: a moving line on a terminal, a line every ten seconds elsewhere.
 
 use std::io::{self, IsTerminal as _, Write as _};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -12,14 +12,14 @@ use super::screen::Screen;
 const EVERY: Duration = Duration::from_secs(10);
 const REDRAW: Duration = Duration::from_millis(100);
 
-/// Does the work, and meanwhile shows how far it has come: `label: 123 states`.
+/// Does the work and shows its progress: `label: 123 states`.
 pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &AtomicU64, work: impl FnOnce() -> T) -> T {
     if screen.is_quiet {
         return work();
     }
     let end = End::default();
     std::thread::scope(|scope| {
-        // Also when the work panics: the scope would wait for a watcher that nobody has told.
+        // Also when the work panics: otherwise the scope would wait for the watching thread for ever.
         let _told = Told(&end);
         if io::stderr().is_terminal() {
             scope.spawn(|| draw(label, unit, count, &end));
@@ -31,7 +31,7 @@ pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &Atomi
 }
 
 fn draw(label: &str, unit: &str, count: &AtomicU64, end: &End) {
-    // Most scenarios are over before anybody could read it.
+    // Most scenarios end before anybody could read a line.
     if end.comes_within(REDRAW) {
         return;
     }

@@ -1,11 +1,11 @@
-//! `lockstep scenarios`: the built-in ones, their stories and their claims; or the file of one, to start one's own from.
+//! `lockstep scenarios`: the built-in scenarios with their stories and claims, or the file of one as a starting point.
 
 use comfy_table::ContentArrangement;
 use lockstep_model::Verdict;
 use serde_json::json;
 
+use super::common::{Ended, Format, Output};
 use super::screen::Screen;
-use super::{Ended, Format, Output};
 use crate::exit::Exit;
 use crate::render::verdicts::{plain_table, trimmed};
 use crate::scenario;
@@ -13,7 +13,7 @@ use crate::scenario::{BuiltIn, Scenario};
 
 #[derive(clap::Args)]
 pub(super) struct Args {
-    /// A built-in scenario: print its file, to start one of your own from
+    /// Print the file of this built-in scenario, as a starting point for your own
     #[arg(value_name = "NAME")]
     name: Option<String>,
     #[command(flatten)]
@@ -45,7 +45,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 fn file(name: &str, format: Format, screen: &Screen) -> Ended<Exit> {
     let Some(BuiltIn { text, .. }) = BuiltIn::named(name) else {
         return Err(match scenario::located(&[name.to_owned()]) {
-            Ok(_) => screen.fail(Exit::Usage, &format!("`{name}` is a file or folder, and no built-in scenario")),
+            Ok(_) => screen.fail(Exit::Usage, &format!("`{name}` is a file or folder, not a built-in scenario")),
             Err(error) => {
                 Screen::report(&error.report(screen.colours_messages()));
                 Exit::Usage

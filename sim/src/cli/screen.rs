@@ -1,15 +1,15 @@
-//! Where results and messages go. Nothing here can panic: a reader who closes the pipe has read enough.
+//! Output of results and messages. Nothing here panics: a reader who closes the pipe has read enough.
 
 use std::io::{self, ErrorKind, IsTerminal as _, Write as _};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::ValueEnum;
 
-use super::Ended;
+use super::common::Ended;
 use crate::exit::Exit;
 use crate::render::Paint;
 
-/// Whether to colour.
+/// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(super) enum Color {
     /// On a terminal that can, and unless `NO_COLOR` is set
@@ -21,13 +21,13 @@ pub(super) enum Color {
     Never,
 }
 
-/// Columns where there is no terminal to ask, and the bounds of what is believed of one: below the least the lanes of
-/// a picture are cut beyond recognition, and a wrapped line is the lesser evil.
+/// Columns if there is no terminal, and the bounds of what a terminal may say: with fewer columns the lanes of a picture
+/// would be cut too short, and wrapped lines are better than that.
 const WIDTH: usize = 120;
 const LEAST_WIDTH: usize = 100;
 const MOST_WIDTH: usize = 200;
 
-/// Where results and messages go.
+/// The output of a command.
 pub(super) struct Screen {
     color: Color,
     pub(super) is_quiet: bool,
@@ -38,7 +38,7 @@ impl Screen {
         Self { color, is_quiet }
     }
 
-    /// Colour for results.
+    /// Colours for results.
     pub(super) fn paint(&self) -> Paint {
         paint(self.is_coloured(&io::stdout()))
     }
@@ -56,10 +56,10 @@ impl Screen {
             .map_or(WIDTH, |size| usize::from(size.ws_col).clamp(LEAST_WIDTH, MOST_WIDTH))
     }
 
-    /// A result, as it is.
+    /// Prints a result as it is.
     ///
     /// # Errors
-    /// That the disk is full or the like; a closed pipe is none.
+    /// Stdout cannot be written, for example because the disk is full. A closed pipe is not an error.
     pub(super) fn print(&self, text: &str) -> Ended<()> {
         let mut out = io::stdout().lock();
         match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
@@ -70,12 +70,12 @@ impl Screen {
         }
     }
 
-    /// A result for programs.
+    /// Prints a result for programs.
     pub(super) fn print_json(&self, value: &serde_json::Value) -> Ended<()> {
         self.print(&format!("{value:#}\n"))
     }
 
-    /// Says what is wrong, and how the command ends by it.
+    /// Prints an error. Returns the exit code that it leads to.
     #[must_use]
     pub(super) fn fail(&self, exit: Exit, text: &str) -> Exit {
         let label = if self.colours_messages() {
@@ -88,14 +88,14 @@ impl Screen {
         exit
     }
 
-    /// A message, unless only results are wanted.
+    /// Prints a message, unless only results are requested.
     pub(super) fn tell(&self, text: &str) {
         if !self.is_quiet {
             let _ = writeln!(io::stderr(), "{text}");
         }
     }
 
-    /// A report that somebody else has laid out.
+    /// Prints a message that is already formatted.
     pub(super) fn report(text: &str) {
         let _ = writeln!(io::stderr(), "{}", text.trim_end());
     }
@@ -109,7 +109,7 @@ impl Screen {
     }
 }
 
-/// The text, with whatever a terminal would take for an order written out: names of files may have anything in them.
+/// The text with its control characters written out: names of files may contain any character.
 fn printable(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for letter in text.chars() {

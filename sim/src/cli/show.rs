@@ -1,20 +1,23 @@
 //! `lockstep show`: draws a trace, or the first counterexample of a scenario.
 
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::ValueEnum;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 
+use super::common::Ended;
 use super::input::{self, Chosen, Input, typed};
+use super::interrupt;
 use super::progress::watched;
 use super::screen::Screen;
 use super::within::Within;
-use super::{Ended, interrupt};
 use crate::check::{self, Engine, Outcome};
 use crate::exit::Exit;
+use crate::render::Paint;
 use crate::render::text::Declared;
-use crate::render::{json, mermaid, short, text};
+use crate::render::{json, mermaid, short, svg, text};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
@@ -25,7 +28,10 @@ pub(super) struct Args {
     /// How to draw it
     #[arg(long, value_enum, default_value_t)]
     format: Picture,
-    /// Of a scenario: the counterexample of this property
+    /// Write to this file instead of stdout
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// For a scenario: draw the counterexample of this property
     #[arg(long, value_name = "PROPERTY", value_parser = property)]
     property: Option<Property>,
     #[command(flatten)]
@@ -45,6 +51,8 @@ enum Picture {
     Json,
     /// A Mermaid sequence diagram
     Mermaid,
+    /// A picture, as an SVG file
+    Svg,
 }
 
 pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
@@ -52,7 +60,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         Input::Trace(trace) => {
             if args.property.is_some() {
                 let text =
-                    format!("{} is a trace: --property chooses among the counterexamples of a scenario", args.what);
+                    format!("{} is a trace: --property chooses one of the counterexamples of a scenario", args.what);
                 return Err(screen.fail(Exit::Usage, &text));
             }
             let declared = input::declared(&trace);
@@ -63,14 +71,21 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let picture = match args.format {
         Picture::Text => {
             let next = Some(format!("lockstep replay {}", typed(&args.what)));
-            let options = text::Options { paint: screen.paint(), width: Screen::width(), declared, next };
+            // A file must not contain the control sequences of a terminal.
+            let paint = if args.output.is_some() { Paint::Plain } else { screen.paint() };
+            let options = text::Options { paint, width: Screen::width(), declared, next };
             text::picture(&trace, &options)
         }
         Picture::Short => short::list(&trace),
         Picture::Json => json::document(&trace),
         Picture::Mermaid => mermaid::diagram(&trace),
+        Picture::Svg => svg::picture(&trace, &svg::Options::of(&trace)),
     };
-    screen.print(&picture)?;
+    match &args.output {
+        None => screen.print(&picture)?,
+        Some(file) => std::fs::write(file, picture)
+            .map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))?,
+    }
     Ok(Exit::AsDeclared)
 }
 
@@ -85,13 +100,13 @@ pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> 
     }
 }
 
-/// The counterexample that is asked for; the first one; where there is none, a history that takes every kind of action.
+/// The requested counterexample, or the first one; if there is none, a history that takes every kind of action.
 fn of_scenario(one: &Chosen, args: &Args, screen: &Screen) -> Ended<(Trace, Declared)> {
     let property = args.property;
     let scenario = &one.scenario;
     if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
         let id = property.map_or("", Property::id);
-        return Err(screen.fail(Exit::Usage, &format!("{id} says nothing about {}: {why}", scenario.name)));
+        return Err(screen.fail(Exit::Usage, &format!("{id} does not apply to {}: {why}", scenario.name)));
     }
     let mut outcome = checked(one, args.within, screen)?;
     let wanted = outcome
@@ -107,22 +122,22 @@ fn of_scenario(one: &Chosen, args: &Args, screen: &Screen) -> Ended<(Trace, Decl
         return Err(nothing_to_show(&outcome, property, screen));
     }
     if let Some(why) = undecided(&outcome) {
-        let text = format!("{}: inconclusive ({why}): as far as it was looked at nothing is violated", scenario.name);
+        let text = format!("{}: inconclusive ({why}): no violation was found so far", scenario.name);
         return Err(screen.fail(Exit::Inconclusive, &text));
     }
     match covering(one, screen)?.into_iter().next() {
         Some(trace) => Ok((trace, Declared::Unknown)),
-        None => Err(screen.fail(Exit::Internal, &format!("{}: nothing can happen in it", scenario.name))),
+        None => Err(screen.fail(Exit::Internal, &format!("{}: it allows no action", scenario.name))),
     }
 }
 
-/// Why it is not known whether something is violated, if a limit kept that from being known.
+/// The limit that kept a verdict from being known, if any.
 pub(super) fn undecided(outcome: &Outcome) -> Option<&str> {
     let unknown = outcome.properties.iter().find(|found| found.verdict == Verdict::Inconclusive)?;
     Some(unknown.why.as_deref().unwrap_or("it was stopped early"))
 }
 
-/// What checking a scenario finds, as far as that may go.
+/// Checks a scenario within limits.
 pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<Outcome> {
     let states = AtomicU64::new(0);
     let limits = within.limits(&states);
@@ -141,13 +156,14 @@ pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<Ou
     if interrupt::is_asked() { Err(Exit::Interrupted) } else { Ok(one.reproducible(outcome)) }
 }
 
-/// Histories that between them take every kind of action. Most often it is one.
+/// Histories that together take every kind of action. Most often one is enough.
 pub(super) fn covering(one: &Chosen, screen: &Screen) -> Ended<Vec<Trace>> {
     let Scenario { name, story, config, .. } = &one.scenario;
     let reproduce = format!("lockstep show {}", one.argument);
     let record = |actions: Vec<Action>| {
-        Trace::record(name, story, config, About::Covering, &actions, &reproduce)
-            .map_err(|untrue| screen.fail(Exit::Internal, &format!("{name}: a covering history is none: {untrue:?}")))
+        Trace::record(name, story, config, About::Covering, &actions, &reproduce).map_err(|error| {
+            screen.fail(Exit::Internal, &format!("{name}: a covering history cannot happen: {error:?}"))
+        })
     };
     check::covering(config).into_iter().map(record).collect()
 }
@@ -164,6 +180,6 @@ fn nothing_to_show(outcome: &Outcome, property: Property, screen: &Screen) -> Ex
 fn property(text: &str) -> Result<Property, String> {
     Property::from_id(text).ok_or_else(|| {
         let ids: Vec<_> = Property::ALL.into_iter().map(Property::id).collect();
-        format!("no property is called so; there are {}", ids.join(", "))
+        format!("there is no such property; known: {}", ids.join(", "))
     })
 }

@@ -1,4 +1,4 @@
-//! A trace file given by a user: read, and run again, so that whatever is shown or replayed is what the model says.
+//! A trace file from a user: read, and run again, so that only what the model agrees with is shown or replayed.
 
 use std::fs::File;
 use std::io::Read as _;
@@ -16,7 +16,7 @@ use crate::render::words;
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 << 20;
 
-/// Why a file is no trace: the file, the place, what is wrong there, and what to do.
+/// Why a file is not accepted as a trace: the file, the place, what is wrong there, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}\n  help: {help}", file.display(), place.as_deref().map(|place| format!(":{place}")).unwrap_or_default())]
 pub(super) struct Error {
@@ -28,12 +28,12 @@ pub(super) struct Error {
 
 const MAKE_ONE: &str =
     "`lockstep check NAME --out DIR` writes traces, and `lockstep show NAME --format json` prints one";
-const WHOLE: &str = "the file is not whole: copy or write it again";
-const UNCHANGED: &str = "a trace is not to be edited: find it again with the command under its key `reproduce`";
+const WHOLE: &str = "the file is incomplete: copy or write it again";
+const UNCHANGED: &str = "a trace must not be edited: make it again with the command under its key `reproduce`";
 const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
                             `lockstep show NAME --format json`";
 
-/// Reads a trace, and runs it again.
+/// Reads a trace and runs it again.
 pub(super) fn read(file: &Path) -> Result<Trace, Error> {
     let fail = |place: Option<String>, what: String, help| Error { file: file.to_owned(), place, what, help };
     let text = contents(file).map_err(|(what, help)| fail(None, what, help))?;
@@ -54,13 +54,13 @@ impl Fault {
 
 fn contents(file: &Path) -> Result<String, (String, &'static str)> {
     let read = || -> std::io::Result<Result<Vec<u8>, (&'static str, &'static str)>> {
-        // Asked before it is opened: to open a pipe is to wait for a writer.
+        // Checked before the file is opened: opening a pipe waits for a writer.
         let found = std::fs::metadata(file)?;
         if found.is_dir() {
             return Ok(Err(("this is a folder, not a trace", "name one of the .json files in it")));
         }
         if !found.is_file() {
-            return Ok(Err(("this is no file but a pipe or a device", "write the trace to a file, and name that")));
+            return Ok(Err(("this is a pipe or a device, not a file", "write the trace to a file and name the file")));
         }
         let mut bytes = Vec::new();
         File::open(file)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
@@ -70,7 +70,7 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
         .map_err(|error| (format!("cannot read the trace: {error}"), MAKE_ONE))?
         .map_err(|(what, help)| (what.to_owned(), help))?;
     if bytes.len() as u64 > MOST_BYTES {
-        return Err((format!("larger than {} MiB, the most that is read of a trace", MOST_BYTES >> 20), MAKE_ONE));
+        return Err((format!("larger than {} MiB, the limit for a trace", MOST_BYTES >> 20), MAKE_ONE));
     }
     String::from_utf8(bytes)
         .map_err(|error| (format!("not text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1), MAKE_ONE))
@@ -80,7 +80,7 @@ fn parse(text: &str) -> Result<Trace, Fault> {
     // The version first: a newer file may differ in everything else.
     let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     match given.get("schema") {
-        None => return Err(Fault::of("no trace: the key `schema` is missing", MAKE_ONE)),
+        None => return Err(Fault::of("not a trace: the key `schema` is missing", MAKE_ONE)),
         Some(found) if *found == SCHEMA => {}
         Some(found) if found.as_u64().is_some_and(|found| found < SCHEMA.into()) => {
             let what = format!("schema {found} is too old: this version of lockstep reads schema {SCHEMA}");
@@ -100,14 +100,14 @@ fn parse(text: &str) -> Result<Trace, Fault> {
         return Err(Fault::of(format!("{key} has a control character in it"), UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
-    trace.retrace().map_err(|untrue| untold(&trace, &untrue))?;
+    trace.retrace().map_err(|error| mismatch(&trace, &error))?;
     if let About::Counterexample { property, .. } = trace.about {
         proves(&trace, property).map_err(|rejection| Fault::of(rejection.to_string(), SAME_VERSION))?;
     }
     Ok(trace)
 }
 
-/// Whether it breaks the property that it says it breaks: the judge decides, as for every witness.
+/// Whether it breaks the property that it names: the judge decides, as for every witness.
 fn proves(trace: &Trace, property: Property) -> Result<(), Rejection> {
     let actions = &trace.actions();
     match trace.loop_start {
@@ -125,13 +125,12 @@ fn in_json(error: &serde_json::Error) -> Fault {
         serde_json::error::Category::Syntax | serde_json::error::Category::Io => {
             (format!("not JSON: {what}"), MAKE_ONE)
         }
-        serde_json::error::Category::Data => (format!("no trace: {what}"), SAME_VERSION),
+        serde_json::error::Category::Data => (format!("not a trace: {what}"), SAME_VERSION),
     };
     Fault { place: Some(place), what, help }
 }
 
-/// The first key that we would not have written: some fields are read by variants that do not look at what else is
-/// there.
+/// The first key that this version would not have written: the readers of some types ignore unknown keys.
 fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     match (given, mine) {
         (Value::Object(given), Value::Object(mine)) => given.iter().find_map(|(key, value)| {
@@ -150,8 +149,7 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// The first text that a terminal would take for an order. We write none: names have letters only, and a story is on one
-/// line.
+/// The first text with a control character. Traces contain none: names are letters, and a story is one line.
 fn unprintable(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::String(text) => text.chars().any(char::is_control).then(|| path.to_owned()),
@@ -163,7 +161,7 @@ fn unprintable(value: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// Whether the model can represent the world: it trusts its caller in this.
+/// Whether the model can represent the world: the model does not check this itself.
 fn check_bounds(trace: &Trace) -> Result<(), String> {
     let config = &trace.config;
     let values = serde_json::to_value(config).map_err(|error| error.to_string())?;
@@ -189,18 +187,18 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     }
     let stranger = trace.steps.iter().find(|step| !takes_part(config, step.action));
     if let Some(step) = stranger {
-        return Err(format!("step {} is of somebody whom the scenario does not have", step.number));
+        return Err(format!("step {} is of a party that the scenario does not have", step.number));
     }
     if clients.hold_for_ever && time.hold_at_most.is_some() {
         return Err("/config/clients/hold_for_ever and /config/time/hold_at_most exclude each other".to_owned());
     }
     if trace.loop_start.is_some_and(|start| start > trace.steps.len()) {
-        return Err("/loop_start lies behind the last step".to_owned());
+        return Err("/loop_start is beyond the last step".to_owned());
     }
     Ok(())
 }
 
-/// Whether the action's parties exist; read from the action itself, for a holder of a far client cannot even be made.
+/// Whether the action's parties exist. It reads the fields of the action: a holder out of bounds cannot be represented.
 fn takes_part(config: &Config, action: Action) -> bool {
     let has = |client: u8, thread: u8| client < config.clients.count && thread < config.clients.threads;
     match action {
@@ -234,19 +232,19 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn untold(trace: &Trace, untrue: &TraceError) -> Fault {
-    let what = match *untrue {
+fn mismatch(trace: &Trace, error: &TraceError) -> Fault {
+    let what = match *error {
         TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
             format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
         }
-        TraceError::DoesNotClose => "what it says is a loop does not end where it starts".to_owned(),
+        TraceError::DoesNotClose => "its loop does not end in the state in which it starts".to_owned(),
         TraceError::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
-            format!("its loop is not fair: \"{actor} {}\" could happen and never does", words::does(action))
+            format!("its loop is not fair: \"{actor} {}\" is possible and never happens", words::does(action))
         }
-        TraceError::Differs { step: 0 } => "the first state is not the one that the configuration gives".to_owned(),
-        TraceError::Differs { step } => format!("step {step} says something else than the model does"),
+        TraceError::Differs { step: 0 } => "the first state is not that of the configuration".to_owned(),
+        TraceError::Differs { step } => format!("step {step} differs from the model"),
     };
     Fault::of(what, UNCHANGED)
 }

@@ -1,4 +1,4 @@
-//! How far a search may go: `--max-states`, `--max-memory`, `--timeout`.
+//! The limits of a search: `--max-states`, `--max-memory`, `--timeout`.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
@@ -6,22 +6,22 @@ use std::time::Duration;
 use super::interrupt;
 use crate::check::Limits;
 
-/// How far a search of one scenario may go.
+/// The limits of the search of one scenario.
 #[derive(Clone, Copy, Debug, Default, clap::Args)]
 pub(super) struct Within {
-    /// Stop a scenario when its tables take so much memory: 500M, 2G
+    /// Stop a scenario when its tables need this much memory: 500M, 2G
     #[arg(long, value_name = "BYTES", value_parser = bytes)]
     pub(super) max_memory: Option<u64>,
-    /// Stop a scenario after so many distinct states; those it is just at are looked at as well
+    /// Stop a scenario after this number of distinct states; the block in progress is finished first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_states: Option<u64>,
-    /// Stop a scenario after so long: 30, 30s, 5m, 1h
+    /// Stop a scenario after this time: 30, 30s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     pub(super) timeout: Option<Duration>,
 }
 
 impl Within {
-    /// The limits of a search that Ctrl-C stops as well.
+    /// The limits of a search that Ctrl-C also stops.
     pub(super) fn limits(self, progress: &AtomicU64) -> Limits<'_> {
         let Self { max_memory, max_states, timeout } = self;
         Limits { max_states, max_bytes: max_memory, time_limit: timeout, stop: &interrupt::STOP, progress }
@@ -36,7 +36,7 @@ fn bytes(text: &str) -> Result<u64, String> {
         Some((end, 'G' | 'g')) => (&text[..end], 30),
         _ => (text, 0),
     };
-    let wrong = || format!("`{text}` is no size: write a whole number above 0 and K, M or G, such as 500M");
+    let wrong = || format!("`{text}` is not a size: write a whole number above 0 and K, M or G, such as 500M");
     let number: u64 = number.parse().map_err(|_| wrong())?;
     number.checked_mul(1 << shift).filter(|bytes| *bytes > 0).ok_or_else(wrong)
 }
@@ -48,7 +48,7 @@ pub(super) fn duration(text: &str) -> Result<Duration, String> {
         Some((end, 'h')) => (&text[..end], 3600),
         _ => (text, 1),
     };
-    let wrong = || format!("`{text}` is no time: write a whole number above 0 and s, m or h, such as 30s");
+    let wrong = || format!("`{text}` is not a time: write a whole number above 0 and s, m or h, such as 30s");
     let number: u64 = number.parse().map_err(|_| wrong())?;
     number.checked_mul(seconds).filter(|seconds| *seconds > 0).map(Duration::from_secs).ok_or_else(wrong)
 }

@@ -4,118 +4,119 @@ use std::sync::atomic::Ordering;
 
 use lockstep_model::Property;
 
-use super::knobs::{FAULTS, Knob};
-use super::{Draft, FaultSet, Foreign, Frontier, Minimal, Options, frontier};
+use super::scenario_edit::ScenarioEdit;
+use super::search::{FaultSet, Foreign, Frontier, Minimal, Options, frontier};
+use super::settings::{FAULTS, Setting};
 use crate::check::{Error, Limits};
 
 /// What was found, bare and under each repair.
 #[derive(Clone, Debug)]
 pub struct Survey {
-    /// Faults that the world does not know.
+    /// Faults that the world cannot have.
     pub foreign: Vec<Foreign>,
     /// Without any repair.
     pub bare: Frontier,
     /// With each of them, in the order asked for.
     pub repaired: Vec<Frontier>,
-    /// Repairs that do not go with the world or that it has already, and why.
-    pub impossible: Vec<(&'static Knob, String)>,
-    /// Repairs that were not looked at: somebody stopped it before.
-    pub unlooked: Vec<&'static Knob>,
+    /// Repairs that the world cannot have or has already, and why.
+    pub impossible: Vec<(&'static Setting, String)>,
+    /// Repairs that were not checked because the survey was stopped.
+    pub unlooked: Vec<&'static Setting>,
 }
 
 /// What one repair does to one anomaly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// What is broken.
+    /// The broken property.
     pub property: Property,
-    /// By what.
+    /// The faults that break it.
     pub faults: FaultSet,
-    /// Which repair.
-    pub repair: &'static Knob,
-    /// What it does.
+    /// The repair.
+    pub repair: &'static Setting,
+    /// What the repair does to it.
     pub effect: Effect,
 }
 
 /// What a repair does to an anomaly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Effect {
-    /// The same faults break it no more.
+    /// The same faults no longer break the property.
     Stops,
-    /// They do, but it is over sooner.
+    /// They do, but it stays broken for a shorter time.
     Shortens,
     /// They do as before, in as few steps and for as long.
     Nothing,
-    /// They do, but it takes more steps to come to.
+    /// They do, in more steps.
     Later,
-    /// They do, in fewer steps: some that came in between are not needed with it.
+    /// They do, in fewer steps.
     Sooner,
     /// Fewer faults are enough.
     Worse,
-    /// With it the property says nothing about this world any more.
+    /// With it the property does not apply to this world.
     Moot,
-    /// The limits kept it from being known.
+    /// Not known because of a limit.
     Unknown,
-    /// Nobody has written the rules of the two together.
+    /// The combination is not modelled.
     NotModelled,
 }
 
 impl Effect {
-    /// In a word.
+    /// The effect as a phrase.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Stops => "stops it",
             Self::Shortens => "shortens it",
             Self::Nothing => "does nothing",
-            Self::Later => "makes it longer to come to",
-            Self::Sooner => "makes it shorter to come to",
-            Self::Worse => "lets fewer faults do it",
-            Self::Moot => "leaves nothing to promise",
+            Self::Later => "lengthens the shortest trace",
+            Self::Sooner => "shortens the shortest trace",
+            Self::Worse => "lets fewer faults break it",
+            Self::Moot => "makes the property not apply",
             Self::Unknown => "unknown",
             Self::NotModelled => "is not modelled with it",
         }
     }
 }
 
-/// Looks for the frontier bare and under each repair.
+/// Searches the frontier bare and under each repair.
 ///
 /// # Errors
 /// A defect of ours.
 pub fn survey(
-    draft: &Draft,
-    repairs: &[&'static Knob],
+    edit: &ScenarioEdit,
+    repairs: &[&'static Setting],
     options: Options,
     limits: &Limits<'_>,
-    mut tell: impl FnMut(&str),
+    mut report: impl FnMut(&str),
 ) -> Result<Survey, Error> {
-    tell("bare");
-    let (bare, foreign) = frontier(draft, None, options, limits)?;
+    report("bare");
+    let (bare, foreign) = frontier(edit, None, options, limits)?;
     let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new(), unlooked: Vec::new() };
     for &repair in repairs {
         if limits.stop.load(Ordering::Relaxed) {
             survey.unlooked.push(repair);
             continue;
         }
-        if let Some(reason) = why_not(draft, repair, &survey.foreign) {
+        if let Some(reason) = why_not(edit, repair, &survey.foreign) {
             survey.impossible.push((repair, reason));
             continue;
         }
-        tell(repair.name);
-        let (found, _) = frontier(draft, Some(repair), options, limits)?;
+        report(repair.name);
+        let (found, _) = frontier(edit, Some(repair), options, limits)?;
         survey.repaired.push(found);
     }
     Ok(survey)
 }
 
-/// Why the repair is none here: it does not go with the world, or the world is the same without it.
-fn why_not(draft: &Draft, repair: &Knob, foreign: &[Foreign]) -> Option<String> {
+/// Why the repair does nothing here: the world cannot have it, or is the same without it.
+fn why_not(edit: &ScenarioEdit, repair: &Setting, foreign: &[Foreign]) -> Option<String> {
     let is_known = |fault: &usize| foreign.iter().all(|foreign| foreign.fault.name != FAULTS[*fault].name);
     let known = || (0..FAULTS.len()).filter(is_known);
-    let read = |draft: &Draft| draft.scenario("a-repair", "A repair.");
+    let read = |edit: &ScenarioEdit| edit.scenario("a-repair", "A repair.");
     let mut is_possible = false;
-    // A repair is for something: for one fault, or for two that go together.
+    // A repair may matter to one fault only, or to two that go together.
     for (one, other) in known().flat_map(|one| known().map(move |other| (one, other))) {
         let alone = FaultSet::none().and(one);
-        let both = if one == other { alone } else { alone.and(other) }.on(draft);
+        let both = if one == other { alone } else { alone.and(other) }.on(edit);
         if let Ok(repaired) = read(&both.with(repair)) {
             is_possible = true;
             if read(&both).map(|scenario| scenario.config).ok() != Some(repaired.config) {
@@ -123,8 +124,8 @@ fn why_not(draft: &Draft, repair: &Knob, foreign: &[Foreign]) -> Option<String> 
             }
         }
     }
-    let error = read(&FaultSet::none().on(draft).with(repair)).err().filter(|_| !is_possible);
-    Some(error.map_or_else(|| "it is so already".to_owned(), |error| error.first()))
+    let error = read(&FaultSet::none().on(edit).with(repair)).err().filter(|_| !is_possible);
+    Some(error.map_or_else(|| "the scenario has it already".to_owned(), |error| error.first()))
 }
 
 impl Survey {
@@ -166,7 +167,7 @@ fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
             Some(_) => Effect::Stops,
         },
         Some(repaired) if repaired.faults != bare.faults => Effect::Worse,
-        // What has no bound is longer than what has one; of what is not known nothing is said.
+        // Without a bound is longer than with one; an unknown duration is not compared.
         Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => Effect::Shortens,
         Some(repaired) if repaired.steps > bare.steps => Effect::Later,
         Some(repaired) if repaired.steps < bare.steps => Effect::Sooner,

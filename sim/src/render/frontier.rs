@@ -1,4 +1,4 @@
-//! Which faults break what, and what repairs do about it: for people, and for programs.
+//! Which faults break which property, and what repairs do: for people, and for programs.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::verdicts::{plain_table, trimmed};
 use super::words;
 use crate::check::liveness::Lasting;
-use crate::frontier::knobs::FAULTS;
+use crate::frontier::settings::FAULTS;
 use crate::frontier::{Effect, FaultSet, Frontier, Minimal, Options, Price, Survey};
 
 /// The page for people.
@@ -15,23 +15,23 @@ pub fn page(name: &str, survey: &Survey, options: Options) -> String {
     let mut page = format!("{name}   {}\n", bounds(survey, options));
     page.push_str(&broken(&survey.bare));
     if !survey.repaired.is_empty() {
-        let _ = write!(page, "\nwhat repairs do; what is not listed does nothing\n{}", repairs(survey));
+        let _ = write!(page, "\neffects of repairs; a repair that is not listed has none\n{}", repairs(survey));
         page.push_str(&prices(survey));
     }
     for (repair, reason) in &survey.impossible {
-        let _ = writeln!(page, "{} does not go with it: {reason}", repair.name);
+        let _ = writeln!(page, "{} is not possible here: {reason}", repair.name);
     }
     for foreign in &survey.foreign {
-        let why = if foreign.is_modelled { "cannot happen there" } else { "was not looked at" };
+        let why = if foreign.is_modelled { "cannot happen there" } else { "was not checked" };
         let _ = writeln!(page, "{} {why}: {}", foreign.fault.name, foreign.reason);
     }
     for repair in &survey.unlooked {
-        let _ = writeln!(page, "{} was not looked at: it was interrupted", repair.name);
+        let _ = writeln!(page, "{} was not checked: interrupted", repair.name);
     }
     page
 }
 
-/// What the claims are bounded by.
+/// The bounds of the claims.
 pub fn bounds(survey: &Survey, options: Options) -> String {
     let known = FAULTS.len() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
@@ -48,11 +48,11 @@ fn broken(frontier: &Frontier) -> String {
     let mut rows = Vec::new();
     for (property, all) in &frontier.broken {
         if all.is_empty() {
-            let none = if frontier.is_whole() { "nothing breaks it" } else { "not known: not every set was looked at" };
+            let none = if frontier.is_whole() { "nothing breaks it" } else { "not known: not every set was checked" };
             rows.push([property.id().to_owned(), none.to_owned(), String::new(), String::new()]);
         }
         for minimal in all {
-            let doubt = if minimal.is_confirmed { "" } else { "   perhaps not minimal: a limit fired" };
+            let doubt = if minimal.is_confirmed { "" } else { "   perhaps not minimal: a limit was reached" };
             let steps = words::count(minimal.steps, "step") + doubt;
             let lasts = minimal.lasts.map_or_else(String::new, lasts);
             rows.push([property.id().to_owned(), minimal.faults.words(), steps, lasts]);
@@ -91,11 +91,11 @@ fn prices(survey: &Survey) -> String {
     }
     let costs =
         trimmed(&plain_table(["", "an acquire can fail", "waits without a fault", "waits with one"], costs(survey)));
-    format!("\nwhat they cost\n{costs}{page}")
+    format!("\ncosts of repairs\n{costs}{page}")
 }
 
-/// What everybody pays, bare and under each repair that makes a difference: in which worlds an acquire can fail for want of
-/// replicas, and the longest wait in them.
+/// The costs, bare and under each repair that makes a difference: with which faults an acquire can fail because too few
+/// replicas answer, and the longest wait.
 pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
     let row = |frontier: &Frontier| {
         let failing: Vec<_> = frontier.prices.iter().filter(|(_, price)| price.can_fail).collect();
@@ -110,9 +110,9 @@ pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
             let of = |(set, _): &(&FaultSet, &Price)| set.iter().next().is_some() == with_fault;
             frontier.prices.iter().filter(of).filter_map(|(_, price)| price.longest_wait).max()
         };
-        let told = |longest: Option<Lasting>| longest.map_or_else(|| "nobody waits".to_owned(), lasts);
+        let says = |longest: Option<Lasting>| longest.map_or_else(|| "no client waits".to_owned(), lasts);
         let name = frontier.repair.map_or("bare", |repair| repair.name);
-        [name.to_owned(), fails, told(longest(false)), told(longest(true))]
+        [name.to_owned(), fails, says(longest(false)), says(longest(true))]
     };
     let bare = row(&survey.bare);
     let differs = |row: &[String; 4]| row[1..] != bare[1..];

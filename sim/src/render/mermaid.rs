@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_model::trace::Trace;
 
-use super::beats::{Lane, beats};
+use super::rows::{Lane, rows};
 use super::words;
 
 /// The diagram, without a fence around it.
@@ -28,13 +28,13 @@ pub fn diagram(trace: &Trace) -> String {
         [] => String::new(),
     };
     let mut is_in_loop = false;
-    for beat in beats(trace) {
-        let what = escaped(&beat.what);
-        if !is_in_loop && trace.loop_start.is_some_and(|start| beat.first > start) {
+    for row in rows(trace) {
+        let what = escaped(&row.what);
+        if !is_in_loop && trace.loop_start.is_some_and(|start| row.first > start) {
             let _ = writeln!(text, "    loop for ever");
             is_in_loop = true;
         }
-        if let Some(arrow) = &beat.arrow {
+        if let Some(arrow) = &row.arrow {
             let line = match (arrow.arrives, arrow.is_answer) {
                 (false, _) => "-x",
                 (true, false) => "->>",
@@ -44,9 +44,9 @@ pub fn diagram(trace: &Trace) -> String {
             let _ = writeln!(text, "    {}{line}{}: {says}", id(arrow.from), id(arrow.to));
         }
         // A request that was sent says enough by its arrow; what came of it is told with the answer.
-        if beat.closes {
-            let over = match beat.cells.first() {
-                Some((lane, _, _)) if !is_time(trace, beat.last) => id(*lane),
+        if row.closes {
+            let over = match row.cells.first() {
+                Some((lane, _, _)) if !is_time(trace, row.last) => id(*lane),
                 _ => everybody.clone(),
             };
             let _ = writeln!(text, "    Note over {over}: {what}");

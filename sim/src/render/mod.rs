@@ -1,21 +1,35 @@
 //! Shows what was found: one file per output.
 //!
-//! A trace is a picture ([`text`] in a terminal, [`svg`] elsewhere), a list ([`short`]), itself ([`json`]) or a sequence
-//! diagram ([`mermaid`]); a state is a page ([`state`]); what `check` found is a table ([`verdicts`]), as is
-//! what breaks what ([`frontier`]). Reading order: [`words`] has the phrases, [`beats`] makes of every step what is seen of
-//! it, the pictures lay that out.
+//! A trace is drawn as a picture ([`text`] for a terminal, [`svg`] elsewhere), a list ([`short`]), a document ([`json`]) or
+//! a sequence diagram ([`mermaid`]). A state is a page ([`state`]); the results of `check` ([`verdicts`]) and of `frontier`
+//! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]).
+//!
+//! Everything depends in one direction: `units` (numbers, times, lists) and `paint` on nothing; the phrases (`replies`,
+//! `actions`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
+//! a trace does, on the phrases; the pictures on rows and phrases.
 
-pub mod beats;
+mod actions;
+mod claims;
 pub mod frontier;
-pub mod in_flight;
+mod holds;
 pub mod json;
+mod lasso;
 pub mod mermaid;
 mod paint;
+mod reasons;
+pub mod replayed;
+mod replies;
+mod requests;
+pub mod rows;
+mod sentinel;
 pub mod short;
+mod signs;
 pub mod state;
 pub mod svg;
 pub mod text;
+mod units;
 pub mod verdicts;
 pub mod words;
+mod world;
 
 pub use paint::Paint;

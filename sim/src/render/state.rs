@@ -1,28 +1,29 @@
-//! One state in words: who believes what, who stores what, what is under way, what may still go wrong.
+//! One state in words: what each client believes, what each node stores, what is under way, which faults are left.
 //!
-//! Two states that differ read differently: whoever looks at two of them need not guess.
+//! Two states that differ have different texts: a reader who compares two of them need not guess.
 
 use std::fmt::Write as _;
 
-use lockstep_model::Holder;
 use lockstep_model::client::Phase;
 use lockstep_model::config::{Config, Faults};
 use lockstep_model::redis::Role;
 use lockstep_model::trace::{
-    ClientMode, ClientState, Contents, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
+    ClientMode, ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, holder_name,
 };
-use lockstep_model::{Layout, Property, World};
+use lockstep_model::{Holder, Layout, Property, World};
 
-use super::in_flight;
-use super::words::{count, faults_allowed, list, stored, time};
+use super::holds::{lock, receipts, stored};
+use super::requests::requests;
+use super::units::{count, list, time};
+use super::world::faults_allowed;
 
-/// The name of what is broken.
-pub const BROKEN: &str = "BROKEN";
+/// The label of a broken property.
+const BROKEN: &str = "BROKEN";
 
 /// Columns of the names.
 const NAMES: usize = 10;
 
-/// The state, a party a paragraph, and what is broken in it.
+/// The state, one paragraph for each party, and the properties that it breaks.
 pub fn page<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     let broken = Property::SAFETY.into_iter().filter(|property| property.applies(config).is_ok());
     let broken = broken.filter(|property| !property.holds(world));
@@ -33,7 +34,7 @@ pub fn page<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     page.0
 }
 
-/// The state, a party a paragraph.
+/// The state, one paragraph for each party.
 pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     let state = State::of(config, world);
     let mut page = Page::default();
@@ -41,7 +42,7 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         if let ([thread], 1) = (client.threads.as_slice(), config.clients.threads) {
             page.say(&client.name, &believes(config, client, thread));
             page.go_on(&process(config, index, client));
-            for line in in_flight::requests(config, client) {
+            for line in requests(config, client) {
                 page.go_on(&line);
             }
         } else {
@@ -49,16 +50,15 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
             for thread in &client.threads {
                 page.say(&thread.name, &believes(config, client, thread));
             }
-            for line in in_flight::requests(config, client) {
+            for line in requests(config, client) {
                 page.go_on(&line);
             }
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        let receipts = in_flight::receipts(&node.stored.receipts(config));
-        page.say(&node.name, &(stores(config, world, index, node) + &receipts));
+        page.say(&node.name, &(stores(config, world, index, node) + &receipts(config, &node.stored)));
         for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
-            let receipts = in_flight::receipts(&effect.receipts(config));
+            let receipts = receipts(config, effect);
             let age = match seen.age() {
                 0 => String::new(),
                 age => format!(", for {}", time(config, age.into())),
@@ -71,7 +71,7 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         page.say("resource", &seen);
     }
     if let Some(acting) = &state.acting_master {
-        page.say("master", &format!("{acting} is the one that the others follow"));
+        page.say("master", &format!("the other nodes follow {acting}"));
     }
     if let Some(left) = state.failover_left {
         page.say("failover", &within(config, "must be over", left));
@@ -83,7 +83,7 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     page.0
 }
 
-/// Names on the left, what is so of each on the right.
+/// Names on the left, sentences on the right.
 #[derive(Default)]
 struct Page(String);
 
@@ -97,7 +97,7 @@ impl Page {
     }
 }
 
-/// What a thread believes, or where it is in `lock()`.
+/// What a thread believes, and where it is in `lock()`.
 fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> String {
     if client.mode == ClientMode::Crashed || thread.is_dead() {
         return if client.mode == ClientMode::Crashed { "crashed" } else { "dead" }.to_owned();
@@ -108,7 +108,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         1 => Some("believes it holds".to_owned()),
         holds => Some(format!("believes it holds {holds} times")),
     };
-    // A believer may be refused as well: its lock has expired, and somebody else has it.
+    // A believer can be refused: its lock has expired, and another client has it.
     let waits = match thread.phase {
         Phase::Refused => Some("refused, not subscribed yet".to_owned()),
         Phase::Subscribed => Some("subscribed, about to ask again".to_owned()),
@@ -116,11 +116,11 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
             Some(left) => within(config, "sleeps; its timer fires", left),
             None => "sleeps, without a timer".to_owned(),
         }),
-        Phase::Asking => Some("has asked, and has no answer yet".to_owned()),
-        Phase::AskingAgain => Some("subscribed, has asked again, and has no answer yet".to_owned()),
-        Phase::Confirming => Some("is granted, and waits to hear how many replicas know".to_owned()),
-        Phase::Undoing => Some("is granted, and gives it back: too few replicas know".to_owned()),
-        Phase::Releasing => Some("has called release, and has no answer yet".to_owned()),
+        Phase::Asking => Some("has asked and waits for the answer".to_owned()),
+        Phase::AskingAgain => Some("subscribed, has asked again and waits for the answer".to_owned()),
+        Phase::Confirming => Some("is granted and waits to learn how many replicas have the grant".to_owned()),
+        Phase::Undoing => Some("releases its grant: too few replicas have it".to_owned()),
+        Phase::Releasing => Some("has called release and waits for the answer".to_owned()),
         Phase::Idle | Phase::Dead => None,
     };
     let mut says = match (belief, waits) {
@@ -135,12 +135,12 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         let _ = write!(says, "; {} acknowledged the grant", list(&thread.acknowledged_by));
     }
     if let Some(left) = thread.hold_left {
-        let _ = write!(says, "; {}", within(config, "releases at the latest", left));
+        let _ = write!(says, "; {}", within(config, "must have released", left));
     }
     if let Some(left) = thread.wait_left {
         let _ = write!(says, "; {}", within(config, "its wait limit is over", left));
         if let Some(limit) = thread.limit_left.filter(|&limit| limit != left) {
-            let _ = write!(says, " by its clock, {} in truth", within(config, "and", limit));
+            let _ = write!(says, " by its clock, {} in real time", within(config, "and", limit));
         }
     }
     says
@@ -149,22 +149,22 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 /// What the threads of a process share.
 fn process(config: &Config, index: u8, client: &ClientState) -> String {
     if client.mode == ClientMode::Crashed {
-        return "for good".to_owned();
+        return "never comes back".to_owned();
     }
     let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
     let _ = write!(says, "takes {} for the master", client.master);
     if let Some(known) = client.replicas_known {
-        let _ = write!(says, ", and has counted {} there", count(known.into(), "replica"));
+        let _ = write!(says, ", with {} when it counted them", count(known.into(), "replica"));
     }
     match client.acquires_left {
         None => {}
-        Some(0) => says += "; may ask no more",
+        Some(0) => says += "; may not ask again",
         Some(left) => {
             let _ = write!(says, "; may ask {} more", count(left.into(), "time"));
         }
     }
     if let Some(left) = client.asks_in {
-        let _ = write!(says, "; asks for nothing for {}", time(config, left.into()));
+        let _ = write!(says, "; does not ask for {}", time(config, left.into()));
     }
     let renewed = (0u8..).zip(&client.renewal_counts).filter(|(_, holds)| **holds > 0).map(|(thread, holds)| {
         let name = holder_name(config, Holder::new(index, thread));
@@ -200,13 +200,13 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     let mut says = match (state.role, node.stored.holders().next()) {
         (NodeRole::Down, None) if world.group().master == index => "dead; it was the master".to_owned(),
         (NodeRole::Down, None) => "dead".to_owned(),
-        // It still matters: what the next master does not know of it is what the failover loses.
+        // It still matters: what the next master does not have of it is what the failover loses.
         (NodeRole::Down, Some(hold)) => {
             let ttl_ms = hold.remaining.left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
-            let ghost = Hold { holder: holder_name(config, hold.holder), count: hold.count, ttl_ms };
-            format!("dead; it was the master, and stored {}", stored(config, &ghost))
+            let last_stored = Hold { holder: holder_name(config, hold.holder), count: hold.count, ttl_ms };
+            format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
-        (NodeRole::Unsynced, _) => format!("follows nobody yet, stores {}", lock(config, known)),
+        (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
         (role @ (NodeRole::Master | NodeRole::Replica), _) => {
             format!("{}, stores {}", role.name(), lock(config, known))
         }
@@ -215,29 +215,25 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
         let _ = write!(says, "; on its disk: {}", lock(config, disk));
     }
     if node.role == Role::DownReplica {
-        says += "; it will follow a master if it comes back";
+        says += "; it will follow a master if it restarts";
     }
     if node.is_cut() {
         says += "; cut off from the other nodes";
     }
     if !state.half_open_to.is_empty() {
-        let _ = write!(says, "; takes its link to {} for open", list(&state.half_open_to));
+        let _ = write!(says, "; believes its link to {} is open", list(&state.half_open_to));
     }
     if node.ahead != 0 {
         let by = time(config, node.ahead.unsigned_abs().into());
         let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });
     }
     if state.silent_ticks > 0 {
-        let _ = write!(says, "; unheard of for {}", time(config, state.silent_ticks.into()));
+        let _ = write!(says, "; not heard from for {}", time(config, state.silent_ticks.into()));
     }
     if node.links.missed() > 0 {
         let _ = write!(says, "; {} never reached it", count(node.links.missed().into(), "effect"));
     }
     says
-}
-
-fn lock(config: &Config, contents: &Contents) -> String {
-    contents.holder().map_or_else(|| "no lock".to_owned(), |lock| stored(config, lock))
 }
 
 /// `its timer fires in 10 s`, `its timer fires now`.

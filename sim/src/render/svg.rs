@@ -5,32 +5,38 @@
 //! word says.
 
 use lockstep_model::Action;
-use lockstep_model::trace::{ClientMode, NodeRole, State, ThreadState, Trace, client_name};
+use lockstep_model::trace::{NodeRole, State, ThreadState, Trace, client_name};
 
-use super::beats::{Arrow, Beat, Lane, beats};
 use super::paint::Tone;
+use super::rows::{Arrow, Lane, Row, rows};
 use super::words;
 use flight::{End, Flight, Kind, flights};
 use legend::{Sign, signs};
-use pen::{Pen, Point};
+use life::{Life, life};
+pub(crate) use svg_writer::escaped;
+use svg_writer::{Point, SvgWriter};
 
 mod flight;
 mod legend;
-mod pen;
+mod life;
+mod svg_writer;
 
-/// What stands around the picture.
+/// The texts around the picture.
 #[derive(Clone, Debug)]
 pub struct Options {
     /// Below the title.
     pub caption: String,
-    /// What is wrong in the last state, a sentence each.
+    /// What is broken in the last state, one sentence each.
     pub broken: Vec<String>,
 }
 
 impl Options {
-    /// What the trace says of itself.
+    /// The texts of the trace itself.
     pub fn of(trace: &Trace) -> Self {
-        let caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
+        let mut caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
+        if let Some(goes_on) = words::goes_on(trace) {
+            caption = format!("{caption}; {goes_on}");
+        }
         Self { caption, broken: words::why(trace).into_iter().collect() }
     }
 }
@@ -38,28 +44,28 @@ impl Options {
 /// The picture: a whole SVG document.
 pub fn picture(trace: &Trace, options: &Options) -> String {
     let sheet = Sheet::of(trace, options);
-    let mut pen = Pen::default();
-    sheet.heading(&mut pen, options);
-    sheet.bands(&mut pen, options);
-    sheet.lifelines(&mut pen);
+    let mut writer = SvgWriter::default();
+    sheet.heading(&mut writer, options);
+    sheet.bands(&mut writer, options);
+    sheet.lifelines(&mut writer);
     let flights = flights(trace);
     for flight in &flights {
-        sheet.flight(&mut pen, flight);
+        sheet.flight(&mut writer, flight);
     }
     for (index, row) in sheet.rows.iter().enumerate() {
-        sheet.row(&mut pen, index, row, options);
+        sheet.row(&mut writer, index, row, options);
     }
-    let beats: Vec<_> = sheet.rows.iter().map(|row| &row.beat).collect();
-    let signs = signs(trace, &beats, &flights);
-    let height = sheet.footing(&mut pen, &signs, options);
-    pen.finish(sheet.width, height, &format!("{}: {}", trace.scenario, options.caption))
+    let rows: Vec<_> = sheet.rows.iter().map(|row| &row.content).collect();
+    let signs = signs(trace, &rows, &flights);
+    let height = sheet.footing(&mut writer, &signs, options);
+    writer.finish(sheet.width, height, &format!("{}: {}", trace.scenario, options.caption))
 }
 
-/// A picture that is one sentence.
+/// A picture that contains one sentence only.
 pub fn note(text: &str) -> String {
-    let mut pen = Pen::default();
-    pen.text(Point { x: MARGIN, y: 30.0 }, "", text);
-    pen.finish(2.0 * MARGIN + columns(text, SANS), 50.0, text)
+    let mut writer = SvgWriter::default();
+    writer.text(Point { x: MARGIN, y: 30.0 }, "", text);
+    writer.finish(2.0 * MARGIN + columns(text, SANS), 50.0, text)
 }
 
 // Pixels.
@@ -74,24 +80,24 @@ const ROW: f64 = 32.0;
 const LINE: f64 = 16.0;
 /// From the top of a row to where its texts stand and its arrows leave.
 const ANCHOR: f64 = 18.0;
-/// How far an arrow falls on its way: nothing is instantaneous.
+/// How far an arrow falls on its way: transmission takes time.
 const FALL: f64 = 8.0;
 /// Half the width of a bar: of a believer, of a node's stored lock.
 const BELIEF: f64 = 6.0;
 const STORED: f64 = 4.5;
 /// From a lifeline to what is written beside it.
 const BESIDE: f64 = 12.0;
-/// Width of a letter, of sentences and of labels, generously: fonts differ.
+/// Width of a letter in sentences and in labels; an upper bound, because fonts differ.
 const SANS: f64 = 6.6;
 const MONO: f64 = 6.7;
 /// Letters of a line of a sentence.
 const SENTENCE: usize = 56;
 
-/// Where everything is.
+/// The layout of the picture.
 struct Sheet<'a> {
     trace: &'a Trace,
     lanes: Vec<Lane>,
-    rows: Vec<Row>,
+    rows: Vec<PlacedRow>,
     gap: f64,
     /// Where the first lifeline stands.
     left: f64,
@@ -104,29 +110,29 @@ struct Sheet<'a> {
     bottom: f64,
 }
 
-/// A beat, and where it is.
-struct Row {
-    beat: Beat,
+/// A content, and where it is.
+struct PlacedRow {
+    content: Row,
     what: Vec<String>,
     top: f64,
     bottom: f64,
 }
 
-impl Row {
+impl PlacedRow {
     fn anchor(&self) -> f64 {
         self.top + ANCHOR
     }
 
     fn is_time(&self, trace: &Trace) -> bool {
-        trace.steps.get(self.beat.last - 1).is_some_and(|step| step.action == Action::Tick)
+        trace.steps.get(self.content.last - 1).is_some_and(|step| step.action == Action::Tick)
     }
 }
 
 impl<'a> Sheet<'a> {
     fn of(trace: &'a Trace, options: &Options) -> Self {
         let lanes = Lane::all(&trace.config);
-        let beats = beats(trace);
-        let gap = gap(trace, &beats);
+        let rows = rows(trace);
+        let gap = gap(trace, &rows);
         let left = MARGIN + TIMES + gap / 2.0;
         let sentences = left + gap * (to_f64(lanes.len()) - 0.5) + MARGIN;
         let heading = columns(&trace.scenario, 10.5).max(columns(&options.caption, SANS)) + 2.0 * MARGIN;
@@ -134,13 +140,14 @@ impl<'a> Sheet<'a> {
         let story = wrapped(&trace.story, letters((width - 2.0 * MARGIN) / SANS));
         let top = MARGIN + 2.0 * 22.0 + LINE * to_f64(story.len()) + HEAD + 12.0;
         let mut at = top + 6.0;
-        let place = |beat: Beat| {
-            let what = wrapped(&beat.what, SENTENCE);
-            let row = Row { top: at, bottom: at + ROW + LINE * to_f64(what.len().saturating_sub(1)), beat, what };
+        let place = |content: Row| {
+            let what = wrapped(&content.what, SENTENCE);
+            let row =
+                PlacedRow { top: at, bottom: at + ROW + LINE * to_f64(what.len().saturating_sub(1)), content, what };
             at = row.bottom;
             row
         };
-        let rows: Vec<Row> = beats.into_iter().map(place).collect();
+        let rows: Vec<PlacedRow> = rows.into_iter().map(place).collect();
         Self { trace, lanes, rows, gap, left, sentences, width, story, top, bottom: at + 24.0 }
     }
 
@@ -150,16 +157,16 @@ impl<'a> Sheet<'a> {
     }
 
     /// The row in which a step is done.
-    fn row_of(&self, step: usize) -> Option<&Row> {
-        self.rows.iter().find(|row| row.beat.closes && row.beat.first <= step && step <= row.beat.last)
+    fn row_of(&self, step: usize) -> Option<&PlacedRow> {
+        self.rows.iter().find(|row| row.content.closes && row.content.first <= step && step <= row.content.last)
     }
 
     /// From where to where something is so.
     fn spans(&self, is_so: impl Fn(&State) -> bool, offset: f64) -> Vec<(f64, f64)> {
         let mut spans = Vec::new();
         let mut since = is_so(&self.trace.initial).then_some(self.top);
-        for row in self.rows.iter().filter(|row| row.beat.closes) {
-            let (is_so_now, at) = (is_so(self.trace.state_after(row.beat.last)), row.anchor() + offset);
+        for row in self.rows.iter().filter(|row| row.content.closes) {
+            let (is_so_now, at) = (is_so(self.trace.state_after(row.content.last)), row.anchor() + offset);
             match since {
                 Some(start) if !is_so_now => {
                     spans.push((start, at));
@@ -173,19 +180,19 @@ impl<'a> Sheet<'a> {
         spans
     }
 
-    fn heading(&self, pen: &mut Pen, options: &Options) {
+    fn heading(&self, writer: &mut SvgWriter, options: &Options) {
         let mut at = Point { x: MARGIN, y: MARGIN + 14.0 };
-        pen.text(at, "title", &self.trace.scenario);
+        writer.text(at, "title", &self.trace.scenario);
         at.y += 20.0;
-        pen.text(at, if options.broken.is_empty() { "strong" } else { "bad" }, &options.caption);
+        writer.text(at, if options.broken.is_empty() { "strong" } else { "bad" }, &options.caption);
         for line in &self.story {
             at.y += LINE;
-            pen.text(at, "faint", line);
+            writer.text(at, "faint", line);
         }
         let (high, low) = (self.top - HEAD, self.top);
-        pen.text(Point { x: MARGIN, y: low - 8.0 }, "faint", "time");
-        pen.text(Point { x: MARGIN + TIMES - 22.0, y: low - 8.0 }, "faint end", "step");
-        pen.text(Point { x: self.sentences, y: low - 8.0 }, "faint", "what happens");
+        writer.text(Point { x: MARGIN, y: low - 8.0 }, "faint", "time");
+        writer.text(Point { x: MARGIN + TIMES - 22.0, y: low - 8.0 }, "faint end", "step");
+        writer.text(Point { x: self.sentences, y: low - 8.0 }, "faint", "what happens");
         for &lane in &self.lanes {
             let x = self.x(lane);
             let half = self.gap / 2.0 - 8.0;
@@ -193,9 +200,9 @@ impl<'a> Sheet<'a> {
                 Lane::Thread { client, .. } => format!("head s{client}"),
                 Lane::Node(_) | Lane::Resource => "head".to_owned(),
             };
-            pen.rect(Point { x: x - half, y: high }, Point { x: x + half, y: low }, 8.0, &class);
-            pen.text(Point { x, y: high + 17.0 }, "middle strong", &lane.name(&self.trace.config));
-            pen.text(Point { x, y: high + 32.0 }, "middle faint", &self.role(lane));
+            writer.rect(Point { x: x - half, y: high }, Point { x: x + half, y: low }, 8.0, &class);
+            writer.text(Point { x, y: high + 17.0 }, "middle strong", &lane.name(&self.trace.config));
+            writer.text(Point { x, y: high + 32.0 }, "middle faint", &self.role(lane));
         }
     }
 
@@ -212,31 +219,31 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    /// What lies behind the lines: time that passes, and more than one believer.
-    fn bands(&self, pen: &mut Pen, options: &Options) {
+    /// The background: time that passes, and intervals with more than one believer.
+    fn bands(&self, writer: &mut SvgWriter, options: &Options) {
         let (left, right) = (MARGIN + TIMES, self.sentences - MARGIN / 2.0);
         for row in self.rows.iter().filter(|row| row.is_time(self.trace)) {
-            pen.rect(Point { x: left, y: row.top + 2.0 }, Point { x: right, y: row.bottom - 2.0 }, 4.0, "time");
+            writer.rect(Point { x: left, y: row.top + 2.0 }, Point { x: right, y: row.bottom - 2.0 }, 4.0, "time");
         }
         for (from, to) in self.spans(|state| state.believers().count() > 1, FALL) {
-            pen.rect(Point { x: left, y: from }, Point { x: right, y: to }, 4.0, "clash");
+            writer.rect(Point { x: left, y: from }, Point { x: right, y: to }, 4.0, "clash");
         }
         if let (Some(row), false) = (self.rows.last(), options.broken.is_empty()) {
             let (from, to) =
                 (Point { x: self.sentences - 6.0, y: row.top }, Point { x: self.width - 8.0, y: row.bottom });
-            pen.rect(from, to, 4.0, "clash");
+            writer.rect(from, to, 4.0, "clash");
         }
     }
 
-    fn lifelines(&self, pen: &mut Pen) {
+    fn lifelines(&self, writer: &mut SvgWriter) {
         for &lane in &self.lanes {
             let x = self.x(lane);
-            let bar = |pen: &mut Pen, half: f64, (from, to): (f64, f64), class: &str| {
-                pen.rect(Point { x: x - half, y: from }, Point { x: x + half, y: to }, half.min(4.0), class);
+            let bar = |writer: &mut SvgWriter, half: f64, (from, to): (f64, f64), class: &str| {
+                writer.rect(Point { x: x - half, y: from }, Point { x: x + half, y: to }, half.min(4.0), class);
             };
-            for (is_alive, class) in [(Life::Runs, "life"), (Life::StandsStill, "asleep")] {
+            for (is_alive, class) in [(Life::Runs, "life"), (Life::Paused, "asleep")] {
                 for (from, to) in self.spans(|state| life(state, lane) == is_alive, 0.0) {
-                    pen.line(Point { x, y: from }, Point { x, y: to }, class);
+                    writer.line(Point { x, y: from }, Point { x, y: to }, class);
                 }
             }
             match lane {
@@ -248,15 +255,14 @@ impl<'a> Sheet<'a> {
                         }
                     };
                     for span in self.spans(is(ThreadState::is_in_lock), FALL) {
-                        bar(pen, BELIEF - 1.5, span, &format!("waits s{client}"));
+                        bar(writer, BELIEF - 1.5, span, &format!("waits s{client}"));
                     }
                     for span in self.spans(is(ThreadState::believes), FALL) {
-                        bar(pen, BELIEF, span, &format!("f{client}"));
+                        bar(writer, BELIEF, span, &format!("f{client}"));
                     }
-                    let sleeps =
-                        |state: &State| life(state, lane) == Life::StandsStill && is(ThreadState::believes)(state);
+                    let sleeps = |state: &State| life(state, lane) == Life::Paused && is(ThreadState::believes)(state);
                     for (from, to) in self.spans(sleeps, 0.0) {
-                        pen.line(Point { x, y: from }, Point { x, y: to }, "within");
+                        writer.line(Point { x, y: from }, Point { x, y: to }, "within");
                     }
                 }
                 Lane::Node(node) => {
@@ -266,7 +272,7 @@ impl<'a> Sheet<'a> {
                             holders.iter().any(|hold| hold.holder.starts_with(client_name(client)))
                         };
                         for span in self.spans(stores, 0.0) {
-                            bar(pen, STORED, span, &format!("stored f{client}"));
+                            bar(writer, STORED, span, &format!("stored f{client}"));
                         }
                     }
                 }
@@ -275,7 +281,7 @@ impl<'a> Sheet<'a> {
         }
     }
 
-    fn flight(&self, pen: &mut Pen, flight: &Flight) {
+    fn flight(&self, writer: &mut SvgWriter, flight: &Flight) {
         let class = match flight.kind {
             Kind::Effect => "effect",
             Kind::Message => "message",
@@ -285,70 +291,74 @@ impl<'a> Sheet<'a> {
         let Some(row) = self.row_of(flight.sent) else { return };
         // Below what the node stores now, which is written beside it.
         let start = Point { x: from + side * STORED, y: row.anchor() + 10.0 };
-        // Just before its end: further away it would seem to be another node that is crossed out.
+        // Just before the lane of its receiver: further away the cross would seem to belong to another node.
         let nearly = |y| Point { x: to - side * self.gap / 2.0, y };
         let arrival = |step| self.row_of(step).map(|row| row.anchor() - 1.0);
         match flight.end {
             End::Arrived(step) => {
                 let Some(y) = arrival(step) else { return };
                 let half = if flight.kind == Kind::Effect { STORED } else { BELIEF };
-                pen.arrow(start, Point { x: to - side * half, y }, class);
+                writer.arrow(start, Point { x: to - side * half, y }, class);
             }
             End::Lost(step) => {
                 let Some(y) = arrival(step) else { return };
-                pen.line(start, nearly(y), class);
-                pen.cross(nearly(y));
+                writer.line(start, nearly(y), class);
+                writer.cross(nearly(y));
             }
-            End::UnderWay => pen.line(start, nearly(self.bottom), class),
+            End::UnderWay => writer.line(start, nearly(self.bottom), class),
         }
     }
 
-    fn row(&self, pen: &mut Pen, index: usize, row: &Row, options: &Options) {
-        let (beat, y) = (&row.beat, row.anchor());
+    fn row(&self, writer: &mut SvgWriter, index: usize, row: &PlacedRow, options: &Options) {
+        let (content, y) = (&row.content, row.anchor());
         let breaks = !options.broken.is_empty() && index + 1 == self.rows.len();
         let earlier = self.rows[..index].iter().rev().find(|other| !other.is_time(self.trace));
-        if !row.is_time(self.trace) && earlier.is_none_or(|other| other.beat.at_tick != beat.at_tick) {
-            pen.text(Point { x: MARGIN, y: y + 4.0 }, "m strong", &words::time(&self.trace.config, beat.at_tick));
+        if !row.is_time(self.trace) && earlier.is_none_or(|other| other.content.at_tick != content.at_tick) {
+            writer.text(Point { x: MARGIN, y: y + 4.0 }, "m strong", &words::time(&self.trace.config, content.at_tick));
         }
-        if beat.opens {
-            let number =
-                if beat.first == beat.last { beat.first.to_string() } else { format!("{}-{}", beat.first, beat.last) };
-            pen.text(Point { x: MARGIN + TIMES - 22.0, y: y + 4.0 }, "m faint end", &number);
+        if content.opens {
+            let number = if content.first == content.last {
+                content.first.to_string()
+            } else {
+                format!("{}-{}", content.first, content.last)
+            };
+            writer.text(Point { x: MARGIN + TIMES - 22.0, y: y + 4.0 }, "m faint end", &number);
         }
         for (number, line) in row.what.iter().enumerate() {
             let at = Point { x: self.sentences, y: y + 4.0 + LINE * to_f64(number) };
-            pen.text(at, if breaks { "bad" } else { "" }, line);
+            writer.text(at, if breaks { "bad" } else { "" }, line);
         }
-        if let Some(arrow) = beat.arrow.as_ref().filter(|arrow| !is_effect(arrow)) {
-            self.arrow(pen, y, beat, arrow);
+        if let Some(arrow) = content.arrow.as_ref().filter(|arrow| !arrow.is_effect()) {
+            self.arrow(writer, y, content, arrow);
         }
-        if beat.closes {
+        if content.closes {
             for &lane in &self.lanes {
-                self.marks(pen, row, lane);
+                self.marks(writer, row, lane);
             }
         }
     }
 
-    fn arrow(&self, pen: &mut Pen, y: f64, beat: &Beat, arrow: &Arrow) {
+    fn arrow(&self, writer: &mut SvgWriter, y: f64, content: &Row, arrow: &Arrow) {
         let half = |lane| if matches!(lane, Lane::Thread { .. }) { BELIEF } else { STORED };
         let side = (self.x(arrow.to) - self.x(arrow.from)).signum();
         let from = Point { x: self.x(arrow.from) + side * half(arrow.from), y };
         let to = Point { x: self.x(arrow.to) - side * half(arrow.to), y: y + FALL };
         if arrow.arrives {
-            pen.arrow(from, to, if arrow.is_answer { "answer" } else { "sent" });
+            writer.arrow(from, to, if arrow.is_answer { "answer" } else { "sent" });
         } else {
             let end = Point { x: from.x + (to.x - from.x) * 0.6, y: y + FALL * 0.6 };
-            pen.line(from, end, "sent");
-            pen.cross(end);
+            writer.line(from, end, "sent");
+            writer.cross(end);
         }
-        // At the client's end: there the words are said or heard.
+        // At the client's end of the arrow.
         let (lane, away) = if arrow.is_answer { (arrow.to, -side) } else { (arrow.from, side) };
-        let tone = beat.cells.iter().find(|(_, text, _)| *text == arrow.says).map_or(Tone::Plain, |(_, _, tone)| *tone);
-        self.label(pen, lane, y - 5.0, away, tone, &arrow.says);
+        let tone =
+            content.cells.iter().find(|(_, text, _)| *text == arrow.says).map_or(Tone::Plain, |(_, _, tone)| *tone);
+        self.label(writer, lane, y - 5.0, away, tone, &arrow.says);
     }
 
     /// What is written beside a lifeline; `side` is 1 for its right.
-    fn label(&self, pen: &mut Pen, lane: Lane, y: f64, side: f64, tone: Tone, text: &str) {
+    fn label(&self, writer: &mut SvgWriter, lane: Lane, y: f64, side: f64, tone: Tone, text: &str) {
         let tone = match tone {
             Tone::Plain | Tone::Faint => "",
             Tone::Strong => " strong",
@@ -357,18 +367,18 @@ impl<'a> Sheet<'a> {
             Tone::Bad => " bad",
         };
         let anchor = if side < 0.0 { " end" } else { "" };
-        pen.text(Point { x: self.x(lane) + side * BESIDE, y }, &format!("m halo{tone}{anchor}"), text);
+        writer.text(Point { x: self.x(lane) + side * BESIDE, y }, &format!("m halo{tone}{anchor}"), text);
     }
 
-    /// What becomes of a lane in a step that is done.
-    fn marks(&self, pen: &mut Pen, row: &Row, lane: Lane) {
-        let (beat, y) = (&row.beat, row.anchor());
-        let before = self.trace.state_after(beat.first - 1);
-        let after = self.trace.state_after(beat.last);
+    /// What a step changes in a lane.
+    fn marks(&self, writer: &mut SvgWriter, row: &PlacedRow, lane: Lane) {
+        let (content, y) = (&row.content, row.anchor());
+        let before = self.trace.state_after(content.first - 1);
+        let after = self.trace.state_after(content.last);
         if life(before, lane) != Life::IsOver && life(after, lane) == Life::IsOver {
-            pen.cross(Point { x: self.x(lane), y });
+            writer.cross(Point { x: self.x(lane), y });
         }
-        let arrow = beat.arrow.as_ref().filter(|arrow| !is_effect(arrow));
+        let arrow = content.arrow.as_ref().filter(|arrow| !arrow.is_effect());
         // Away from the arrow that leaves or reaches it.
         let other_end = arrow.and_then(|arrow| match lane {
             _ if arrow.from == lane => Some(arrow.to),
@@ -389,13 +399,13 @@ impl<'a> Sheet<'a> {
             if let Some(role) = becomes {
                 let half = columns(role, MONO) / 2.0 + 6.0;
                 let x = self.x(lane);
-                pen.rect(Point { x: x - half, y: y - 14.0 }, Point { x: x + half, y: y + 2.0 }, 8.0, "pill");
-                pen.text(Point { x, y: y - 2.0 }, "m white middle", role);
+                writer.rect(Point { x: x - half, y: y - 14.0 }, Point { x: x + half, y: y + 2.0 }, 8.0, "pill");
+                writer.text(Point { x, y: y - 2.0 }, "m white middle", role);
                 lower += 10.0;
             }
             if was.is_cut != is.is_cut {
                 let text = if is.is_cut { "cut off" } else { "healed" };
-                return self.label(pen, lane, y + lower, side, Tone::Odd, text);
+                return self.label(writer, lane, y + lower, side, Tone::Odd, text);
             }
             let text = match is.stored.holder() {
                 Some(lock) if was.stored.holder() != Some(lock) || becomes.is_some() => {
@@ -406,10 +416,10 @@ impl<'a> Sheet<'a> {
                 None if was.stored.is_held() || becomes.is_some() => "no lock".to_owned(),
                 _ => return,
             };
-            self.label(pen, lane, y + lower, side, Tone::Plain, &text);
+            self.label(writer, lane, y + lower, side, Tone::Plain, &text);
             return;
         }
-        for (_, text, tone) in beat.cells.iter().filter(|(shown, _, _)| *shown == lane) {
+        for (_, text, tone) in content.cells.iter().filter(|(shown, _, _)| *shown == lane) {
             let is_said = arrow.is_some_and(|arrow| arrow.says == *text && other_end.is_some());
             // Below the arrow of a message, which ends here.
             let (text, lower) = match text.as_str() {
@@ -418,18 +428,18 @@ impl<'a> Sheet<'a> {
                 text => (text.strip_prefix("x ").unwrap_or(text), 4.0),
             };
             if !is_said {
-                self.label(pen, lane, y + lower, side, *tone, text);
+                self.label(writer, lane, y + lower, side, *tone, text);
             }
         }
     }
 
-    /// The legend, and what is broken. Answers how high the whole is.
-    fn footing(&self, pen: &mut Pen, signs: &[Sign], options: &Options) -> f64 {
+    /// The legend, and what is broken. Returns the height of the picture.
+    fn footing(&self, writer: &mut SvgWriter, signs: &[Sign], options: &Options) -> f64 {
         let mut at = Point { x: MARGIN, y: self.bottom + 22.0 };
         for text in options.broken.iter().flat_map(|text| wrapped(text, letters((self.width - 4.0 * MARGIN) / SANS))) {
             let (from, to) = (Point { x: at.x, y: at.y - 14.0 }, Point { x: self.width - MARGIN, y: at.y + 8.0 });
-            pen.rect(from, to, 5.0, "why");
-            pen.text(Point { x: at.x + 10.0, y: at.y + 2.0 }, "bad", &text);
+            writer.rect(from, to, 5.0, "why");
+            writer.text(Point { x: at.x + 10.0, y: at.y + 2.0 }, "bad", &text);
             at.y += 26.0;
         }
         for sign in signs {
@@ -438,51 +448,20 @@ impl<'a> Sheet<'a> {
             if at.x + width > self.width - MARGIN && at.x > MARGIN {
                 at = Point { x: MARGIN, y: at.y + 22.0 };
             }
-            sign.draw(pen, at);
-            pen.text(Point { x: at.x + 38.0, y: at.y + 4.0 }, "faint", says);
+            sign.draw(writer, at);
+            writer.text(Point { x: at.x + 38.0, y: at.y + 4.0 }, "faint", says);
             at.x += width;
         }
         at.y + MARGIN
     }
 }
 
-/// Whether a party runs.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Life {
-    Runs,
-    StandsStill,
-    IsOver,
-}
-
-fn life(state: &State, lane: Lane) -> Life {
-    match lane {
-        Lane::Thread { client, thread } => {
-            let client = &state.clients[usize::from(client)];
-            match client.mode {
-                ClientMode::Crashed => Life::IsOver,
-                ClientMode::Running | ClientMode::Paused if client.threads[usize::from(thread)].is_dead() => {
-                    Life::IsOver
-                }
-                ClientMode::Paused => Life::StandsStill,
-                ClientMode::Running => Life::Runs,
-            }
-        }
-        Lane::Node(node) if state.nodes[usize::from(node)].is_down() => Life::IsOver,
-        Lane::Node(_) | Lane::Resource => Life::Runs,
-    }
-}
-
-/// From node to node: its way is drawn from the step that sent it.
-fn is_effect(arrow: &Arrow) -> bool {
-    matches!((arrow.from, arrow.to), (Lane::Node(_), Lane::Node(_)))
-}
-
 /// Between two lifelines: what stands beside one must not touch the next.
-fn gap(trace: &Trace, beats: &[Beat]) -> f64 {
+fn gap(trace: &Trace, rows: &[Row]) -> f64 {
     let stored = trace.steps.iter().flat_map(|step| &step.state.nodes).flat_map(|node| &node.stored.holders);
     let stored = stored.map(|lock| columns(&words::stored(&trace.config, lock), MONO));
-    let sent = beats.iter().filter_map(|beat| beat.arrow.as_ref()).map(|arrow| columns(&arrow.says, MONO));
-    let beside = beats.iter().flat_map(|beat| &beat.cells).filter(|(lane, _, _)| !matches!(lane, Lane::Node(_)));
+    let sent = rows.iter().filter_map(|content| content.arrow.as_ref()).map(|arrow| columns(&arrow.says, MONO));
+    let beside = rows.iter().flat_map(|content| &content.cells).filter(|(lane, _, _)| !matches!(lane, Lane::Node(_)));
     let beside = beside.map(|(_, text, _)| columns(text, MONO));
     stored.chain(sent).chain(beside).fold(LEAST_GAP, |gap, width| gap.max(width + 2.0 * BESIDE + 2.0))
 }

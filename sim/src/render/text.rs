@@ -8,9 +8,9 @@ use std::fmt::Write as _;
 use lockstep_model::Verdict;
 use lockstep_model::trace::{About, ClientMode, State, Trace};
 
-use super::beats::{Beat, Lane, beats};
 use super::paint::{Paint, Tone};
-use super::words;
+use super::rows::{Lane, Row, rows};
+use super::{signs, words};
 
 /// How to draw.
 #[derive(Clone, Debug)]
@@ -19,9 +19,9 @@ pub struct Options {
     pub paint: Paint,
     /// Columns of the terminal.
     pub width: usize,
-    /// What the scenario says of the property the trace is about.
+    /// What the scenario declares of the property of the trace.
     pub declared: Declared,
-    /// What to run next; `None`: what the trace says reproduces it.
+    /// The next command to run; `None`: the one that reproduces the trace.
     pub next: Option<String>,
 }
 
@@ -31,12 +31,12 @@ impl Default for Options {
     }
 }
 
-/// What is known of the scenario's claim.
+/// What is known of the scenario's declaration.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Declared {
-    /// The trace is all we have.
+    /// Nothing: only the trace is there.
     Unknown,
-    /// The scenario says this, or nothing.
+    /// The scenario declares this, or nothing.
     As(Option<Verdict>),
 }
 
@@ -73,7 +73,7 @@ fn headline(trace: &Trace, options: &Options) -> String {
                     (format!("{verdict_word}, as declared"), Tone::Strong)
                 }
                 Declared::As(Some(declared)) => (format!("{verdict_word}, but declared {declared}"), Tone::Bad),
-                Declared::As(None) => (format!("{verdict_word}, and not declared so"), Tone::Bad),
+                Declared::As(None) => (format!("{verdict_word}, but not declared"), Tone::Bad),
             };
             parts.push(paint.paint(tone, &claim));
             parts.push(property.to_string());
@@ -101,7 +101,7 @@ fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, S
 }
 
 /// A line of the picture, cells in the order of the lanes.
-struct Row {
+struct TextRow {
     mark: Mark,
     time: String,
     number: String,
@@ -110,13 +110,13 @@ struct Row {
     what: String,
 }
 
-/// What stands before a line.
+/// The sign before a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Mark {
     None,
-    /// Here the property breaks.
+    /// The property breaks here.
     Breaks,
-    /// It is part of the loop.
+    /// The line is part of the loop.
     Repeats,
 }
 
@@ -136,17 +136,17 @@ struct Shaft {
 
 struct Grid {
     titles: Vec<Cell>,
-    rows: Vec<Row>,
+    rows: Vec<TextRow>,
 }
 
 /// Blanks between two lanes.
 const GAP: usize = 2;
 /// The shortest arrow, with a blank on each side of it: ` --> `.
 const SHORTEST_ARROW: usize = 5;
-/// Lanes are cut rather than leave less for the sentence beside them.
+/// Columns that are kept for the sentence: lanes are cut to leave them.
 const LEAST_WHAT: usize = 34;
-/// No lane is cut below this: every request fits, with its arrow. Where even that is too much, lines are longer than the
-/// terminal is wide.
+/// No lane is cut below this width, which fits every request with its arrow. If that is still too much, lines are longer
+/// than the terminal is wide.
 const LEAST_LANE: usize = 14;
 
 impl Grid {
@@ -157,16 +157,16 @@ impl Grid {
             .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
             .collect();
         let breaks_at_end = matches!(trace.about, About::Counterexample { .. }) && trace.loop_start.is_none();
-        let rows = beats(trace)
+        let rows = rows(trace)
             .into_iter()
-            .map(|beat| {
-                let state = trace.state_after(if beat.closes { beat.last } else { beat.last - 1 });
+            .map(|content| {
+                let state = trace.state_after(if content.closes { content.last } else { content.last - 1 });
                 let mark = match trace.loop_start {
-                    Some(start) if beat.first > start => Mark::Repeats,
-                    None if breaks_at_end && beat.closes && beat.last == trace.steps.len() => Mark::Breaks,
+                    Some(start) if content.first > start => Mark::Repeats,
+                    None if breaks_at_end && content.closes && content.last == trace.steps.len() => Mark::Breaks,
                     _ => Mark::None,
                 };
-                Row::of(trace, &lanes, state, beat, mark)
+                TextRow::of(trace, &lanes, state, content, mark)
             })
             .collect();
         Self { titles, rows }
@@ -174,13 +174,13 @@ impl Grid {
 
     /// The signs of lanes at rest that stand in this picture.
     fn key(&self) -> Option<String> {
-        let signs = [("#", words::BELIEVES), ("?", words::WAITS), ("=", words::STANDS_STILL)];
+        let signs = [("#", signs::BELIEVES), ("?", signs::WAITS), ("=", signs::PAUSED)];
         let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
         let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
         let mut used: Vec<_> =
             signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
         if self.rows.iter().any(|row| row.mark == Mark::Repeats) {
-            used.push("| again and again".to_owned());
+            used.push("| part of the loop".to_owned());
         }
         (!used.is_empty()).then(|| used.join("   "))
     }
@@ -220,7 +220,7 @@ impl Grid {
         }
     }
 
-    /// What each lane needs, blanks behind it included; the widest are cut first where there is too little room.
+    /// The width of each lane, including the blanks behind it. If there is too little room, the widest are cut first.
     fn widths(&self, room: usize) -> Vec<usize> {
         let mut lanes: Vec<usize> = self.titles.iter().map(|title| width(&title.text) + GAP).collect();
         for row in &self.rows {
@@ -238,33 +238,33 @@ impl Grid {
     }
 }
 
-impl Row {
-    fn of(trace: &Trace, lanes: &[Lane], state: &State, beat: Beat, mark: Mark) -> Self {
-        let cell = |lane: &Lane| match beat.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
+impl TextRow {
+    fn of(trace: &Trace, lanes: &[Lane], state: &State, content: Row, mark: Mark) -> Self {
+        let cell = |lane: &Lane| match content.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
             Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
             None => at_rest(*lane, state),
         };
         let position = |lane: Lane| lanes.iter().position(|other| *other == lane);
-        let arrow = beat.arrow.as_ref().and_then(|arrow| {
+        let arrow = content.arrow.as_ref().and_then(|arrow| {
             Some(Shaft { from: position(arrow.from)?, to: position(arrow.to)?, arrives: arrow.arrives })
         });
-        let number = match (beat.opens, beat.first == beat.last) {
+        let number = match (content.opens, content.first == content.last) {
             (false, _) => String::new(),
-            (true, true) => beat.first.to_string(),
-            (true, false) => format!("{}-{}", beat.first, beat.last),
+            (true, true) => content.first.to_string(),
+            (true, false) => format!("{}-{}", content.first, content.last),
         };
         Self {
             mark,
-            time: words::time(&trace.config, beat.at_tick),
+            time: words::time(&trace.config, content.at_tick),
             number,
             cells: lanes.iter().map(cell).collect(),
             arrow,
-            what: beat.what,
+            what: content.what,
         }
     }
 }
 
-/// `A`, `n1 master`: a lane keeps its node, whatever becomes of its role.
+/// `A`, `n1 master`: the role is that at the start, a lane keeps its node.
 fn title(trace: &Trace, lane: Lane) -> String {
     let name = lane.name(&trace.config);
     match lane {
@@ -273,7 +273,7 @@ fn title(trace: &Trace, lane: Lane) -> String {
     }
 }
 
-/// What a lane shows while nothing happens in it. Belief comes first: it is what the picture is about.
+/// The sign of a lane without an event. Belief comes first: it is what the picture is about.
 fn at_rest(lane: Lane, state: &State) -> Cell {
     let (sign, tone) = match lane {
         Lane::Thread { client, thread } => {
@@ -298,7 +298,7 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
 /// A line of characters, each with its tone.
 struct Canvas(Vec<(char, Tone)>);
 
-/// The cells side by side, each in its lane, and the arrow over what lies between its ends.
+/// The cells side by side, each in its lane, with the arrow between its ends.
 fn canvas(cells: &[Cell], arrow: Option<&Shaft>, lanes: &[usize]) -> Canvas {
     let mut canvas = Canvas(vec![(' ', Tone::Plain); lanes.iter().sum()]);
     let starts: Vec<usize> = lanes
@@ -389,7 +389,7 @@ fn width(text: &str) -> usize {
 mod tests {
     use super::*;
 
-    /// A cut that does not show would be a lie about the state.
+    /// A cut must be visible: the text is not the whole state.
     #[test]
     fn what_is_cut_says_so() {
         assert_eq!(cut("A:1 ttl 30 s", 12), "A:1 ttl 30 s");

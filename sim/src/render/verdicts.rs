@@ -1,4 +1,4 @@
-//! What `check` found: a table, what was violated, and whatever is not as declared in full.
+//! The results of `check`: a table, the violated properties, and in full everything that is not as declared.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -14,28 +14,28 @@ use super::words::{as_declared, count, thousands};
 use crate::check::fingerprint::collision_bound;
 use crate::check::{Engine, Outcome, PropertyOutcome};
 
-/// What was found of one scenario, and how the user calls it.
+/// The outcome of one scenario, and the argument that named it.
 #[derive(Clone, Debug)]
 pub struct Found {
     /// A name or a path: what to give to `lockstep show`.
     pub argument: String,
-    /// What was found.
+    /// The outcome.
     pub outcome: Outcome,
 }
 
-/// A scenario in one word.
+/// The result of a scenario in one word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Result {
     /// Everything is as declared.
     Passed,
     /// Something known is not as declared.
     Failed,
-    /// Nothing is wrong as far as is known, and a limit kept something from being known.
+    /// Nothing known is wrong, but a limit kept a verdict from being known.
     Undecided,
 }
 
 impl Found {
-    /// The scenario in one word.
+    /// The result in one word.
     pub fn result(&self) -> Result {
         let wrong = |found: &PropertyOutcome| !found.is_as_declared();
         let is_known = |found: &PropertyOutcome| found.verdict != Verdict::Inconclusive;
@@ -76,17 +76,17 @@ pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
     page
 }
 
-/// How sure the counts are: states are told apart by fingerprints. Of many scenarios the chances add up.
+/// The doubt that remains: states are distinguished by fingerprints. The chances of several scenarios add up.
 fn doubt(all: &[Found], page: &mut String) {
     let chance: f64 = all.iter().map(|found| hidden_state_chance(&found.outcome)).sum();
-    let _ = writeln!(page, "\nchance that a fingerprint hid a state: at most {chance:.0e}");
+    let _ = writeln!(page, "\nprobability that a fingerprint collision hid a state: at most {chance:.0e}");
 }
 
 fn hidden_state_chance(outcome: &Outcome) -> f64 {
     collision_bound(outcome.states, outcome.fingerprint_bits)
 }
 
-/// The object for programs, as the design page has it.
+/// The object for programs.
 pub fn json(all: &[Found]) -> Value {
     json!({ "schema": 1, "scenarios": all.iter().map(|found| scenario_json(&found.outcome)).collect::<Vec<_>>() })
 }
@@ -162,7 +162,7 @@ fn violated(all: &[Found], page: &mut String) {
     }
 }
 
-/// A verdict that is not as declared: what was declared, what was found, why, and the picture.
+/// A verdict that is not as declared: the declaration, the result, the reason and the picture.
 fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
     let outcome = &found.outcome;
     let headline =
@@ -183,13 +183,13 @@ fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usiz
     } else if property.declared == Some(Verdict::Violated) && property.verdict == Verdict::Holds {
         let _ = writeln!(
             page,
-            "found it holds in each of the {} states: the story is not true of this world, or the model has changed",
+            "found it holds in each of the {} states: the claim does not fit this scenario, or the model has changed",
             thousands(outcome.states)
         );
     }
 }
 
-/// What is not known, and why: one line however many properties it are.
+/// The unknown verdicts, and why: one line for all of them.
 fn undecided(found: &Found, unknown: &[&PropertyOutcome], page: &mut String) {
     let Some(first) = unknown.first() else { return };
     let ids: Vec<_> = unknown.iter().map(|found| found.property.id()).collect();
@@ -214,19 +214,19 @@ fn scenario_json(outcome: &Outcome) -> Value {
     })
 }
 
-/// What the run came to see, and what it never did; of a run that is not complete: not as far as it came.
+/// What the run reached and what it never reached; if the run is not complete: not so far.
 ///
 /// | key | says |
 /// |---|---|
 /// | `taken` | how often an action of each kind was taken |
 /// | `enabled` | in how many states an action of each kind can happen |
 /// | `answers` | how often an action of each kind got each answer |
-/// | `happenings` | all that happened in any step |
+/// | `happenings` | all events of any step |
 /// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
-/// | `never.answers` | answers that the rules have for such a scenario, and that nobody got |
-/// | `never.happenings` | what the rules let happen in such a scenario, and what did not |
-/// | `never.ways` | how a switch stands, where no step came to the rule that reads it |
-/// | `never.spent` | budgets that are never spent to the end: how much of each is always left |
+/// | `never.answers` | answers that the rules allow in such a scenario and that never occurred |
+/// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
+/// | `never.ways` | switches whose rule no step reached, with their values |
+/// | `never.spent` | budgets that are never used up: how much of each is always left |
 fn coverage_json(outcome: &Outcome) -> Value {
     let Outcome { config, coverage, .. } = outcome;
     let each = |count: &dyn Fn(ActionKind) -> Value| -> BTreeMap<&str, Value> {

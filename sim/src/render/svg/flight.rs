@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lockstep_model::action::Action;
 use lockstep_model::trace::{State, Trace};
 
-use super::super::beats::Lane;
+use super::super::rows::Lane;
 
 /// One thing under way.
 pub(super) struct Flight {

@@ -1,22 +1,22 @@
-//! A scenario's file as something to write in: faults out, faults and repairs in, claims at the end.
+//! Edits of a scenario's file: its faults and claims are removed, faults and repairs are added, claims come last.
 
 use std::collections::BTreeMap;
 
 use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::knobs::{Idle, Knob, LATENESS, Setting, Value};
+use super::settings::{Entry, Idle, LATENESS, Setting, Value};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// The file without its faults and claims.
 #[derive(Clone, Debug)]
-pub struct Draft {
+pub struct ScenarioEdit {
     document: DocumentMut,
     lease: i64,
     replicas: i64,
 }
 
-impl Draft {
+impl ScenarioEdit {
     /// The file of a scenario that has been read, as text.
     pub fn new(text: &str) -> Self {
         let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
@@ -35,30 +35,30 @@ impl Draft {
         Self { document, lease, replicas }
     }
 
-    /// What the file tells.
+    /// The story of the file.
     pub fn story(&self) -> &str {
         self.document["story"].as_str().expect("every scenario has a story")
     }
 
-    /// The same with this turned.
+    /// The same with this fault or repair.
     #[must_use]
-    pub fn with(&self, knob: &Knob) -> Self {
-        let mut draft = self.clone();
-        for setting in knob.settings {
-            draft.set(setting);
+    pub fn with(&self, setting: &Setting) -> Self {
+        let mut edit = self.clone();
+        for entry in setting.entries {
+            edit.set(entry);
         }
-        draft
+        edit
     }
 
     /// The same with so much of this fault.
     #[must_use]
-    pub fn with_fault(&self, fault: &Knob, budget: u8) -> Self {
-        let mut draft = self.with(fault);
-        draft.table(fault.table())[fault.name] = value(i64::from(budget));
-        draft
+    pub fn with_fault(&self, fault: &Setting, budget: u8) -> Self {
+        let mut edit = self.with(fault);
+        edit.table(fault.table())[fault.name] = value(i64::from(budget));
+        edit
     }
 
-    /// The same without this key, if it says so.
+    /// The same without this key, if it has the word that is refused.
     #[must_use]
     pub(super) fn without_idle(&self, idle: &Idle) -> Self {
         let said = self.document.get(idle.table).and_then(|table| table.get(idle.key));
@@ -69,39 +69,39 @@ impl Draft {
     /// The same without this key.
     #[must_use]
     pub fn without(&self, table: &str, key: &str) -> Self {
-        let mut draft = self.clone();
-        draft.table(table)[key] = Item::None;
-        draft
+        let mut edit = self.clone();
+        edit.table(table)[key] = Item::None;
+        edit
     }
 
     /// The text, under this story, with these claims.
     pub fn text(&self, story: &str, claims: &BTreeMap<Property, Verdict>) -> String {
-        let mut draft = self.clone();
-        draft.document["story"] = value(story);
+        let mut edit = self.clone();
+        edit.document["story"] = value(story);
         for (property, verdict) in claims {
-            draft.table("expect")[property.id()] = value(verdict.name());
+            edit.table("expect")[property.id()] = value(verdict.name());
         }
-        draft.document.to_string()
+        edit.document.to_string()
     }
 
     /// The scenario of that name.
     ///
     /// # Errors
-    /// Why it is none: what was turned does not go together.
+    /// The settings do not go together.
     pub fn scenario(&self, name: &str, story: &str) -> Result<Scenario, ScenarioError> {
         Scenario::parse(name, &self.text(story, &BTreeMap::new()))
     }
 
-    fn set(&mut self, setting: &Setting) {
-        if setting.value == Value::Nothing && !self.document.contains_key(setting.table) {
+    fn set(&mut self, entry: &Entry) {
+        if entry.value == Value::Nothing && !self.document.contains_key(entry.table) {
             return;
         }
         let (lease, replicas) = (self.lease, self.replicas);
-        let table = self.table(setting.table);
-        if setting.is_default && table.get(setting.key).is_some() {
+        let table = self.table(entry.table);
+        if entry.is_default && table.get(entry.key).is_some() {
             return;
         }
-        table[setting.key] = match setting.value {
+        table[entry.key] = match entry.value {
             Value::Nothing => Item::None,
             Value::Number(number) => value(number),
             Value::Word(word) => value(word),

@@ -1,27 +1,31 @@
-//! What is seen of a request that is three steps: it is executed, answered, lost, sent again, given up.
+//! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
 use lockstep_model::client::{Slot, Verb};
 use lockstep_model::config::MissedRenewal;
-use lockstep_model::trace::RequestState;
+use lockstep_model::trace::{RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
-use super::super::words::{count, reply, time};
-use super::{Beat, Lane, Teller, node_name};
+use super::super::replies::{label, reply, too_few};
+use super::super::requests::verb;
+use super::super::units::count;
+use super::lane::Lane;
+use super::narrator::Narrator;
+use super::row::Row;
 
-impl Teller<'_> {
-    /// The node does what it is asked; who asked does not know yet.
-    pub(super) fn execute(&self, client: u8, slot: Slot) -> Vec<Beat> {
+impl Narrator<'_> {
+    /// The node executes a request; the caller does not know it yet.
+    pub(super) fn execute(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (node, whose) = (self.node_of(request), whose(request, slot));
         let master = node_name(node);
         let answer = self.step.answer;
         let done = match (request.verb, answer) {
             (Verb::Release | Verb::Undo, _) if self.has(Happening::ReceiptFound) => {
-                format!("finds the receipt, and answers what it did: {}", reply(self.config, answer))
+                format!("finds the receipt, and repeats its answer: {}", reply(self.config, answer))
             }
             (Verb::Acquire, Reply::Acquired) if self.has(Happening::Reentered) => {
-                format!("counts {} and makes the lease whole", count(self.hold_count_on(node).into(), "hold"))
+                format!("counts {} and restarts the lease", count(self.hold_count_on(node).into(), "hold"))
             }
             (Verb::Acquire, Reply::Acquired) if request.asks_for.is_some() && slot != Slot::Late => {
                 "grants, and asks its replicas".to_owned()
@@ -32,9 +36,9 @@ impl Teller<'_> {
             }
             (Verb::Release | Verb::Undo, Reply::Released) => format!("deletes the lock{}", self.then_publishes()),
             (Verb::Release | Verb::Undo, Reply::StillHeld) => {
-                format!("keeps {}, and makes the lease whole", count(self.hold_count_on(node).into(), "hold"))
+                format!("keeps {}, and restarts the lease", count(self.hold_count_on(node).into(), "hold"))
             }
-            (Verb::Renew, Reply::Renewed) => "makes the lease whole".to_owned(),
+            (Verb::Renew, Reply::Renewed) => "restarts the lease".to_owned(),
             (Verb::Release | Verb::Renew | Verb::Undo, _) => match self.holder_on(node) {
                 Some(holder) => format!("stores {holder}: nothing changes"),
                 None => "stores no lock: nothing changes".to_owned(),
@@ -45,33 +49,40 @@ impl Teller<'_> {
         self.alone(Lane::Node(node), shows, Tone::Plain, what)
     }
 
-    /// The node waits for its replicas no longer; who asked does not know yet.
-    pub(super) fn end_wait(&self, client: u8, thread: u8) -> Vec<Beat> {
+    /// The node stops waiting for its replicas; the caller does not know it yet.
+    pub(super) fn end_wait(&self, client: u8, thread: u8) -> Vec<Row> {
         let Some(request) = self.request_before(client, Slot::of_thread(thread)) else { return Vec::new() };
         let answer = self.step.answer;
-        let (Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas }) = answer else { return Vec::new() };
+        if !matches!(answer, Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) {
+            return Vec::new();
+        }
         let says = reply(self.config, answer);
-        let what = format!("{} waits no longer for who has the grant of {}: {says}", request.node, request.holder);
-        self.alone(Lane::Node(self.node_of(request)), format!("{replicas} have it"), Tone::Plain, what)
+        let what = format!("{} stops waiting for the replicas of {}'s grant: {says}", request.node, request.holder);
+        self.alone(Lane::Node(self.node_of(request)), self.label(), Tone::Plain, what)
     }
 
-    /// Whoever asked sees the reply.
-    pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Beat> {
+    /// The caller receives the reply.
+    pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (node, caller) = (self.node_of(request), self.caller(client, slot));
         if slot == Slot::Late {
-            let hears = format!("{} hears of a grant that nobody waits for", self.step.lane);
+            let receives = format!("{} receives a grant that no thread waits for", self.step.lane);
             let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
             if !sends {
-                return self.alone(caller, "x", Tone::Odd, format!("{hears}, and no master is there to take it back"));
+                return self.alone(
+                    caller,
+                    "x",
+                    Tone::Odd,
+                    format!("{receives}, and there is no master to release it on"),
+                );
             }
-            let what = format!("{hears}, and sends a release");
-            return vec![self.one_way(caller, Lane::Node(node), "unlock()", what)];
+            let what = format!("{receives}, and sends a release");
+            return vec![self.one_way(caller, Lane::Node(node), self.config.lock.facts().calls.release, what)];
         }
         let name = &request.holder;
-        let is_heard = self.thread_is_there(client, request);
+        let is_alive = self.thread_is_alive(client, request);
         let (says, tone, what) = match (request.verb, self.step.answer) {
-            _ if !is_heard => {
+            _ if !is_alive => {
                 ("x".to_owned(), Tone::Odd, format!("the answer reaches {name}'s process, and {name} is dead"))
             }
             (Verb::Acquire, Reply::Acquired | Reply::Acknowledged { .. }) => {
@@ -79,129 +90,124 @@ impl Teller<'_> {
                     Some(holds) if holds > 1 => format!("HOLDS x{holds}"),
                     _ => "HOLDS".to_owned(),
                 };
-                let hears = match self.step.answer {
+                let receives = match self.step.answer {
                     Reply::Acknowledged { replicas } => {
-                        format!("hears that {} acknowledged the grant", count(replicas.into(), "replica"))
+                        format!("receives the answer: {} acknowledged the grant", count(replicas.into(), "replica"))
                     }
-                    _ => "gets the answer".to_owned(),
+                    _ => "receives the answer".to_owned(),
                 };
-                (says, Tone::Good, format!("{name} {hears}, and believes it holds{}", self.others_believe(name)))
+                (says, Tone::Good, format!("{name} {receives}, and believes it holds{}", self.others_believe(name)))
             }
             (Verb::Acquire, Reply::TooFewReplicas { replicas }) => {
-                let have = match replicas {
-                    0 => "no replica".to_owned(),
-                    _ => count(replicas.into(), "replica") + " only",
-                };
+                let have = too_few(replicas);
                 let then = if self.gives_back(client, slot) {
                     ""
                 } else {
-                    ": this attempt fails, and no master is there to take that back"
+                    ": this attempt fails, and there is no master to release the grant on"
                 };
-                (
-                    format!("{replicas} have it"),
-                    Tone::Odd,
-                    format!("{name} hears that {have} acknowledged the grant{then}"),
-                )
+                (self.label(), Tone::Odd, format!("{name} receives the answer: {have} acknowledged the grant{then}"))
             }
             (Verb::Undo, other) => {
                 let says = reply(self.config, other);
                 (
                     says.clone(),
                     Tone::Plain,
-                    format!("{name} hears of what it gave back: {says}; this attempt has failed"),
+                    format!("{name} receives the answer to its undo: {says}; this attempt has failed"),
                 )
             }
-            (Verb::Acquire, Reply::Busy { remaining_ticks }) => {
-                let says = remaining_ticks
-                    .map_or_else(|| "busy".to_owned(), |ticks| format!("busy {}", time(self.config, ticks.into())));
+            (Verb::Acquire, Reply::Busy { .. }) => {
                 let after = self.thread_after(client, slot.thread().unwrap_or(0));
-                (says, Tone::Odd, format!("{name} gets the answer: refused{}", self.then_sleeps(name, after)))
+                (
+                    self.label(),
+                    Tone::Odd,
+                    format!("{name} receives the answer: refused{}", self.then_sleeps(name, after)),
+                )
             }
             (Verb::Release, Reply::NotHeld) => {
-                ("not held".to_owned(), Tone::Odd, format!("{name} is told that it does not hold"))
+                (self.label(), Tone::Odd, format!("{name} receives the answer: it does not hold"))
             }
             (Verb::Renew, Reply::RenewalMissed) => {
                 let then = match self.config.protocol.missed_renewal {
-                    MissedRenewal::LowerFirst => "lowers its count by one, and tells nobody",
-                    MissedRenewal::StopTimer => "sets no timer any more, and tells nobody",
-                    MissedRenewal::TellHolder => "forgets the holds, and tells the holder",
+                    MissedRenewal::LowerFirst => "lowers its count by one and notifies nobody",
+                    MissedRenewal::StopTimer => "stops its timer and notifies nobody",
+                    MissedRenewal::TellHolder => "forgets the holds and notifies the holder",
                 };
                 (
-                    "missed".to_owned(),
+                    self.label(),
                     Tone::Odd,
-                    format!("{}'s watchdog hears \"not yours\": it {then}", self.step.lane),
+                    format!("{}'s watchdog receives the answer \"not yours\": it {then}", self.step.lane),
                 )
             }
             (_, other) => {
                 let says = reply(self.config, other);
-                (says.clone(), Tone::Good, format!("{} gets the answer: {says}", self.step.lane))
+                (says.clone(), Tone::Good, format!("{} receives the answer: {says}", self.step.lane))
             }
         };
-        let beat = Beat::of(self.step, what).showing(caller, &says, tone).answering(Lane::Node(node), caller, says);
+        let row = Row::of(self.step, what).showing(caller, &says, tone).answering(Lane::Node(node), caller, says);
         let gives_back = || {
-            let what = format!("{name} gives that back");
+            let what = format!("{name} releases the grant");
             self.one_way(caller, Lane::Node(self.asked(client)), verb(Verb::Undo), what)
         };
-        [beat].into_iter().chain(self.gives_back(client, slot).then(gives_back)).collect()
+        [row].into_iter().chain(self.gives_back(client, slot).then(gives_back)).collect()
     }
 
-    /// Whether the step sends a grant back that too few replicas have.
+    /// Whether the step sends the release of a grant that too few replicas have.
     fn gives_back(&self, client: u8, slot: Slot) -> bool {
         let requests = &self.step.state.clients[usize::from(client)].requests;
         let is_refused = matches!(self.step.answer, Reply::TooFewReplicas { .. });
         is_refused && requests.iter().any(|request| request.slot == slot && request.verb == Verb::Undo)
     }
 
-    pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Beat> {
+    pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
-        let what = format!("{} has no answer, and sends the same {} again", self.step.lane, verb(request.verb));
+        let what = format!("{} has no answer, and sends the {} again", self.step.lane, verb(request.verb));
         vec![self.one_way(self.caller(client, slot), Lane::Node(self.asked(client)), "again", what)]
     }
 
-    pub(super) fn abandon(&self, client: u8, slot: Slot) -> Vec<Beat> {
+    pub(super) fn abandon(&self, client: u8, slot: Slot) -> Vec<Row> {
         let name = &self.step.lane;
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let what = match request.verb {
             Verb::Acquire => {
-                format!("{name} has no answer in time: its lock() fails, and it does not know whether it holds")
+                format!("{name} has no answer in time: its call fails, and it does not know whether it holds")
             }
             Verb::Release => {
-                format!("{name} has no answer in time: its unlock() fails, and it counts on that hold no more")
+                format!("{name} has no answer in time: its release fails, and it drops that hold")
             }
-            Verb::Renew => format!("{name}'s watchdog has no answer in time, and waits no longer"),
+            Verb::Renew => format!("{name}'s watchdog has no answer in time, and stops waiting"),
             Verb::Undo => {
                 format!(
-                    "{name} has no answer in time: this attempt fails, and whether its grant is still there it does not know"
+                    "{name} has no answer in time: this attempt fails, and it does not know whether its grant is still stored"
                 )
             }
         };
-        self.alone(self.caller(client, slot), "unknown", Tone::Odd, what)
+        self.alone(self.caller(client, slot), label(self.config, Reply::Unknown), Tone::Odd, what)
     }
 
-    pub(super) fn lose_request(&self, client: u8, slot: Slot) -> Vec<Beat> {
+    pub(super) fn lose_request(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
-        let what = format!("{} never reaches {}: it is lost", whose(request, slot), request.node);
+        let what = format!("{} is lost on its way to {}", whose(request, slot), request.node);
         let caller = self.caller(client, slot);
         vec![lost(self.one_way(caller, Lane::Node(self.node_of(request)), verb(request.verb), what))]
     }
 
-    pub(super) fn lose_reply(&self, client: u8, slot: Slot) -> Vec<Beat> {
+    pub(super) fn lose_reply(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (caller, node) = (self.caller(client, slot), self.node_of(request));
         let says = request.answer.map_or_else(String::new, |answer| reply(self.config, answer));
         let what = format!("the answer \"{says}\" to {} is lost", whose(request, slot));
-        vec![lost(Beat::of(self.step, what).answering(Lane::Node(node), caller, says))]
+        vec![lost(Row::of(self.step, what).answering(Lane::Node(node), caller, says))]
     }
 
-    pub(super) fn interrupt(&self, client: u8, thread: u8) -> Vec<Beat> {
+    pub(super) fn interrupt(&self, client: u8, thread: u8) -> Vec<Row> {
         let name = &self.step.lane;
         let what = match self.request_before(client, Slot::of_thread(thread)).map(|request| request.verb) {
-            None => format!("{name} is interrupted while it waits, and goes away"),
+            None => format!("{name} is interrupted while it waits, and stops waiting"),
             Some(Verb::Release) => {
-                format!("{name} is interrupted in unlock(): what it sent may be executed all the same")
+                format!("{name} is interrupted in unlock(): its request may still be executed")
             }
             Some(Verb::Acquire | Verb::Renew | Verb::Undo) => {
-                format!("{name} is interrupted in lock(): what it sent may be executed all the same")
+                format!("{name} is interrupted in lock(): its request may still be executed")
             }
         };
         self.alone(Lane::Thread { client, thread }, "interrupted", Tone::Odd, what)
@@ -229,35 +235,26 @@ impl Teller<'_> {
         Lane::Thread { client, thread }
     }
 
-    /// Whether the thread that asked still lives; a watchdog does with its process.
-    fn thread_is_there(&self, client: u8, request: &RequestState) -> bool {
+    /// Whether the calling thread is alive; a watchdog lives with its process.
+    fn thread_is_alive(&self, client: u8, request: &RequestState) -> bool {
         let threads = &self.before.clients[usize::from(client)].threads;
         request.verb == Verb::Renew || threads.iter().any(|thread| thread.name == request.holder && !thread.is_dead())
     }
 }
 
-/// `A's acquire`, `the renewal for A`, `A's earlier acquire`: one that was given up or sent again.
+/// `A's acquire`, `the renewal for A`, `A's abandoned acquire`.
 fn whose(request: &RequestState, slot: Slot) -> String {
     let name = &request.holder;
     match slot {
         Slot::Call1 | Slot::Call2 => format!("{name}'s {}", verb(request.verb)),
         Slot::Renewal => format!("the renewal for {name}"),
-        Slot::Late => format!("{name}'s earlier {}", verb(request.verb)),
+        Slot::Late => format!("{name}'s abandoned {}", verb(request.verb)),
     }
 }
 
-const fn verb(verb: Verb) -> &'static str {
-    match verb {
-        Verb::Acquire => "acquire",
-        Verb::Release => "release",
-        Verb::Renew => "renewal",
-        Verb::Undo => "undo",
-    }
-}
-
-fn lost(mut beat: Beat) -> Beat {
-    if let Some(arrow) = &mut beat.arrow {
+fn lost(mut row: Row) -> Row {
+    if let Some(arrow) = &mut row.arrow {
         arrow.arrives = false;
     }
-    beat
+    row
 }

@@ -1,10 +1,10 @@
-//! What is drawn with. Every text goes through [`Pen::text`], which escapes it: a name is anybody's text.
+//! What is drawn with. Every text goes through [`SvgWriter::text`], which escapes it: a name is anybody's text.
 
 use std::fmt::Write as _;
 
 /// An SVG under way.
 #[derive(Default)]
-pub(super) struct Pen(String);
+pub(super) struct SvgWriter(String);
 
 /// A point, in pixels from the upper left corner.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ const STYLE: &str = "\
 .lockstep .f0{fill:#0b6bb8}.lockstep .f1{fill:#e07b00}.lockstep .f2{fill:#0a9272}.lockstep .f3{fill:#a8489a}\
 .lockstep .s0{stroke:#0b6bb8}.lockstep .s1{stroke:#e07b00}.lockstep .s2{stroke:#0a9272}.lockstep .s3{stroke:#a8489a}";
 
-impl Pen {
+impl SvgWriter {
     /// The whole picture, in a card of that size.
     pub(super) fn finish(self, width: f64, height: f64, title: &str) -> String {
         let (width, height, title) = (number(width), number(height), escaped(title));
@@ -130,7 +130,7 @@ fn number(value: f64) -> String {
 }
 
 /// Text that XML takes as text, in an element as in an attribute. What XML has no way to say becomes a blank.
-pub(super) fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut safe = String::with_capacity(text.len());
     for character in text.chars() {
         match character {

@@ -1,0 +1,82 @@
+//! The arguments of the command line, and the command that they choose.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use clap::{Parser, Subcommand};
+
+use super::screen::{Color, Screen};
+use super::{check, explain, explore, frontier, fuzz, interrupt, replay, scenarios, show};
+use crate::exit::Exit;
+
+/// When can two clients hold a Redis lock at once, when can nobody get it, and is that what real Redis does?
+#[derive(Parser)]
+#[command(name = "lockstep", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+    /// When to use colours
+    #[arg(long, global = true, value_enum, default_value_t, value_name = "WHEN")]
+    color: Color,
+    /// Print only results and errors
+    #[arg(long, short, global = true)]
+    quiet: bool,
+}
+
+const EXIT_CODES: &str = "\
+Exit codes: 0 all as declared, 1 some verdict not as declared, 2 usage or a bad file, 3 inconclusive,
+4 diverged from real Redis, 5 environment, 70 internal, 130 interrupted. `lockstep explain exit-4` says more.";
+
+#[derive(Subcommand)]
+enum Command {
+    /// Check every state of scenarios (default: all built-in ones)
+    Check(check::Args),
+    /// Replay histories on real servers, step by step
+    Replay(replay::Args),
+    /// Replay random histories on real servers
+    Fuzz(fuzz::Args),
+    /// Draw a trace
+    Show(show::Args),
+    /// List the built-in scenarios with their stories and claims
+    Scenarios(scenarios::Args),
+    /// Explain a property, a scenario, an exit code or an error code
+    Explain(explain::Args),
+    /// Walk through the states of a scenario in the browser
+    Explore(explore::Args),
+    /// Find the smallest sets of faults that break a scenario, and the effect of repairs
+    Frontier(frontier::Args),
+}
+
+/// Runs the command line of this process.
+pub fn run() -> Exit {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let is_printed = match error.print() {
+                // A closed pipe is no failure: the reader has read enough.
+                Err(failed) => failed.kind() == std::io::ErrorKind::BrokenPipe,
+                Ok(()) => true,
+            };
+            return match (error.use_stderr(), is_printed) {
+                (true, _) => Exit::Usage,
+                (false, true) => Exit::AsDeclared,
+                (false, false) => Exit::Environment,
+            };
+        }
+    };
+    let screen = Screen::new(cli.color, cli.quiet);
+    interrupt::listen();
+    let work = || match &cli.command {
+        Command::Check(args) => check::run(args, &screen),
+        Command::Replay(args) => replay::run(args, &screen),
+        Command::Fuzz(args) => fuzz::run(args, &screen),
+        Command::Show(args) => show::run(args, &screen),
+        Command::Scenarios(args) => scenarios::run(args, &screen),
+        Command::Explain(args) => explain::run(args, &screen),
+        Command::Explore(args) => explore::run(args, &screen),
+        Command::Frontier(args) => frontier::run(args, &screen),
+    };
+    // The panic hook has printed the message; a panic is a defect of ours and has its own exit code.
+    let ended = catch_unwind(AssertUnwindSafe(work)).unwrap_or(Err(Exit::Internal));
+    let exit = ended.unwrap_or_else(|exit| exit);
+    if interrupt::is_asked() { Exit::Interrupted } else { exit }
+}

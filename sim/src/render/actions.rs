@@ -1,0 +1,96 @@
+//! Who does what, in words: the lines of every list of actions.
+
+use lockstep_model::action::Party;
+use lockstep_model::client::Slot;
+use lockstep_model::trace::lane;
+use lockstep_model::{Action, Config};
+
+use super::units::time;
+
+/// The name of the party that acts; time is a party too.
+pub fn actor(config: &Config, action: Action) -> String {
+    match action.party() {
+        Party::World => "time".to_owned(),
+        party => lane(config, party),
+    }
+}
+
+/// What the party does, as it follows its name: `A | asks for the lock`.
+pub const fn does(action: Action) -> &'static str {
+    match action {
+        Action::Acquire { .. } => "asks for the lock",
+        Action::Subscribe { .. } => "subscribes to the unlock channel",
+        Action::SecondAsk { .. } => "asks again, now subscribed",
+        Action::WakeByMessage { .. } => "is woken by a message, and asks",
+        Action::WakeByTimer { .. } => "is woken by its timer, and asks",
+        Action::GiveUp { .. } => "gives up: its wait limit is over",
+        Action::Confirm { .. } => "has its WAIT answered",
+        Action::Undo { .. } => "releases its grant: too few replicas have it",
+        Action::Work { .. } => "works on the resource",
+        Action::Release { .. } => "releases",
+        Action::Discover { .. } => "learns which node is the master",
+        Action::Resubscribe { .. } => "subscribes again, on the new master",
+        Action::Resume { .. } => "resumes",
+        Action::Deliver { .. } => "receives an unlock message",
+        Action::Execute { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "has its request executed",
+            Slot::Renewal => "has its renewal executed",
+            Slot::Late => "has an abandoned request executed",
+        },
+        Action::Register { .. } => "has its hold registered for renewal",
+        Action::Unregister { .. } => "has its hold removed from the renewals",
+        Action::Answer { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "receives the answer",
+            Slot::Renewal => "receives the answer to its renewal",
+            Slot::Late => "releases what it was granted too late",
+        },
+        Action::Resend { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and sends the request again",
+            Slot::Renewal => "has no answer to its renewal, and sends it again",
+        },
+        Action::Abandon { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and stops waiting",
+            Slot::Renewal => "has no answer to its renewal, and stops waiting",
+        },
+        Action::Renew { .. } => "renews by its watchdog",
+        Action::Replicate { .. } => "applies the next effect",
+        Action::Promote { .. } => "is promoted to master",
+        Action::Resync { .. } => "follows the master, and takes its data",
+        Action::Demote { .. } => "is demoted: it follows the new master, and takes its data",
+        Action::Fsync { .. } => "writes its data to disk",
+        Action::Heal { .. } => "is connected to the other nodes again",
+        Action::CrashClient { .. } => "crashes for good",
+        Action::CrashThread { .. } => "dies while its process lives on",
+        Action::PauseClient { .. } => "is paused",
+        Action::CrashNode { .. } => "crashes",
+        Action::HandOver { .. } => "takes over while the master runs",
+        Action::LoseMessage { .. } => "loses an unlock message on its way",
+        Action::LoseRequest { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "has its request lost",
+            Slot::Renewal => "has its renewal lost",
+            Slot::Late => "has an abandoned request lost",
+        },
+        Action::LoseReply { slot, .. } => match slot {
+            Slot::Call1 | Slot::Call2 => "has the answer to its request lost",
+            Slot::Renewal => "has the answer to its renewal lost",
+            Slot::Late => "has the answer to an abandoned request lost",
+        },
+        Action::Interrupt { .. } => "is interrupted",
+        Action::ForeignRelease { .. } => "releases without holding",
+        Action::ForceRelease { .. } => "deletes the lock, no matter who holds it",
+        Action::RestartNode { .. } => "restarts",
+        Action::CutLink { .. } => "is cut off from the other nodes",
+        Action::VanishKey { .. } => "loses the lock's key",
+        Action::ClockJump { .. } => "has its clock jump",
+        Action::ClientClockJump { .. } => "has its wall clock jump",
+        Action::Tick => "one tick passes",
+    }
+}
+
+/// Party and action: `A asks for the lock`, `one tick passes: 10 s`.
+pub fn deed(config: &Config, action: Action) -> String {
+    match action.party() {
+        Party::World => format!("{}: {}", does(action), time(config, 1)),
+        _ => format!("{} {}", actor(config, action), does(action)),
+    }
+}

@@ -1,0 +1,23 @@
+//! What a trace shows, and what a verdict is worth against what was declared.
+
+use lockstep_model::Verdict;
+use lockstep_model::trace::About;
+
+/// What a trace shows: `one-believer violated`, `a covering history`, `a drawn history`.
+pub fn about(about: &About) -> String {
+    match about {
+        About::Counterexample { property, verdict, .. } => format!("{property} {verdict}"),
+        About::Covering => "a covering history".to_owned(),
+        About::Drawn => "a drawn history".to_owned(),
+    }
+}
+
+/// A verdict beside what the scenario declares: `violated, as declared`.
+pub fn as_declared(verdict: Verdict, declared: Option<Verdict>) -> String {
+    match declared {
+        Some(declared) if declared == verdict => format!("{verdict}, as declared"),
+        Some(declared) => format!("{verdict}, but declared {declared}"),
+        None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
+        None => format!("{verdict}, but not declared"),
+    }
+}

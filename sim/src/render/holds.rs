@@ -1,0 +1,36 @@
+//! What a node stores, in words.
+
+use lockstep_model::Config;
+use lockstep_model::trace::{Contents, Hold, ReceiptState};
+
+use super::units::{duration, list};
+
+/// A stored hold: `A:1 ttl 30 s`, `A:1 x2 ttl 30 s`. The holder is client and thread, as Redis stores it.
+pub fn stored(config: &Config, hold: &Hold) -> String {
+    let thread = if config.clients.threads > 1 { "" } else { ":1" };
+    let count = if hold.count == 1 { String::new() } else { format!(" x{}", hold.count) };
+    let life = hold.ttl_ms.map_or_else(|| "no ttl".to_owned(), |ms| format!("ttl {}", duration(ms)));
+    format!("{}{thread}{count} {life}", hold.holder)
+}
+
+/// Everybody who holds by these keys, or `None` if nobody does.
+pub fn all_stored(config: &Config, contents: &Contents) -> Option<String> {
+    let holds: Vec<_> = contents.holders.iter().map(|hold| stored(config, hold)).collect();
+    (!holds.is_empty()).then(|| list(&holds))
+}
+
+/// The same, with `no lock` if nobody holds.
+pub fn lock(config: &Config, contents: &Contents) -> String {
+    all_stored(config, contents).unwrap_or_else(|| "no lock".to_owned())
+}
+
+/// The receipts: `; receipts A 1 (still held) ttl 10 s`. Empty if there are none.
+pub fn receipts(config: &Config, contents: &Contents) -> String {
+    let each = contents.receipts(config).into_iter().map(|ReceiptState { holder, number, freed, ttl_ms }| {
+        let says = if freed { "released" } else { "still held" };
+        let life = ttl_ms.map_or_else(String::new, |left| format!(" ttl {}", duration(left)));
+        format!("{holder} {number} ({says}){life}")
+    });
+    let all: Vec<_> = each.collect();
+    if all.is_empty() { String::new() } else { format!("; receipts {}", list(&all)) }
+}

@@ -1,0 +1,149 @@
+//! Why a trace breaks its property: who does what in its last state, or in its loop.
+
+use lockstep_model::Property;
+use lockstep_model::client::Phase;
+use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace};
+
+use super::units::{count, list, time};
+
+/// Why the last state, or the loop, breaks the property of the trace, as a sentence. `None`: the trace is no
+/// counterexample.
+pub fn why(trace: &Trace) -> Option<String> {
+    let About::Counterexample { property, .. } = trace.about else { return None };
+    let last = trace.state_after(trace.steps.len());
+    let before = trace.state_after(trace.steps.len().saturating_sub(1));
+    let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
+    let says = match property {
+        Property::OneBeliever => {
+            let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+            let all = if believers.len() == 2 { "both" } else { "all" };
+            format!("{} {all} believe they hold; at most 1 may", list(&believers))
+        }
+        Property::OneServerHolder => {
+            let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
+                let lock = node.stored.holder()?;
+                Some(format!("{} stores {}", node.name, lock.holder))
+            });
+            format!(
+                "{}, and each of them accepts writes; at most 1 holder may be stored",
+                list(&stores.collect::<Vec<_>>())
+            )
+        }
+        Property::GrantSurvives => match (vanished_holder(trace), acting_master(last)) {
+            (Some(holder), Some(master)) => {
+                format!("{holder}'s grant vanished: it was neither released nor expired, and {master} does not have it")
+            }
+            _ => "a grant vanished that was neither released nor expired".to_owned(),
+        },
+        Property::EffectsInOrder => {
+            format!("the resource accepted {actor}'s effect after one of a later holder")
+        }
+        Property::TokensIncrease => format!("{actor}'s new fencing token is not greater than all before"),
+        Property::OnlyHolderReleases => {
+            format!("{actor} is not the stored holder, but its request changed the lock")
+        }
+        Property::CountsAgree => counts_differ(last),
+        Property::WaitLimitKept => {
+            let late = threads(last).filter(|thread| thread.is_in_lock() && thread.wait_left == Some(0));
+            let late: Vec<_> = late.map(|thread| thread.name.as_str()).collect();
+            let waits = if late.len() == 1 { "waits" } else { "wait" };
+            format!("{} still {waits} although the wait limit is over", list(&late))
+        }
+        Property::NoSleepingWaiter => {
+            let asleep = last
+                .clients
+                .iter()
+                .filter(|client| client.mode == ClientMode::Running && client.permits == 0 && client.messages == 0)
+                .flat_map(|client| &client.threads)
+                .filter(|thread| {
+                    thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0)
+                })
+                .map(|thread| match thread.wake_in {
+                    Some(ticks) => {
+                        format!(
+                            "{} sleeps, with only its timer to wake it in {}",
+                            thread.name,
+                            time(&trace.config, ticks.into())
+                        )
+                    }
+                    None => format!("{} sleeps, with nothing to wake it", thread.name),
+                });
+            format!("the lock is free, and {}", list(&asleep.collect::<Vec<_>>()))
+        }
+        Property::RenewedWhileHeld => {
+            let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
+            format!("{holder} runs, reaches the master and has a watchdog, but its lease expired")
+        }
+        Property::WaiterServed => {
+            let waiting = always(trace, |state| {
+                let live = state.clients.iter().filter(|client| client.mode != ClientMode::Crashed);
+                let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());
+                waiting.map(|thread| thread.name.clone()).collect()
+            });
+            let waits = if waiting.len() == 1 { "waits" } else { "wait" };
+            format!(
+                "{} {waits} in every state of the loop, and no action that must happen ends the wait",
+                list(&waiting)
+            )
+        }
+        Property::FreedAfterCrash | Property::NoOrphan => {
+            let stored = always(trace, |state| {
+                let believes = |name: &str| state.believers().any(|thread| thread.name == name);
+                let lock = acting_master_lock(state).filter(|lock| !believes(&lock.holder));
+                lock.map(|lock| lock.holder.clone()).into_iter().collect()
+            });
+            let holder = list(&stored);
+            format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
+        }
+        Property::ActionsReached => property.sentence().to_owned(),
+    };
+    Some(format!("{says}."))
+}
+
+/// The names that are present in every state of the loop.
+fn always(trace: &Trace, names: impl Fn(&State) -> Vec<String>) -> Vec<String> {
+    let start = trace.loop_start.unwrap_or(trace.steps.len());
+    let mut always = names(trace.state_after(start));
+    for after in start..=trace.steps.len() {
+        let here = names(trace.state_after(after));
+        always.retain(|name| here.contains(name));
+    }
+    always
+}
+
+fn counts_differ(state: &State) -> String {
+    let Some(master) = state.acting_master() else {
+        return "there is no master to compare with".to_owned();
+    };
+    let differing = state.believers().find(|thread| {
+        master.stored.holder().is_none_or(|lock| lock.holder != thread.name || lock.count != thread.holds)
+    });
+    let stores = match (master.stored.holder(), differing) {
+        (None, _) => "stores no lock".to_owned(),
+        (Some(lock), Some(thread)) if lock.holder == thread.name => format!("stores {}", lock.count),
+        (Some(lock), _) => format!("stores {} as holder", lock.holder),
+    };
+    let believes = differing.map_or_else(String::new, |thread| {
+        format!("{} believes it holds {}; ", thread.name, count(thread.holds.into(), "time"))
+    });
+    format!("{believes}{} {stores}", master.name)
+}
+
+fn threads(state: &State) -> impl Iterator<Item = &ThreadState> {
+    state.clients.iter().flat_map(|client| &client.threads)
+}
+
+fn acting_master(state: &State) -> Option<&str> {
+    state.acting_master().map(|node| node.name.as_str())
+}
+
+fn acting_master_lock(state: &State) -> Option<&Hold> {
+    state.acting_master()?.stored.holder()
+}
+
+/// The holder before the last step; if there was no master then, the holder before the master crashed.
+fn vanished_holder(trace: &Trace) -> Option<&str> {
+    let earlier = (0..trace.steps.len()).rev().map(|steps| trace.state_after(steps));
+    let mut with_master = earlier.filter(|state| acting_master(state).is_some());
+    with_master.find_map(acting_master_lock).map(|lock| lock.holder.as_str())
+}

@@ -1,0 +1,159 @@
+//! What a replay found: for people, and for programs.
+
+use std::fmt::Write as _;
+
+use lockstep_model::trace::Trace;
+use serde_json::{Value, json};
+
+use super::actions::{actor, does};
+use super::units::count;
+use super::{sentinel, text};
+use crate::replay::{Difference, Played};
+
+/// The picture of a history, what the servers were asked and answered, and whether that agrees with the model.
+pub fn page(trace: &Trace, replayed: &Played, options: &text::Options) -> String {
+    let mut page = text::picture(trace, options);
+    page += "\nrequests to the servers, and their answers\n";
+    let digits = replayed.answers.len().to_string().len();
+    for (index, answers) in replayed.answers.iter().enumerate() {
+        let mut number = (index + 1).to_string();
+        for answer in answers.iter().flat_map(|answer| answer.lines()) {
+            let _ = writeln!(page, "  {number:>digits$}  {answer}");
+            number.clear();
+        }
+    }
+    page.push('\n');
+    page += &sentinel::section(replayed, &trace.config);
+    match &replayed.difference {
+        None => {
+            let (steps, compared) = (count(replayed.steps, "step"), count(replayed.compared, "comparison"));
+            let watched = sentinel::watched(replayed);
+            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}{watched}", replayed.server);
+        }
+        Some(found) => {
+            let _ = write!(page, "diverged: on {}, at {}", replayed.server, difference(found, trace));
+        }
+    }
+    page
+}
+
+/// A difference, with the model's value above that of Redis.
+pub fn difference(difference: &Difference, trace: &Trace) -> String {
+    let actor = actor(&trace.config, difference.action);
+    let mut page =
+        format!("step {}, {actor} {}: {} differs\n", difference.step, does(difference.action), difference.what);
+    for (who, says) in [("model", &difference.model), ("redis", &difference.redis)] {
+        let mut lines = says.lines();
+        let _ = writeln!(page, "  {who}  {}", lines.next().unwrap_or_default());
+        for line in lines {
+            let _ = writeln!(page, "         {line}");
+        }
+    }
+    if let Some(known) = difference.known {
+        let _ = writeln!(page, "  known  {known}");
+    }
+    page
+}
+
+/// A difference, for programs.
+pub fn difference_json(difference: Option<&Difference>) -> Value {
+    difference.map_or(Value::Null, |difference| {
+        json!({
+            "step": difference.step,
+            "action": difference.action,
+            "what": difference.what,
+            "model": difference.model,
+            "redis": difference.redis,
+            "known": difference.known,
+        })
+    })
+}
+
+/// A replay, for programs.
+pub fn json(trace: &Trace, replayed: &Played) -> Value {
+    let mut object = json!({
+        "schema": 1,
+        "trace": trace,
+        "server": replayed.server,
+        "steps": replayed.steps,
+        "compared": replayed.compared,
+        "agrees": replayed.difference.is_none(),
+        "first_difference": difference_json(replayed.difference.as_ref()),
+    });
+    if !replayed.failovers.is_empty() {
+        object["sentinel"] = sentinel::json_of(replayed, &trace.config);
+    }
+    object
+}
+
+/// Several replays, for programs: the sums under the same keys, and each replay.
+pub fn together(results: &[Value]) -> Value {
+    let sum = |key: &str| results.iter().filter_map(|result| result[key].as_u64()).sum::<u64>();
+    let first = results.iter().find(|result| result["agrees"] == false);
+    json!({
+        "schema": 1,
+        "trace": first.map(|result| &result["trace"]),
+        "server": results.first().map(|result| &result["server"]),
+        "steps": sum("steps"),
+        "compared": sum("compared"),
+        "agrees": first.is_none(),
+        "first_difference": first.map(|result| &result["first_difference"]),
+        "replays": results,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Action;
+    use lockstep_model::trace::About;
+
+    use super::*;
+    use crate::scenario;
+
+    fn history() -> Trace {
+        let scenario = scenario::builtin().swap_remove(0);
+        let actions = [Action::Acquire { client: 0, thread: 0 }];
+        Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask")
+    }
+
+    fn replayed(difference: Option<Difference>) -> Played {
+        let answers = vec![vec!["EVALSHA acquire -> nil".to_owned()]];
+        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 12, answers, difference, failovers: Vec::new() }
+    }
+
+    fn a_difference() -> Difference {
+        Difference {
+            step: 1,
+            action: Action::Acquire { client: 0, thread: 0 },
+            what: "lock on n1".to_owned(),
+            model: "A:1 ttl 30000 ms".to_owned(),
+            redis: "A:1 ttl 29999 ms\nof type hash".to_owned(),
+            known: None,
+        }
+    }
+
+    #[test]
+    fn what_agrees_ends_with_what_was_compared_and_with_whom() {
+        let says = page(&history(), &replayed(None), &text::Options::default());
+        assert!(says.contains("  1  EVALSHA acquire -> nil\n"), "{says}");
+        assert!(says.ends_with("\nagrees: 1 step, 12 comparisons, on redis 7.0.15\n"), "{says}");
+    }
+
+    #[test]
+    fn a_difference_shows_model_and_redis_one_below_the_other() {
+        let says = page(&history(), &replayed(Some(a_difference())), &text::Options::default());
+        let told = "diverged: on redis 7.0.15, at step 1, A asks for the lock: lock on n1 differs\n  \
+                    model  A:1 ttl 30000 ms\n  redis  A:1 ttl 29999 ms\n         of type hash\n";
+        assert!(says.ends_with(told), "{says}");
+    }
+
+    #[test]
+    fn several_replays_are_summed_and_the_first_difference_stands_out() {
+        let all = [json(&history(), &replayed(None)), json(&history(), &replayed(Some(a_difference())))];
+        let both = together(&all);
+        assert_eq!(both["compared"], 24);
+        assert_eq!(both["agrees"], false);
+        assert_eq!(both["first_difference"]["what"], "lock on n1");
+        assert_eq!(together(&all[..1])["first_difference"], Value::Null);
+    }
+}

@@ -1,0 +1,167 @@
+//! Requests to a node and what it answers, where both are one step.
+
+use lockstep_model::client::Phase;
+use lockstep_model::config::{FailedRenewal, MissedRenewal};
+use lockstep_model::trace::node_name;
+use lockstep_model::{Happening, Reply};
+
+use super::super::paint::Tone;
+use super::super::replies::{reply, too_few};
+use super::super::units::{count, time};
+use super::lane::Lane;
+use super::narrator::Narrator;
+use super::row::Row;
+
+impl Narrator<'_> {
+    /// One request for the lock, and its answer.
+    pub(super) fn ask(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let after = self.thread_after(client, thread);
+        let (says, tone, answer) = match self.step.answer {
+            Reply::Acquired if after.phase == Phase::Confirming => {
+                let answer = format!("{master} grants{}; {name} asks how many replicas have it", self.replicas_know());
+                ("granted".to_owned(), Tone::Plain, answer)
+            }
+            Reply::Acquired if self.has(Happening::Reentered) => {
+                let answer = format!(
+                    "{master} counts {} and restarts the lease",
+                    count(self.hold_count_on(node).into(), "hold")
+                );
+                (format!("HOLDS x{}", after.holds), Tone::Good, answer + &self.replicas_know())
+            }
+            Reply::Acquired => {
+                let answer = format!("{master} grants{}{}", self.replicas_know(), self.others_believe(name));
+                ("HOLDS".to_owned(), Tone::Good, answer)
+            }
+            Reply::Busy { remaining_ticks } => {
+                let holder = self.holder_on(node).unwrap_or("somebody");
+                let life = match remaining_ticks {
+                    Some(ticks) => format!("for {} more unless renewed", time(self.config, ticks.into())),
+                    None => "and it has no TTL".to_owned(),
+                };
+                let then = self.then_sleeps(name, after);
+                (self.label(), Tone::Odd, format!("{master} refuses: {holder} has it, {life}{then}"))
+            }
+            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
+            other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
+        };
+        self.request(caller, node, call, what, (says, tone, answer))
+    }
+
+    /// `WAIT` and its answer.
+    pub(super) fn confirm(&self, client: u8, thread: u8) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let what = format!("{name} asks {master} how many replicas have the grant");
+        let answer = match self.step.answer {
+            Reply::Acknowledged { replicas } => {
+                let have = format!(
+                    "{} acknowledged the grant{}",
+                    count(replicas.into(), "replica"),
+                    self.others_believe(name)
+                );
+                ("HOLDS".to_owned(), Tone::Good, have)
+            }
+            Reply::TooFewReplicas { replicas } => {
+                let have = too_few(replicas);
+                (self.label(), Tone::Odd, format!("{have} acknowledged the grant: {name} must release it"))
+            }
+            other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
+        };
+        self.request(caller, node, "WAIT", what, answer)
+    }
+
+    /// A node refuses to write.
+    pub(super) fn refuses_to_write(&self, node: u8) -> (String, Tone, String) {
+        let name = node_name(node);
+        if self.step.answer == Reply::ReadOnly {
+            return (self.label(), Tone::Odd, format!("{name} does not write: it is a replica now"));
+        }
+        (self.label(), Tone::Odd, format!("{name} does not write: it has not heard of enough replicas recently"))
+    }
+
+    /// One release request and its answer.
+    pub(super) fn release(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
+        let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
+        let (name, master) = (&self.step.lane, node_name(node));
+        let (says, tone, answer) = match self.step.answer {
+            Reply::Released | Reply::ForceReleased => {
+                let answer = format!("{master} deletes the lock{}{}", self.then_publishes(), self.replicas_know());
+                (self.label(), Tone::Good, answer)
+            }
+            Reply::StillHeld => {
+                let left = count(self.hold_count_on(node).into(), "hold");
+                let answer = format!("{master} keeps {left}, and restarts the lease{}", self.replicas_know());
+                (format!("keeps x{}", self.hold_count_on(node)), Tone::Good, answer)
+            }
+            Reply::NotHeld => {
+                let stores = self
+                    .holder_on(node)
+                    .map_or_else(|| "stores no lock".to_owned(), |holder| format!("stores {holder}"));
+                let then = if self.thread_before(client, thread).holds > 0 {
+                    format!("; {name} is notified and drops its belief")
+                } else {
+                    String::new()
+                };
+                (self.label(), Tone::Odd, format!("{master} {stores}: nothing changes{then}"))
+            }
+            Reply::NothingToRelease => (self.label(), Tone::Plain, format!("{master} stores no lock: nothing changes")),
+            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
+            other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
+        };
+        self.request(caller, node, call, what, (says, tone, answer))
+    }
+
+    pub(super) fn renew(&self, client: u8) -> Vec<Row> {
+        let (name, node) = (&self.step.lane, self.asked(client));
+        let thread = self.renewed_thread(client);
+        let (caller, master) = (Lane::Thread { client, thread }, node_name(node));
+        let (call, sent) = (self.config.lock.facts().calls.renew, format!("{name}'s watchdog renews"));
+        match self.step.answer {
+            Reply::NothingToRenew => self.alone(
+                caller,
+                self.label(),
+                Tone::Plain,
+                format!("{name}'s watchdog has nothing to renew, and stops"),
+            ),
+            Reply::Unreachable => {
+                let then = match self.config.protocol.failed_renewal {
+                    FailedRenewal::Retry => "the watchdog will try again",
+                    FailedRenewal::Forget => "the watchdog forgets the lock and never renews it again",
+                };
+                let mut row = self.one_way(caller, Lane::Node(node), call, format!("{sent}: no answer; {then}"));
+                if let Some(arrow) = &mut row.arrow {
+                    arrow.arrives = false;
+                }
+                vec![row]
+            }
+            Reply::RenewalMissed => {
+                let stores =
+                    self.holder_on(node).map_or_else(|| "no lock".to_owned(), |holder| format!("{holder} as holder"));
+                let then = match self.config.protocol.missed_renewal {
+                    MissedRenewal::LowerFirst => "the watchdog lowers its count and notifies nobody".to_owned(),
+                    MissedRenewal::StopTimer => "the watchdog stops and notifies nobody".to_owned(),
+                    MissedRenewal::TellHolder if self.has(Happening::HolderTold) => {
+                        format!("{name} is notified and drops its belief")
+                    }
+                    MissedRenewal::TellHolder => "the watchdog forgets it".to_owned(),
+                };
+                let answer = format!("{master} stores {stores}: nothing changes; {then}");
+                self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
+            }
+            Reply::NotEnoughReplicas | Reply::ReadOnly => {
+                let (says, tone, answer) = self.refuses_to_write(node);
+                let then = match self.config.protocol.failed_renewal {
+                    FailedRenewal::Retry => "the watchdog will try again",
+                    FailedRenewal::Forget => "the watchdog forgets the lock",
+                };
+                self.request(caller, node, call, sent, (says, tone, format!("{answer}; {then}")))
+            }
+            other => {
+                let answer = format!("{master} restarts the lease{}", self.replicas_know());
+                self.request(caller, node, call, sent, (reply(self.config, other), Tone::Good, answer))
+            }
+        }
+    }
+}

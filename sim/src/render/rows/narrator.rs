@@ -1,0 +1,185 @@
+//! One step with the state before it, and the phrases that steps of several kinds share.
+
+use lockstep_model::Config;
+use lockstep_model::trace::{
+    ClientState, Hold, NodeRole, NodeState, State, ThreadState, TraceStep, client_name, node_name,
+};
+use lockstep_model::{Happening, Reply};
+
+use super::super::holds::all_stored;
+use super::super::paint::Tone;
+use super::super::replies::label;
+use super::super::units::{list, time};
+use super::lane::Lane;
+use super::row::Row;
+
+/// One step, and the state before it.
+pub(super) struct Narrator<'a> {
+    pub(super) config: &'a Config,
+    pub(super) before: &'a State,
+    pub(super) step: &'a TraceStep,
+}
+
+impl Narrator<'_> {
+    /// The reply of the step as a label.
+    pub(super) fn label(&self) -> String {
+        label(self.config, self.step.answer)
+    }
+
+    /// The thread whose lane shows what the watchdog does.
+    pub(super) fn renewed_thread(&self, client: u8) -> u8 {
+        let first = self.before.clients[usize::from(client)].renewal_counts.iter().position(|count| *count > 0);
+        first.and_then(|thread| u8::try_from(thread).ok()).unwrap_or(0)
+    }
+
+    /// The lease that this step ends, if it does.
+    pub(super) fn runs_out(&self) -> String {
+        if !self.has(Happening::Expired) {
+            return String::new();
+        }
+        let holder = self.before.nodes.iter().find_map(|node| Some(node.stored.holder()?.holder.as_str()));
+        format!(": the lease of {} ends, the lock expires", holder.unwrap_or("the holder"))
+    }
+
+    /// A request to a node, and its answer.
+    pub(super) fn request(
+        &self,
+        caller: Lane,
+        node: u8,
+        verb: &str,
+        what: String,
+        answer: (String, Tone, String),
+    ) -> Vec<Row> {
+        if self.step.answer == Reply::Done {
+            // It is on its way: its execution and answer are steps of their own.
+            return vec![self.one_way(caller, Lane::Node(node), verb, what)];
+        }
+        let (says, tone, answered) = answer;
+        let shows = self.stored_on(node).unwrap_or_else(|| "empty".to_owned());
+        let sent = Row { closes: false, ..self.one_way(caller, Lane::Node(node), verb, what) };
+        let answered = Row { opens: false, ..Row::of(self.step, answered) }
+            .showing(caller, &says, tone)
+            .showing(Lane::Node(node), shows, Tone::Plain)
+            .answering(Lane::Node(node), caller, says);
+        vec![sent, answered]
+    }
+
+    pub(super) fn one_way(&self, from: Lane, to: Lane, says: &str, what: String) -> Row {
+        let row = Row::of(self.step, what).sending(from, to, says);
+        // The arrow of an effect has no label.
+        if matches!(from, Lane::Node(_)) { row } else { row.showing(from, says, Tone::Plain) }
+    }
+
+    pub(super) fn alone(&self, lane: Lane, text: impl Into<String>, tone: Tone, what: String) -> Vec<Row> {
+        vec![Row::of(self.step, what).showing(lane, text, tone)]
+    }
+
+    /// Which replicas have what the master has just written.
+    pub(super) fn replicas_know(&self) -> String {
+        if !self.has(Happening::Wrote) {
+            return String::new();
+        }
+        let replicas: Vec<_> = self.step.state.nodes.iter().filter(|node| node.role == NodeRole::Replica).collect();
+        let late: Vec<_> =
+            replicas.iter().filter(|node| !node.under_way.is_empty()).map(|node| node.name.as_str()).collect();
+        let have = if late.len() == 1 { "has" } else { "have" };
+        match (replicas.len(), late.len()) {
+            (0, _) => String::new(),
+            (_, 0) => "; the replicas have it at once".to_owned(),
+            (_, _) => format!("; {} {have} not seen it", list(&late)),
+        }
+    }
+
+    /// Who else believes it holds.
+    pub(super) fn others_believe(&self, name: &str) -> String {
+        let others: Vec<_> =
+            self.step.state.believers().map(|thread| thread.name.as_str()).filter(|other| *other != name).collect();
+        match others.as_slice() {
+            [] => String::new(),
+            [_] => format!("; {} still believes it holds", list(&others)),
+            _ => format!("; {} still believe they hold", list(&others)),
+        }
+    }
+
+    pub(super) fn then_sleeps(&self, name: &str, after: &ThreadState) -> String {
+        if !self.has(Happening::FellAsleep) {
+            return if self.config.waits() { String::new() } else { format!("; {name} does not wait") };
+        }
+        let message = if self.config.lock.facts().publishes() { "until a message arrives" } else { "" };
+        match after.wake_in.map(|ticks| time(self.config, ticks.into())) {
+            Some(left) if message.is_empty() => format!("; {name} sleeps for {left}"),
+            Some(left) => format!("; {name} sleeps {message}, or for {left}"),
+            None => format!("; {name} sleeps {message}"),
+        }
+    }
+
+    pub(super) fn then_publishes(&self) -> String {
+        if !self.has(Happening::Published) {
+            return String::new();
+        }
+        let gets = |(before, after): (&ClientState, &ClientState)| {
+            (after.messages > before.messages).then(|| after.name.clone())
+        };
+        let to: Vec<_> = self.before.clients.iter().zip(&self.step.state.clients).filter_map(gets).collect();
+        if to.is_empty() {
+            ", and publishes a message that nobody receives".to_owned()
+        } else {
+            format!(", and publishes a message to {}", list(&to))
+        }
+    }
+
+    /// What a crashed client leaves in Redis, if anything.
+    pub(super) fn left_behind(&self, client: u8) -> String {
+        let name = client_name(client);
+        let mut holders = self.step.state.nodes.iter().flat_map(|node| &node.stored.holders);
+        let is_stored = holders.any(|hold| hold.holder.starts_with(name));
+        if is_stored { "; its lock stays until it expires".to_owned() } else { String::new() }
+    }
+
+    pub(super) fn has(&self, happening: Happening) -> bool {
+        self.step.happenings.contains(&happening)
+    }
+
+    /// The node that a client's request goes to.
+    pub(super) fn asked(&self, client: u8) -> u8 {
+        let name = &self.before.clients[usize::from(client)].master;
+        (0..self.config.nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
+    }
+
+    pub(super) fn acting_master(&self) -> Option<u8> {
+        let acting = &self.step.state.acting_master()?.name;
+        (0..self.config.nodes()).find(|node| node_name(*node) == *acting)
+    }
+
+    pub(super) fn stored_on(&self, node: u8) -> Option<String> {
+        all_stored(self.config, &self.node_after(node).stored)
+    }
+
+    pub(super) fn holder_on(&self, node: u8) -> Option<&str> {
+        self.hold_on(node).map(|hold| hold.holder.as_str())
+    }
+
+    pub(super) fn hold_count_on(&self, node: u8) -> u8 {
+        self.hold_on(node).map_or(0, |hold| hold.count)
+    }
+
+    pub(super) fn hold_on(&self, node: u8) -> Option<&Hold> {
+        self.node_after(node).stored.holder()
+    }
+
+    pub(super) fn node_after(&self, node: u8) -> &NodeState {
+        &self.step.state.nodes[usize::from(node)]
+    }
+
+    pub(super) fn client_after(&self, client: u8) -> &ClientState {
+        &self.step.state.clients[usize::from(client)]
+    }
+
+    pub(super) fn thread_after(&self, client: u8, thread: u8) -> &ThreadState {
+        &self.client_after(client).threads[usize::from(thread)]
+    }
+
+    pub(super) fn thread_before(&self, client: u8, thread: u8) -> &ThreadState {
+        &self.before.clients[usize::from(client)].threads[usize::from(thread)]
+    }
+}

@@ -1,0 +1,148 @@
+//! Steps of a node: replication, failover, crash and restart, partition, disk, clock, a lost key.
+
+use std::fmt::Write as _;
+
+use lockstep_model::Happening;
+use lockstep_model::config::PromoteRule;
+use lockstep_model::trace::{ClientState, node_name};
+
+use super::super::paint::Tone;
+use super::super::units::{count, jump, list};
+use super::lane::Lane;
+use super::narrator::Narrator;
+use super::row::Row;
+
+impl Narrator<'_> {
+    pub(super) fn replicate(&self, node: u8) -> Row {
+        let text = self.stored_on(node).unwrap_or_else(|| "empty".to_owned());
+        let left = match self.node_after(node).under_way.len() {
+            0 => String::new(),
+            left => format!("; {} still under way to it", count(left, "effect")),
+        };
+        let name = &self.step.lane;
+        let Some(master) = self.acting_master() else {
+            return Row::of(self.step, format!("{name} applies the next effect{left}")).showing(
+                Lane::Node(node),
+                text,
+                Tone::Plain,
+            );
+        };
+        let what = format!("{name} applies the next effect of {}{left}", node_name(master));
+        self.one_way(Lane::Node(master), Lane::Node(node), "effect", what).showing(Lane::Node(node), text, Tone::Plain)
+    }
+
+    pub(super) fn promote(&self, node: u8) -> Vec<Row> {
+        self.taken_over(node, "is promoted")
+    }
+
+    pub(super) fn taken_over(&self, node: u8, how: &str) -> Vec<Row> {
+        let name = &self.step.lane;
+        let stored = self.stored_on(node);
+        let knows = match (&stored, self.has(Happening::GrantLost)) {
+            (Some(_), false) => ", and stores the lock",
+            (Some(_), true) => ": the newest grant is lost, it stores an older one",
+            (None, true) => ": the grant is lost",
+            (None, false) => ", and stores no lock",
+        };
+        let text = format!("MASTER {}", stored.as_deref().unwrap_or("(empty)"));
+        self.alone(Lane::Node(node), text, Tone::Strong, format!("{name} {how}{knows}"))
+    }
+
+    pub(super) fn hand_over(&self, node: u8) -> Vec<Row> {
+        if self.config.cluster.promote == PromoteRule::Coordinated {
+            return self.taken_over(node, "has all data and takes over: the old master follows it");
+        }
+        self.taken_over(node, "is promoted while the master runs")
+    }
+
+    pub(super) fn crash_node(&self, node: u8) -> Vec<Row> {
+        let role = if self.before.nodes[usize::from(node)].is_master() { "master" } else { "replica" };
+        let mut what = format!("the {role} {} crashes", self.step.lane);
+        if self.has(Happening::EffectsLost) {
+            what += ", and writes that no replica has applied are lost";
+        }
+        if self.has(Happening::SubscriptionLost) {
+            let lost = |(before, after): (&ClientState, &ClientState)| {
+                (before.subscription != after.subscription).then(|| after.name.clone())
+            };
+            let lost: Vec<_> = self.before.clients.iter().zip(&self.step.state.clients).filter_map(lost).collect();
+            let _ = write!(what, "; the subscription of {} ends with it", list(&lost));
+        }
+        self.alone(Lane::Node(node), "x crash", Tone::Odd, what)
+    }
+
+    pub(super) fn resync(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} follows the master, and copies its data", self.step.lane);
+        self.alone(Lane::Node(node), self.synced(node), Tone::Plain, what)
+    }
+
+    pub(super) fn restart_node(&self, node: u8) -> Vec<Row> {
+        let name = &self.step.lane;
+        let lost = if self.has(Happening::GrantLost) { ": the grant is lost" } else { "" };
+        let stored = self.stored_on(node);
+        let finds = stored.as_deref().unwrap_or("(empty)");
+        if !self.node_after(node).is_master() {
+            return self.alone(
+                Lane::Node(node),
+                finds,
+                Tone::Plain,
+                format!("{name} restarts, and follows no master yet"),
+            );
+        }
+        let is_old = self.step.state.acting_master().is_none_or(|acting| acting.name != *name);
+        let what = if is_old {
+            format!("{name} restarts, and still believes it is the master")
+        } else {
+            format!("{name} restarts as the master{lost}")
+        };
+        self.alone(Lane::Node(node), format!("MASTER {finds}"), Tone::Strong, what)
+    }
+
+    pub(super) fn cut_link(&self, node: u8) -> Vec<Row> {
+        let name = &self.step.lane;
+        let goes_on =
+            if self.node_after(node).is_master() { "; it still serves the clients that reach it" } else { "" };
+        let what = format!("{name} is cut off from the other nodes{goes_on}");
+        self.alone(Lane::Node(node), "x cut", Tone::Odd, what)
+    }
+
+    pub(super) fn demote(&self, node: u8) -> Vec<Row> {
+        let had = &self.before.nodes[usize::from(node)].stored;
+        let loses = if had.is_held() && had.holders != self.node_after(node).stored.holders {
+            ": its own are erased"
+        } else {
+            ""
+        };
+        let what = format!("{} is demoted: it follows the new master, and copies its data{loses}", self.step.lane);
+        self.alone(Lane::Node(node), self.synced(node), Tone::Odd, what)
+    }
+
+    pub(super) fn heal(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} is connected to the other nodes again", self.step.lane);
+        self.alone(Lane::Node(node), "healed", Tone::Plain, what)
+    }
+
+    pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
+        self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
+    }
+
+    pub(super) fn vanish_key(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} loses the lock's key{}", self.step.lane, self.replicas_know());
+        self.alone(Lane::Node(node), "x key", Tone::Odd, what)
+    }
+
+    pub(super) fn clock_jump(&self, node: u8) -> Vec<Row> {
+        let what = format!("the clock of {} jumps {}{}", self.step.lane, jump(self.config), self.runs_out());
+        self.alone(Lane::Node(node), "x clock", Tone::Odd, what)
+    }
+
+    pub(super) fn client_clock_jump(&self, client: u8) -> Vec<Row> {
+        let what =
+            format!("{}'s wall clock jumps {}: its wait limit follows that clock", self.step.lane, jump(self.config));
+        self.alone(Lane::Thread { client, thread: 0 }, "x clock", Tone::Odd, what)
+    }
+
+    fn synced(&self, node: u8) -> String {
+        self.stored_on(node).map_or_else(|| "synced: empty".to_owned(), |lock| format!("synced: {lock}"))
+    }
+}

@@ -1,0 +1,199 @@
+//! Every step of a trace as rows.
+
+use lockstep_model::Action;
+use lockstep_model::trace::{Trace, node_name};
+use lockstep_model::{Happening, Reply};
+
+use super::super::paint::Tone;
+use super::super::units::time;
+use super::lane::Lane;
+use super::narrator::Narrator;
+use super::row::Row;
+
+/// The rows of a trace, from the first step to the last.
+pub fn rows(trace: &Trace) -> Vec<Row> {
+    let mut rows: Vec<Row> = Vec::new();
+    let mut quiet_since = None;
+    for step in &trace.steps {
+        let narrator = Narrator { config: &trace.config, before: trace.state_after(step.number - 1), step };
+        let starts_loop = trace.loop_start == Some(step.number - 1);
+        if step.action == Action::Tick {
+            let goes_on = rows.pop_if(|last| quiet_since == Some(last.last) && !starts_loop);
+            rows.push(narrator.passing(goes_on.as_ref()));
+            // After an event a new row begins: the reader must see when the event was.
+            quiet_since = step.happenings.is_empty().then_some(step.number);
+        } else {
+            rows.extend(narrator.rows());
+        }
+    }
+    rows
+}
+
+/// What the last step of a trace does, in sentences, without the time since the start.
+pub fn last_sentences(trace: &Trace) -> Vec<String> {
+    let Some(step) = trace.steps.last() else { return Vec::new() };
+    let narrator = Narrator { config: &trace.config, before: trace.state_after(step.number - 1), step };
+    if step.action == Action::Tick {
+        return vec![format!("{} pass{}", time(&trace.config, 1), narrator.runs_out())];
+    }
+    narrator.rows().into_iter().map(|row| row.what).collect()
+}
+
+impl Narrator<'_> {
+    #[expect(clippy::too_many_lines, reason = "one arm for each action")]
+    /// The rows of one step.
+    fn rows(&self) -> Vec<Row> {
+        let (name, calls) = (&self.step.lane, self.config.lock.facts().calls);
+        match self.step.action {
+            Action::Acquire { client, thread } => {
+                let call = if self.config.time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
+                let holds = self.thread_before(client, thread).holds;
+                let what = if holds > 0 { format!("{name} asks to enter again") } else { format!("{name} asks") };
+                self.ask(client, thread, call, what)
+            }
+            Action::SecondAsk { client, thread } => {
+                self.ask(client, thread, "ask again", format!("{name}, subscribed now, asks again"))
+            }
+            Action::WakeByMessage { client, thread } => {
+                self.ask(client, thread, "woken", format!("{name} is woken by the message, and asks"))
+            }
+            Action::WakeByTimer { client, thread } => {
+                self.ask(client, thread, "timer", format!("{name}'s timer fires, and it asks"))
+            }
+            Action::Subscribe { client, thread } => {
+                let node = self.asked(client);
+                let what = format!("{name} subscribes to the unlock channel on {}", node_name(node));
+                vec![self.one_way(Lane::Thread { client, thread }, Lane::Node(node), "subscribe", what)]
+            }
+            Action::Resubscribe { client } => {
+                let node = self.asked(client);
+                let what = format!("{name} lost its subscription with the node, and subscribes on {}", node_name(node));
+                vec![self.one_way(Lane::Thread { client, thread: 0 }, Lane::Node(node), "subscribe", what)]
+            }
+            Action::GiveUp { client, thread } => self.alone(
+                Lane::Thread { client, thread },
+                "gives up",
+                Tone::Odd,
+                format!("{name}'s wait limit is over: it stops waiting"),
+            ),
+            Action::Confirm { client, thread } if self.config.is_split() => self.end_wait(client, thread),
+            Action::Confirm { client, thread } => self.confirm(client, thread),
+            Action::Undo { client, thread } => {
+                self.release(client, thread, "undo", format!("{name} releases its grant, which too few replicas have"))
+            }
+            Action::Work { client, thread } => vec![self.work(Lane::Thread { client, thread })],
+            Action::Release { client, thread } => {
+                let holds = self.thread_before(client, thread).holds;
+                let what = if holds > 1 {
+                    format!("{name} releases one of {holds} holds")
+                } else {
+                    format!("{name} releases")
+                };
+                self.release(client, thread, calls.release, what)
+            }
+            Action::ForeignRelease { client, thread } => {
+                self.release(client, thread, calls.release, format!("{name} releases although it does not hold"))
+            }
+            Action::ForceRelease { client } => {
+                self.release(client, 0, calls.force_release, format!("{name} deletes the lock, no matter who holds it"))
+            }
+            Action::Discover { client } => {
+                let master = &self.client_after(client).master;
+                let what = format!("{name} learns that {master} is the master");
+                self.alone(Lane::Thread { client, thread: 0 }, format!("finds {master}"), Tone::Plain, what)
+            }
+            Action::Resume { client } => {
+                self.alone(Lane::Thread { client, thread: 0 }, "resumes", Tone::Plain, format!("{name} runs again"))
+            }
+            Action::Deliver { client } => {
+                let unheard = if self.has(Happening::MessageUnheard) { ", where no thread sleeps" } else { "" };
+                let what = format!("the unlock message reaches {name}{unheard}");
+                self.alone(Lane::Thread { client, thread: 0 }, "message", Tone::Good, what)
+            }
+            Action::LoseMessage { client } => {
+                let what = format!("an unlock message for {name} is lost");
+                self.alone(Lane::Thread { client, thread: 0 }, "x message", Tone::Odd, what)
+            }
+            Action::Renew { client } => self.renew(client),
+            Action::Execute { client, slot } => self.execute(client, slot),
+            Action::Register { client, thread } => {
+                let what = format!("the grant reaches {name}'s process: its watchdog will renew it");
+                self.alone(Lane::Thread { client, thread }, "registered", Tone::Plain, what)
+            }
+            Action::Unregister { client, thread } => {
+                let what = format!("the answer reaches {name}'s process: the watchdog renews one hold less");
+                self.alone(Lane::Thread { client, thread }, "unregistered", Tone::Plain, what)
+            }
+            Action::Answer { client, slot } => self.answer(client, slot),
+            Action::Resend { client, slot } => self.resend(client, slot),
+            Action::Abandon { client, slot } => self.abandon(client, slot),
+            Action::LoseRequest { client, slot } => self.lose_request(client, slot),
+            Action::LoseReply { client, slot } => self.lose_reply(client, slot),
+            Action::Interrupt { client, thread } => self.interrupt(client, thread),
+            Action::Replicate { node } => vec![self.replicate(node)],
+            Action::Promote { node } => self.promote(node),
+            Action::Resync { node } => self.resync(node),
+            Action::Demote { node } => self.demote(node),
+            Action::Fsync { node } => self.fsync(node),
+            Action::Heal { node } => self.heal(node),
+            Action::CrashClient { client } => {
+                let mut row = Row::of(self.step, format!("{name} crashes for good{}", self.left_behind(client)));
+                for thread in 0..self.config.clients.threads {
+                    row = row.showing(Lane::Thread { client, thread }, "x crash", Tone::Odd);
+                }
+                vec![row]
+            }
+            Action::CrashThread { client, thread } => {
+                let what = format!("the thread {name} dies without a release while its process lives on");
+                self.alone(Lane::Thread { client, thread }, "x thread", Tone::Odd, what)
+            }
+            Action::PauseClient { client } => {
+                let what = format!("{name} does not run; its timers become overdue");
+                self.alone(Lane::Thread { client, thread: 0 }, "paused", Tone::Odd, what)
+            }
+            Action::CrashNode { node } => self.crash_node(node),
+            Action::HandOver { node } => self.hand_over(node),
+            Action::RestartNode { node } => self.restart_node(node),
+            Action::CutLink { node } => self.cut_link(node),
+            Action::VanishKey { node } => self.vanish_key(node),
+            Action::ClockJump { node } => self.clock_jump(node),
+            Action::ClientClockJump { client } => self.client_clock_jump(client),
+            Action::Tick => vec![self.passing(None)],
+        }
+    }
+
+    fn work(&self, caller: Lane) -> Row {
+        let name = &self.step.lane;
+        let is_stale = self.has(Happening::StaleEffect);
+        let (shows, tone, what) = match self.step.answer {
+            Reply::Rejected => (
+                "REJECTS",
+                Tone::Odd,
+                format!("the resource rejects {name}'s effect: it has seen a newer fencing token"),
+            ),
+            _ if is_stale => {
+                ("ACCEPTS", Tone::Bad, format!("the resource accepts {name}'s effect after one of a later holder"))
+            }
+            _ => ("accepts", Tone::Good, format!("the resource accepts {name}'s effect")),
+        };
+        self.one_way(caller, Lane::Resource, "work()", what).showing(Lane::Resource, shows, tone)
+    }
+
+    /// Time passes; `earlier` is the row of the ticks just before, if they had no event.
+    fn passing(&self, earlier: Option<&Row>) -> Row {
+        let first = earlier.map_or(self.step.number, |row| row.first);
+        let from = earlier.map_or(self.step.at_tick, |row| row.at_tick);
+        let (to, runs_out) = (self.step.at_tick + 1, self.runs_out());
+        let what = format!("{} → {}{runs_out}", time(self.config, from), time(self.config, to));
+        let mut row = Row { first, at_tick: from, ..Row::of(self.step, what) };
+        for node in 0..self.config.nodes() {
+            let was_stored = self.before.nodes[usize::from(node)].stored.is_held();
+            if let Some(lock) = self.stored_on(node) {
+                row = row.showing(Lane::Node(node), lock, Tone::Plain);
+            } else if was_stored {
+                row = row.showing(Lane::Node(node), "expired", Tone::Odd);
+            }
+        }
+        row
+    }
+}

@@ -1,0 +1,171 @@
+//! The world of a scenario in sentences.
+
+use lockstep_model::config::{Bound, Config, Faults, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
+
+use super::units::{count, jump, time};
+
+/// A scenario's world in sentences, one a line.
+pub fn world(config: &Config) -> Vec<String> {
+    let ticks = |ticks: u8| time(config, ticks.into());
+    let mut lines = Vec::new();
+
+    let clients = count(config.clients.count.into(), "client");
+    let threads =
+        if config.clients.threads > 1 { format!(" of {} threads", config.clients.threads) } else { String::new() };
+    let asks = config.clients.acquires.map_or_else(
+        || "each may ask any number of times".to_owned(),
+        |times| format!("each asks at most {}", count(times.into(), "time")),
+    );
+    let holds = match config.clients.max_holds {
+        1 => String::new(),
+        most => format!(", and may enter {most} times at once"),
+    };
+    lines.push(format!("{clients}{threads}; {asks}{holds}"));
+
+    let nodes = match config.cluster.replicas {
+        0 => "1 master without replicas".to_owned(),
+        replicas => {
+            let lag = match config.cluster.lag {
+                Bound::Ticks(0) => "with synchronous replication".to_owned(),
+                Bound::Ticks(lag) => format!("that receive a write within {}", ticks(lag)),
+                Bound::Any => "that may lag without bound".to_owned(),
+            };
+            let chosen = match config.cluster.promote {
+                PromoteRule::Any => "a failover may promote any",
+                PromoteRule::MostData => "a failover promotes one that lost least",
+                PromoteRule::Priority => "a failover promotes the first that runs",
+                PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
+            };
+            format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
+        }
+    };
+    lines.push(nodes);
+    if config.can_fail_over()
+        && let Bound::Ticks(most) = config.cluster.failover_within
+    {
+        lines.push(match most {
+            0 => "a failover is complete, and every client knows it, before time moves".to_owned(),
+            most => format!("a failover is complete, and every client knows it, within {}", ticks(most)),
+        });
+    }
+    lines.extend(safeguards(config));
+
+    let renewal = config
+        .time
+        .renew_every
+        .map_or_else(|| "no watchdog".to_owned(), |period| format!("the watchdog renews every {}", ticks(period)));
+    let wait = match config.time.wait_limit {
+        None => "a refused client waits without limit".to_owned(),
+        Some(0) => "a refused client does not wait".to_owned(),
+        Some(limit) => format!("a refused client waits at most {}", ticks(limit)),
+    };
+    let hold = config.time.hold_at_most.map_or_else(
+        || {
+            let when = if config.clients.hold_for_ever { "at any time, or never" } else { "at any time" };
+            format!("a holder releases {when}")
+        },
+        |most| format!("a holder releases within {}", ticks(most)),
+    );
+    lines.push(format!("a lease is {}; {renewal}; {wait}; {hold}", ticks(config.time.lease)));
+    lines.push(format!(
+        "a tick is {} ms; the protocol is that of {}",
+        config.time.tick_ms,
+        config.protocol.profile.name()
+    ));
+    if let Some(resource) = config.resource {
+        lines.push(
+            if resource.fenced {
+                "the resource rejects an effect whose fencing token is older than one it has seen"
+            } else {
+                "the resource accepts every effect: it does not check fencing tokens"
+            }
+            .to_owned(),
+        );
+    }
+    if config.time.jump != 0 {
+        lines.push(format!("a clock that jumps moves {}", jump(config)));
+    }
+    if config.strong_fairness {
+        lines.push("fairness is strong: an action that is possible again and again happens".to_owned());
+    }
+    lines.extend(network(config));
+    lines.push(faults(config));
+    lines
+}
+
+/// What the deployment does against lost writes, one line for each measure.
+fn safeguards(config: &Config) -> Vec<String> {
+    let ticks = |ticks: u8| time(config, ticks.into());
+    let mut lines = Vec::new();
+    if config.cluster.min_replicas > 0 {
+        let most = ticks(config.cluster.min_replicas_max_lag_ticks);
+        let needed = count(config.cluster.min_replicas.into(), "replica");
+        lines.push(format!("a master accepts writes only if it heard of {needed} within {most}"));
+    }
+    if config.cluster.wait_for > 0 {
+        let asked = count(config.cluster.wait_for.into(), "replica");
+        lines.push(match config.protocol.wait_rule {
+            WaitRule::All => format!("a grant counts only when {asked} acknowledged it, and is released otherwise"),
+            WaitRule::Any => {
+                "a grant counts only when a replica acknowledged it, if the client knows of any, and is released \
+                 otherwise"
+                    .to_owned()
+            }
+        });
+    }
+    if config.cluster.lock_delay > 0 {
+        let delay = ticks(config.cluster.lock_delay);
+        lines.push(format!("a client that learns of a new master waits {delay} before it asks for the lock"));
+    }
+    if config.can_restart() {
+        let finds = match config.cluster.fsync {
+            Fsync::None => "without data: it has no AOF",
+            Fsync::EverySecond => "with the data on its disk, which is written once a second",
+            Fsync::Always => "with all its data, which are on disk before each reply",
+        };
+        let when = match config.cluster.restart_after {
+            0 => String::new(),
+            after => format!(", after {} at the earliest", ticks(after)),
+        };
+        lines.push(format!("a crashed node restarts{when}, {finds}"));
+    }
+    lines
+}
+
+/// Of a split network: how late what is sent may be, and what becomes of a request that is not answered.
+fn network(config: &Config) -> Option<String> {
+    if !config.is_split() {
+        return None;
+    }
+    let late = match config.network.delay {
+        MessageDelay::None => "requests and replies arrive before time moves".to_owned(),
+        MessageDelay::Ticks(most) => format!("requests and replies may be late by {}", time(config, most.into())),
+        MessageDelay::Any => "requests and replies may be late without bound".to_owned(),
+    };
+    let calls = config.calls;
+    let times = count(calls.retry_attempts.into(), "time");
+    let waits = format!("a caller waits {} for an answer", time(config, calls.answer_within.into()));
+    let again = match calls.resend {
+        Resend::None => "nothing is sent again".to_owned(),
+        Resend::Release => format!("then a release is sent again, at most {times}"),
+        Resend::All => format!("then the request is sent again, at most {times}"),
+    };
+    let receipts = if config.leaves_receipts() {
+        format!("; a receipt lives {}", time(config, calls.receipt.into()))
+    } else {
+        "; no receipts".to_owned()
+    };
+    Some(format!("a request, its execution and its answer are three steps; {late}; {waits}, {again}{receipts}"))
+}
+
+/// The faults of a scenario: `faults: a node crashes (at most 1 time)`.
+fn faults(config: &Config) -> String {
+    let allowed = faults_allowed(config.faults);
+    if allowed.is_empty() { "no faults".to_owned() } else { format!("faults: {}", allowed.join(", ")) }
+}
+
+/// The faults of a budget, each with its number: `a node crashes (at most 1 time)`.
+pub fn faults_allowed(faults: Faults) -> Vec<String> {
+    let budgets = faults.budgets().into_iter().filter(|(_, budget)| *budget > 0);
+    budgets.map(|(fault, budget)| format!("{} (at most {})", fault.sentence(), count(budget.into(), "time"))).collect()
+}
