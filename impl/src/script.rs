@@ -9,8 +9,7 @@ use std::time::Instant;
 
 use redis::{Cmd, ConnectionLike, Value};
 
-use crate::Error;
-use crate::locks::SCRIPTS_OF_KINDS;
+use crate::error::Error;
 
 /// One script: its name here, its text, and its name in Redis.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -55,11 +54,9 @@ pub struct Scripts {
 }
 
 impl Scripts {
-    /// The scripts of this crate, of all kinds of locks.
-    pub fn built_in() -> Self {
-        let of_all_kinds = SCRIPTS_OF_KINDS.iter().copied().flatten();
-        let by_name = of_all_kinds.map(|&(name, text)| (name, Script::new(name, text))).collect();
-        Self { by_name }
+    /// Scripts by name and text.
+    pub(crate) fn of(named: impl IntoIterator<Item = (&'static str, &'static str)>) -> Self {
+        Self { by_name: named.into_iter().map(|(name, text)| (name, Script::new(name, text))).collect() }
     }
 
     /// The same set with another text for one script.
@@ -92,12 +89,6 @@ impl Scripts {
     pub(crate) fn call(&self, name: &str, keys: Vec<String>, args: Vec<String>) -> Call {
         let args = args.into_iter().map(String::into_bytes).collect();
         Call { script: self.get(name).clone(), keys, args }
-    }
-}
-
-impl Default for Scripts {
-    fn default() -> Self {
-        Self::built_in()
     }
 }
 
@@ -183,19 +174,16 @@ mod tests {
 
     #[test]
     fn a_replaced_script_has_another_sha1_and_leaves_the_rest_alone() {
-        let ours = Scripts::built_in();
-        let names: Vec<_> = ours.iter().map(Script::name).collect();
-        let wrong = ours.clone().replace(names[0], "return 1");
-        assert_eq!(wrong.get(names[0]).text(), "return 1");
-        assert_ne!(wrong.get(names[0]).sha1(), ours.get(names[0]).sha1());
-        assert_eq!(wrong.get(names[1]), ours.get(names[1]));
+        let ours = Scripts::of([("kind/one", "return 0"), ("kind/other", "return 0")]);
+        let wrong = ours.clone().replace("kind/one", "return 1");
+        assert_eq!(wrong.get("kind/one").text(), "return 1");
+        assert_ne!(wrong.get("kind/one").sha1(), ours.get("kind/one").sha1());
+        assert_eq!(wrong.get("kind/other"), ours.get("kind/other"));
     }
 
     #[test]
     fn a_call_is_one_evalsha() {
-        let scripts = Scripts::built_in();
-        let name = scripts.iter().next().expect("a script").name();
-        let call = scripts.call(name, vec!["lock".into()], vec!["A:1".into()]);
+        let call = Scripts::of([("kind/one", "return 0")]).call("kind/one", vec!["lock".into()], vec!["A:1".into()]);
         let sha1 = call.script.sha1();
         let expected = format!("*5\r\n$7\r\nEVALSHA\r\n$40\r\n{sha1}\r\n$1\r\n1\r\n$4\r\nlock\r\n$3\r\nA:1\r\n");
         assert_eq!(String::from_utf8_lossy(&call.evalsha().get_packed_command()), expected);

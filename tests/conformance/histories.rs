@@ -105,8 +105,8 @@ fn a_server_that_requires_no_replicas_for_scripts_is_refused_where_the_scenario_
         let node = ServerNode::start(version, 0).expect("a server starts");
         node.require_replicas(1, 10).expect("a setting it has");
         let mut client = node.connect().expect("a connection");
-        let plain: RedisResult<()> = redis::cmd("SET").arg("key").arg(1).query(&mut client);
-        assert_eq!(plain.unwrap_err().code(), Some("NOREPLICAS"), "{version}");
+        let single: RedisResult<()> = redis::cmd("SET").arg("key").arg(1).query(&mut client);
+        assert_eq!(single.unwrap_err().code(), Some("NOREPLICAS"), "{version}");
         let script = "return redis.call('set', 'key', 1)";
         let scripted: RedisResult<()> = redis::cmd("EVAL").arg(script).arg(0).query(&mut client);
         assert_eq!(scripted.is_err(), version.counts_replicas_in_scripts(), "{version}");

@@ -146,7 +146,7 @@ fn a_history_without_work_for_sentinel_is_refused_with_what_to_change() {
 // Sentinels.
 
 /// Nodes that follow the first one, each through its gate and by its address, and the sentinels that watch them.
-struct Group {
+struct WatchedGroup {
     sentinels: Sentinels,
     // Dropped after the sentinels, which use them.
     gates: Vec<Gate>,
@@ -154,7 +154,7 @@ struct Group {
     nodes: Vec<ServerNode>,
 }
 
-fn group(server: &Server, priorities: &[u32]) -> Group {
+fn group(server: &Server, priorities: &[u32]) -> WatchedGroup {
     let nodes: Vec<_> = (0..=priorities.len()).map(|_| ServerNode::start(server, START_MS).expect("a node")).collect();
     let addresses = Addresses::open(&nodes).expect("addresses");
     let gates = (1..).zip(priorities).map(|(replica, &priority)| {
@@ -165,10 +165,10 @@ fn group(server: &Server, priorities: &[u32]) -> Group {
     });
     let gates = gates.collect();
     let sentinels = Sentinels::start(server, &addresses, 0, &STOP).unwrap_or_else(|error| panic!("{server}: {error}"));
-    Group { sentinels, gates, _addresses: addresses, nodes }
+    WatchedGroup { sentinels, gates, _addresses: addresses, nodes }
 }
 
-impl Group {
+impl WatchedGroup {
     fn kill_master(&mut self) {
         self.sentinels.note_death(0).expect("sentinels take their settings");
         self.nodes[0].kill().expect("our own child");
@@ -255,9 +255,9 @@ fn a_server_without_sentinel_mode_is_refused() {
     );
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
-    let plain = Server::find(Some(&program)).expect("it is a server");
+    let ordinary = Server::find(Some(&program)).expect("it is a server");
     let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
-    let error = Sentinels::start(&plain, &addresses, 0, &STOP).expect_err("no sentinel");
+    let error = Sentinels::start(&ordinary, &addresses, 0, &STOP).expect_err("no sentinel");
     assert!(error.to_string().contains("it has no sentinel mode"), "{error}");
 }

@@ -19,20 +19,20 @@ fn start(server: &Server) -> ServerNode {
 }
 
 /// A master, a replica without data, and the gate between them.
-struct Pair {
+struct ReplicatedPair {
     master: ServerNode,
     replica: ServerNode,
     gate: Gate,
 }
 
-fn pair(server: &Server) -> Pair {
+fn pair(server: &Server) -> ReplicatedPair {
     let (master, replica) = (start(server), start(server));
     let gate = Gate::open(master.socket()).unwrap();
     replica.follow(&gate).unwrap_or_else(|error| panic!("{server}: {error}"));
-    Pair { master, replica, gate }
+    ReplicatedPair { master, replica, gate }
 }
 
-impl Pair {
+impl ReplicatedPair {
     /// One step that writes.
     fn write(&self, command: &redis::Cmd) {
         let _: Value = command.query(&mut self.master.connect().unwrap()).unwrap();
@@ -407,7 +407,7 @@ fn a_healed_link_continues_where_it_was_cut() {
 #[test]
 fn a_demoted_master_loses_its_own_suffix() {
     on_every_server(|server| {
-        let Pair { master, replica, gate } = pair(server);
+        let ReplicatedPair { master, replica, gate } = pair(server);
         let _: () = master.connect().unwrap().set("lock", "a").unwrap();
         gate.close();
         replica.promote().unwrap();
@@ -458,7 +458,7 @@ fn a_node_restarts_empty_or_with_its_data() {
 #[test]
 fn a_master_that_restarts_empty_wipes_its_replica() {
     on_every_server(|server| {
-        let Pair { master, replica, gate } = pair(server);
+        let ReplicatedPair { master, replica, gate } = pair(server);
         let _: () = master.connect().unwrap().set("lock", "a").unwrap();
         gate.mark(master.offset().unwrap());
         gate.release_one().unwrap();

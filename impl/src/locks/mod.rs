@@ -6,13 +6,28 @@ pub mod reentrant;
 #[cfg(feature = "toy")]
 pub mod toy;
 
+use crate::script::Scripts;
+
 /// A script's name and its text.
 type NamedScript = (&'static str, &'static str);
 
 /// The scripts of every kind.
-pub(crate) const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
+const SCRIPTS_OF_KINDS: &[&[NamedScript]] = &[
     &plain::SCRIPTS,
     &reentrant::SCRIPTS,
     #[cfg(feature = "toy")]
     &toy::SCRIPTS,
 ];
+
+impl Scripts {
+    /// The scripts of this crate, of every kind of lock.
+    pub fn built_in() -> Self {
+        Self::of(SCRIPTS_OF_KINDS.iter().copied().flatten().copied())
+    }
+}
+
+impl Default for Scripts {
+    fn default() -> Self {
+        Self::built_in()
+    }
+}

@@ -5,7 +5,9 @@
 
 use redis::{ConnectionLike, Value};
 
-use crate::{Call, Error, Holder, Lease, Names, ScriptReply, Scripts};
+use crate::error::Error;
+use crate::names::{Holder, Lease, Names};
+use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 3] = [

@@ -4,7 +4,8 @@
 
 use redis::Value;
 
-use crate::{Call, Holder, Lease, Names, ScriptReply, Scripts};
+use crate::names::{Holder, Lease, Names};
+use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
 pub(super) const SCRIPTS: [(&str, &str); 3] = [

@@ -3,7 +3,7 @@
 use lockstep_model::Action;
 use redis::Value;
 
-use super::Error;
+use super::error::Error;
 use super::value_text::value_text;
 
 /// The script that reads everything that a server stores.

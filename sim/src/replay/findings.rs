@@ -2,7 +2,7 @@
 //! if they are asked for, the answers in words.
 
 use super::compare::Difference;
-use super::history_step::Place;
+use super::history_step::StepPlace;
 
 /// The findings of one history.
 #[derive(Default)]
@@ -18,7 +18,7 @@ pub struct Findings {
 impl Findings {
     /// Compares what the model says with what Redis says, and keeps the earliest difference: the answers to a stretch of
     /// steps are read node by node, and so not in the order of the steps.
-    pub fn compare(&mut self, at: Place, what: impl FnOnce() -> String, model: &str, redis: &str) {
+    pub fn compare(&mut self, at: StepPlace, what: impl FnOnce() -> String, model: &str, redis: &str) {
         self.compared += 1;
         let is_earlier = self.difference.as_ref().is_none_or(|known| at.step < known.step);
         if model != redis && is_earlier {
@@ -36,7 +36,7 @@ impl Findings {
     }
 
     /// Keeps an answer of this step, if answers are kept.
-    pub fn note_at(&mut self, at: Place, words: impl FnOnce() -> String) {
+    pub fn note_at(&mut self, at: StepPlace, words: impl FnOnce() -> String) {
         if let Some(answers) = at.step.checked_sub(1).and_then(|index| self.answers.get_mut(index)) {
             answers.push(words());
         }

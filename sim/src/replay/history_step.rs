@@ -16,7 +16,7 @@ pub struct HistoryStep<'a> {
 
 /// Where in a history something was compared.
 #[derive(Clone, Copy)]
-pub struct Place {
+pub struct StepPlace {
     /// The number of the step; 1 for the first.
     pub step: usize,
     /// The action of that step.
@@ -25,8 +25,8 @@ pub struct Place {
 
 impl HistoryStep<'_> {
     /// Where differences of this step are reported.
-    pub const fn place(&self) -> Place {
-        Place { step: self.step.number, action: self.step.action }
+    pub const fn place(&self) -> StepPlace {
+        StepPlace { step: self.step.number, action: self.step.action }
     }
 
     /// Whether this happened in the step.

@@ -24,6 +24,6 @@ pub use compare::Difference;
 pub use error::Error;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, Effect, Gate, NodeSettings, Server, ServerNode, ServerRole, sentinel,
+    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, Server, ServerNode, ServerRole, sentinel,
 };
 pub use version::{Flavour, Version};

@@ -7,10 +7,10 @@
 use lockstep_model::trace::State;
 use redis::{Cmd, Value};
 
-use super::Error;
 use super::compare::{self, READ_ALL_KEYS};
+use super::error::Error;
 use super::findings::Findings;
-use super::history_step::Place;
+use super::history_step::StepPlace;
 use super::node_names::name_of_node;
 use super::servers::{ServerGroup, scan_every_key};
 use super::translate::ScriptRequest;
@@ -25,7 +25,7 @@ pub struct Testbed {
     /// Per node, what is to be sent to it.
     queued: Vec<Vec<(Cmd, Expected)>>,
     /// The last step whose request was answered.
-    last_answered: Option<Place>,
+    last_answered: Option<StepPlace>,
     read_all_keys: Cmd,
 }
 
@@ -34,7 +34,7 @@ pub enum Expected {
     /// The model's reply to a request.
     Reply {
         /// The step of the request.
-        at: Place,
+        at: StepPlace,
         /// The reply, in words.
         words: String,
         /// The request, which knows how to read the answer.
@@ -43,14 +43,14 @@ pub enum Expected {
     /// The keys that the node should store.
     Keys {
         /// After this step.
-        at: Place,
+        at: StepPlace,
         /// The keys, in words.
         words: String,
     },
     /// The role that the node should report.
     Role {
         /// After this step.
-        at: Place,
+        at: StepPlace,
         /// The role, in words.
         words: &'static str,
     },
@@ -61,7 +61,7 @@ pub enum Expected {
 }
 
 impl Expected {
-    const fn place(&self) -> Option<Place> {
+    const fn place(&self) -> Option<StepPlace> {
         match self {
             Self::Reply { at, .. } | Self::Keys { at, .. } | Self::Role { at, .. } => Some(*at),
             Self::Offset | Self::Anything => None,
@@ -100,7 +100,7 @@ impl Testbed {
     }
 
     /// Queues a comparison of everything that every running node stores, and of its role.
-    pub fn queue_comparison(&mut self, at: Place, state: &State, stored_words: impl Fn(usize) -> String) {
+    pub fn queue_comparison(&mut self, at: StepPlace, state: &State, stored_words: impl Fn(usize) -> String) {
         for index in 0..state.nodes.len().min(self.servers.len()) {
             if !self.servers.is_dead(index) {
                 self.queue(index, self.read_all_keys.clone(), Expected::Keys { at, words: stored_words(index) });
@@ -181,7 +181,7 @@ impl Testbed {
     }
 
     /// The last step whose request was answered in this history.
-    pub const fn last_answered(&self) -> Option<Place> {
+    pub const fn last_answered(&self) -> Option<StepPlace> {
         self.last_answered
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::limits::LINK_WAIT;
 use super::replication_stream::command_at_start;
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// The gates' ports, by the port that a replica announces.
 type Gates = Arc<Mutex<BTreeMap<u16, u16>>>;

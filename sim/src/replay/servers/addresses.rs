@@ -3,7 +3,7 @@
 use super::address_proxy::AddressProxy;
 use super::gate::Gate;
 use super::node::ServerNode;
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// One address for each node of a group, in their order.
 #[derive(Debug)]

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::lockfile_dir::LockfileDir;
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 // Compiled by build.rs and never here; declared here so that `cargo fmt` finds it.
 #[cfg(false)]

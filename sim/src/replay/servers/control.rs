@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
 
 use super::limits::{ANSWER_WAIT, LINK_WAIT};
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// What a node is *now*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

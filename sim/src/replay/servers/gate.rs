@@ -24,18 +24,18 @@ use super::control::Control;
 use super::limits::LINK_WAIT;
 use super::replication_stream::{MasterStream, ReplicaStream, StreamPiece, StreamUnit, WireCommand, command_as_text};
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// What one step wrote, as it was sent to the replica.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Effect {
+pub struct ReplicatedEffect {
     /// The commands in order, each with its name and arguments, and with `SELECT`, `MULTI` and `EXEC`.
     pub commands: Vec<WireCommand>,
     /// The replication offset of a replica that has applied it, in bytes.
     pub end_offset: u64,
 }
 
-impl fmt::Display for Effect {
+impl fmt::Display for ReplicatedEffect {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         // Sentinels publish greetings through the master's link, at random times, and they concern nobody else.
         let is_greeting =
@@ -97,7 +97,7 @@ impl Gate {
     ///
     /// `NothingHeld`; `NotAnEffect` if its mark is in the middle of a command; `Link` or `TimedOut` if the master did not
     /// send it or the replica did not apply it.
-    pub fn release_one(&self) -> Result<Effect, Error> {
+    pub fn release_one(&self) -> Result<ReplicatedEffect, Error> {
         let effect = self.send_oldest()?;
         self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
         // A sync wait is answered by this. If the master is gone, the effect is applied all the same.
@@ -110,7 +110,7 @@ impl Gate {
     /// # Errors
     ///
     /// As `release_one`, at the first that fails; those before it are released.
-    pub fn release_all(&self) -> Result<Vec<Effect>, Error> {
+    pub fn release_all(&self) -> Result<Vec<ReplicatedEffect>, Error> {
         (0..self.held()).map(|_| self.release_one()).collect()
     }
 
@@ -223,7 +223,7 @@ impl Gate {
         write_all(&mut link.master, command.as_bytes(), "master")
     }
 
-    fn send_oldest(&self) -> Result<Effect, Error> {
+    fn send_oldest(&self) -> Result<ReplicatedEffect, Error> {
         let mark = *self.shared.lock().marks.front().ok_or(Error::NothingHeld)?;
         let arrived = |state: &GateState| state.link.as_ref().is_some_and(|link| link.arrived() >= mark);
         let mut state =
@@ -238,7 +238,7 @@ impl Gate {
         link.send_idle()?;
         state.marks.pop_front();
         let commands = units.into_iter().flat_map(|unit| unit.commands).collect();
-        Ok(Effect { commands, end_offset: mark })
+        Ok(ReplicatedEffect { commands, end_offset: mark })
     }
 }
 

@@ -26,7 +26,7 @@ mod tcp_proxy;
 pub use addresses::Addresses;
 pub use clock::{Clock, ClockLibrary};
 pub use control::{ServerRole, scan_every_key};
-pub use gate::{Effect, Gate};
+pub use gate::{Gate, ReplicatedEffect};
 pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub use node::{NodeSettings, ServerNode};

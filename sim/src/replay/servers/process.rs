@@ -14,7 +14,7 @@ use redis::Value;
 use super::control::{Control, connect};
 use super::limits::START_WAIT;
 use super::server::Server;
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// The files in a process's folder that its messages go to: the server's log, and the console for what the loader and the
 /// server write before the log is open.
@@ -148,11 +148,11 @@ fn end_with_this_process(_: &mut Command) {}
 /// Starts a process from a thread that lives as long as this process: what the kernel calls the death of a parent is the
 /// death of the *thread* that forked (prctl(2), `PR_SET_PDEATHSIG`).
 fn launch(command: Command) -> Result<Child, Error> {
-    type Order = (Command, mpsc::Sender<io::Result<Child>>);
-    static LAUNCHER: OnceLock<Option<mpsc::Sender<Order>>> = OnceLock::new();
+    type LaunchOrder = (Command, mpsc::Sender<io::Result<Child>>);
+    static LAUNCHER: OnceLock<Option<mpsc::Sender<LaunchOrder>>> = OnceLock::new();
 
     let launcher = LAUNCHER.get_or_init(|| {
-        let (orders, incoming) = mpsc::channel::<Order>();
+        let (orders, incoming) = mpsc::channel::<LaunchOrder>();
         let launch_all = move || {
             for (mut command, answer) in incoming {
                 // If the thread that asked is gone, the child must end too.

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// A command as it is sent: its name and arguments.
 pub type WireCommand = Vec<Vec<u8>>;
@@ -306,8 +306,8 @@ pub fn command_as_text(command: &WireCommand) -> String {
         if !text.is_empty() {
             text.push(' ');
         }
-        let plain = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(byte));
-        let quote = if plain { "" } else { "\"" };
+        let is_simple = !word.is_empty() && word.iter().all(|byte| byte.is_ascii_graphic() && !b"\"\\".contains(byte));
+        let quote = if is_simple { "" } else { "\"" };
         // Writing to a string cannot fail.
         let _ = write!(text, "{quote}{}{quote}", word.escape_ascii());
     }

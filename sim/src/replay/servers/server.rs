@@ -12,7 +12,7 @@ use std::thread;
 use lockstep_model::config::Ttls;
 
 use super::limits::VERSION_WAIT;
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::version::{Flavour, Version};
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.

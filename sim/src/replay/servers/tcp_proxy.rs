@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::limits::LINK_WAIT;
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// A proxy that runs. Dropping it ends its connections.
 #[derive(Debug)]

@@ -2,7 +2,7 @@
 
 use redis::Cmd;
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use redis::{Cmd, Value};
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::translate::ScriptRequest;
 

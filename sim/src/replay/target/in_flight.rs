@@ -9,7 +9,7 @@ use redis::Value;
 use super::client_part::{ClientPart, RequestKey};
 use super::held_request::HeldRequest;
 use super::wait_connection::{end_wait, is_blocked_in_wait, wait_command};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{Translator, acknowledged};

@@ -5,8 +5,8 @@ use std::collections::VecDeque;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::subscriber::Subscriber;
-use crate::replay::Error;
-use crate::replay::history_step::{HistoryStep, Place};
+use crate::replay::error::Error;
+use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::node_names::name_of_node;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::UnlockChannel;
@@ -24,7 +24,7 @@ struct ClientSubscription {
     /// Messages that have been read from the connection but not been delivered yet.
     inbox: VecDeque<String>,
     /// Steps that published to the client since its connection was last read.
-    published: Vec<Place>,
+    published: Vec<StepPlace>,
 }
 
 impl ClientMessages {

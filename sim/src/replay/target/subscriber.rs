@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use redis::{Connection, Value};
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::ServerNode;
 use crate::replay::value_text::value_text;
 

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, Connection, ConnectionLike as _, FromRedisValue, Value};
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::{LINK_WAIT, ServerGroup};
 
 /// The time limit in our `WAIT` commands, in milliseconds: the default of Redisson's `slavesSyncTimeout`.

@@ -3,7 +3,7 @@
 use lockstep_model::config::Fsync;
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::node_names::name_of_node;
 
 impl ServerGroup {

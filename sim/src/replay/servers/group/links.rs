@@ -1,7 +1,7 @@
 //! The links between the nodes of a group: a replica follows its master, is cut off, and comes back.
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
 

@@ -6,8 +6,8 @@ use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
 
-use super::promotion::SentinelWatch;
-use crate::replay::Error;
+use super::sentinel_watch::SentinelWatch;
+use crate::replay::error::Error;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;

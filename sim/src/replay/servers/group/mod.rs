@@ -5,7 +5,8 @@ mod links;
 mod members;
 mod promotion;
 mod refusals;
+mod sentinel_watch;
 
 pub use members::ServerGroup;
-pub use promotion::SentinelWatch;
 pub use refusals::refuse_unsuited;
+pub use sentinel_watch::SentinelWatch;

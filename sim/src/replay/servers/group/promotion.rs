@@ -1,31 +1,15 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use std::sync::atomic::AtomicBool;
-
 use lockstep_model::config::PromoteRule;
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::ServerNode;
 use crate::replay::servers::sentinel::{Failover, Sentinels, priorities, refuse_trace};
-
-/// The sentinels of a replay under sentinels, and what they did in the current history.
-pub struct SentinelWatch {
-    stop: &'static AtomicBool,
-    sentinels: Option<Sentinels>,
-    failovers: Vec<Failover>,
-}
-
-impl SentinelWatch {
-    /// No sentinel is started yet. Every wait for one ends once `stop` is set.
-    pub const fn new(stop: &'static AtomicBool) -> Self {
-        Self { stop, sentinels: None, failovers: Vec::new() }
-    }
-}
 
 impl ServerGroup {
     /// Makes a replica the master. Where sentinels decide, waits until they have promoted it. Returns what was done, in

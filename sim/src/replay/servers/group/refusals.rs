@@ -4,7 +4,7 @@
 use lockstep_model::Config;
 use lockstep_model::config::{PromoteRule, Ttls};
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::server::Server;
 
 /// Refuses a scenario that this server would run in another way.

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use redis::Value;
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::clock::{Clock, ClockLibrary};
 use crate::replay::servers::control::Control;
 use crate::replay::servers::lockfile_dir::LockfileDir;

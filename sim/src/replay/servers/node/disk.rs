@@ -4,19 +4,16 @@
 //! also loses what was not yet synced to the disk. So the harness decides when a sync happens, keeps the files as they
 //! were then, and puts them back when the node is killed.
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::PoisonError;
 
+use super::files::Files;
 use super::server_node::ServerNode;
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::control::Control;
 use crate::replay::servers::limits::LINK_WAIT;
-
-/// Files and their content.
-pub type Files = BTreeMap<PathBuf, Vec<u8>>;
 
 /// The names of the AOF: a file up to Redis 6.2, a folder of files since 7.0.
 const NAMES: [&str; 2] = ["appendonly.aof", "appendonlydir"];

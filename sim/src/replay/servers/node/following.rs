@@ -3,7 +3,7 @@
 use redis::Value;
 
 use super::server_node::ServerNode;
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::control::{Control, ServerRole, connect};
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::LINK_WAIT;

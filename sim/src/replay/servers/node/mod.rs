@@ -2,6 +2,7 @@
 
 mod boot;
 mod disk;
+mod files;
 mod following;
 mod server_node;
 

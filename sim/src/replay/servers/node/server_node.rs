@@ -13,8 +13,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use redis::{Connection, Value};
 
 use super::boot::{Home, NodeSettings, boot};
-use super::disk::Files;
-use crate::replay::Error;
+use super::files::Files;
+use crate::replay::error::Error;
 use crate::replay::servers::clock::Clock;
 use crate::replay::servers::control::{Control, ServerRole, connect, scan_every_key};
 use crate::replay::servers::gate::Gate;

@@ -12,7 +12,7 @@ use redis::{Connection, FromRedisValue, Value};
 
 use super::event_log::EventLog;
 use super::settings::{DOWN_AFTER, ELECTION_WITHIN, MASTER_NAME, QUORUM};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::address_proxy::AddressProxy;
 use crate::replay::servers::control::connect;
 use crate::replay::servers::limits::ANSWER_WAIT;

@@ -4,7 +4,7 @@ use lockstep_model::Action;
 use lockstep_model::config::Config;
 use lockstep_model::trace::{Trace, TraceStep, node_name};
 
-use crate::replay::Error;
+use crate::replay::error::Error;
 
 /// Refuses a scenario whose histories give Sentinel nothing to do.
 ///

@@ -11,7 +11,7 @@ use lockstep_model::trace::node_name;
 use super::event_log::{EventLog, KnownNames, SentinelEvent};
 use super::process::SentinelProcess;
 use super::settings::{ACQUAINTED_WITHIN, ELECTION_WITHIN, FAILOVER_WITHIN, PAUSE, RECONFIGURED_WITHIN, SENTINELS};
-use crate::replay::Error;
+use crate::replay::error::Error;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::node::ServerNode;
 use crate::replay::servers::server::Server;
