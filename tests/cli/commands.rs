@@ -33,9 +33,9 @@ fn a_wrong_command_line_ends_with_2_and_says_why() {
         (&[], "Usage"),
         (&["chekc"], "check"),
         (&["check", "--threads", "0"], "1..=256"),
-        (&["check", "--max-memory", "0"], "no size"),
-        (&["check", "--symmetry", "--engine", "both"], "native engine's"),
-        (&["check", "--timeout", "0"], "no time"),
+        (&["check", "--max-memory", "0"], "not a size"),
+        (&["check", "--symmetry", "--engine", "both"], "need the native engine"),
+        (&["check", "--timeout", "0"], "not a time"),
         (&["check", "--max-states", "0"], "0"),
         (&["check", "--format", "mermaid"], "human"),
         (&["show", NAME, "--property", "no-such"], "one-believer"),
@@ -195,7 +195,7 @@ fn the_file_of_a_built_in_scenario_is_printed_and_is_that_scenario() {
     assert!(misspelt.stderr.contains("did you mean `failover-loses-the-grant`?"), "{}", misspelt.stderr);
     let file = run(&["scenarios", &mine.display().to_string()]);
     assert_eq!(file.code, 2);
-    assert!(file.stderr.contains("no built-in scenario"), "{}", file.stderr);
+    assert!(file.stderr.contains("not a built-in scenario"), "{}", file.stderr);
 }
 
 #[test]
@@ -208,8 +208,7 @@ fn everything_that_has_a_name_is_explained() {
     }
     let broken = run(&["explain", "one-believer"]).stdout;
     assert!(broken.contains(NAME), "{broken}");
-    for (name, says) in
-        [("exit-4", "real Redis"), ("70", "defect"), ("vacuous", "never put to the test"), (NAME, "the claims")]
+    for (name, says) in [("exit-4", "real Redis"), ("70", "defect"), ("vacuous", "never tested"), (NAME, "the claims")]
     {
         let ran = run(&["explain", name]);
         assert_eq!(ran.code, 0, "{}", ran.stderr);
@@ -272,7 +271,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     for line in [
         "no-orphan by lose_reply registration-before-the-answer stops it",
         "told-holder breaks no-orphan, by no fault",
-        "resend-all does not go with it: it is so already",
+        "resend-all is not possible here: the scenario has it already",
         "cut_link cannot happen there: there is no other node that one could be cut off from",
     ] {
         // How far apart columns stand is the table's.
@@ -289,7 +288,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
         "effect": "stops it",
     });
     assert!(told["cells"].as_array().expect("a list").contains(&stops));
-    let impossible = serde_json::json!({ "repair": "resend-all", "reason": "it is so already" });
+    let impossible = serde_json::json!({ "repair": "resend-all", "reason": "the scenario has it already" });
     assert!(told["impossible_repairs"].as_array().expect("a list").contains(&impossible));
 
     let wrong = run(&["frontier", "--alone", "bad_luck"]);

@@ -170,7 +170,7 @@ fn sentinels_failover_is_told_beside_the_history() {
             "n2: Sentinel has promoted it, ",
             ": SENTINEL GET-MASTER-ADDR-BY-NAME → n2",
             "n2: reentrant/acquire lock | 30000 B:1 → nil",
-            "what Sentinel did, from the death of n1 on",
+            "events of Sentinel since the crash of n1",
             "+elected-leader",
             "+switch-master      n1 n2",
             "n2 is master, and every sentinel names it; the model allows any time",

@@ -236,6 +236,6 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     let found =
         survey(&draft(), &[repair("fencing")], OPTIONS, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
-    assert!(page.contains("fencing was not looked at: it was interrupted"), "{page}");
+    assert!(page.contains("fencing was not checked: interrupted"), "{page}");
     assert!(!page.contains("not modelled"), "{page}");
 }

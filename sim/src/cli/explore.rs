@@ -71,11 +71,12 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             outcome.states, one.argument
         ));
     }
-    while !server.is_finished() {
-        if interrupt::is_asked() {
-            return Err(Exit::Interrupted);
-        }
+    while !server.is_finished() && !interrupt::is_asked() {
         thread::sleep(STOP_CHECK);
+    }
+    // Ctrl-C stops the server too, perhaps before it is noticed here.
+    if interrupt::is_asked() {
+        return Err(Exit::Interrupted);
     }
     let why = match server.join() {
         Ok(Err(error)) => error.to_string(),
