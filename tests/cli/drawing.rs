@@ -1,8 +1,8 @@
 //! Every output of a trace against its golden file, and what must be so of any picture.
 
+use lockstep_model::Verdict;
 use lockstep_model::config::{Clients, Config};
 use lockstep_model::trace::Trace;
-use lockstep_model::Verdict;
 use lockstep_sim::render::text::{Declared, Options, picture};
 use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 use roxmltree::Document;

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_layout};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout, in_layout};
 
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
@@ -111,9 +111,31 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
 /// Asked for both engines at once: there is one search.
 pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limits<'_>) -> Search {
     assert!(how.engine != Engine::Both, "one engine a search");
-    in_layout(config, Searching { how, properties, limits })
+    // Each layout is a copy of the engine in the binary: only the search that most runs do has one for each.
+    match (how.engine, how.fingerprint) {
+        (Engine::Native, Width::Bits64) => in_layout(config, Narrow { options: how.native, properties, limits }),
+        (Engine::Native | Engine::Stateright | Engine::Both, _) => {
+            in_largest_layout(config, Searching { how, properties, limits })
+        }
+    }
 }
 
+/// The native search with fingerprints of 64 bits.
+struct Narrow<'a> {
+    options: native::Options,
+    properties: &'a [Property],
+    limits: &'a Limits<'a>,
+}
+
+impl InLayout for Narrow<'_> {
+    type Output = Search;
+
+    fn run<Y: Layout>(self, config: &Config) -> Search {
+        native::search::<Y, u64>(config, self.properties, self.options, self.limits)
+    }
+}
+
+/// Every other search.
 struct Searching<'a> {
     how: How,
     properties: &'a [Property],
@@ -125,10 +147,9 @@ impl InLayout for Searching<'_> {
 
     fn run<Y: Layout>(self, config: &Config) -> Search {
         let Self { how, properties, limits } = self;
-        match (how.engine, how.fingerprint) {
-            (Engine::Stateright, _) => second_opinion::search::<Y>(config, properties, limits),
-            (_, Width::Bits64) => native::search::<Y, u64>(config, properties, how.native, limits),
-            (_, Width::Bits128) => native::search::<Y, u128>(config, properties, how.native, limits),
+        match how.engine {
+            Engine::Stateright => second_opinion::search::<Y>(config, properties, limits),
+            Engine::Native | Engine::Both => native::search::<Y, u128>(config, properties, how.native, limits),
         }
     }
 }

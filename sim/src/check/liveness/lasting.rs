@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use lockstep_model::Holder;
-use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_layout};
+use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_largest_layout};
 
 use super::components::Components;
 use super::graph::{Graph, Marks};
@@ -29,7 +29,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
     if !is_of_states(property) {
         return Ok(None);
     }
-    in_layout(config, Looking { of: What::Broken(property), limits })
+    in_largest_layout(config, Looking { of: What::Broken(property), limits })
 }
 
 /// The longest that a thread of a running client can be in `lock()` without being served. `None`: nobody ever waits.
@@ -38,7 +38,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
 /// Why it could not look at every state.
 pub fn longest_wait(config: &Config, limits: &Limits<'_>) -> Result<Option<Lasting>, Stopped> {
     // All clients start alike and are treated alike, so what can happen to one can happen to each.
-    in_layout(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
+    in_largest_layout(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
 }
 
 /// Whether a state as such can break it, and the next one not.
