@@ -1,25 +1,41 @@
 # The two commands. Each sets up all it needs.
 #
-#   make check   exhausts every built-in scenario; needs cargo
+#   make check   explores every built-in scenario completely; needs cargo
 #   make test    proves that model, Redis and text agree, on every server version;
 #                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some
 #
-# And two that write: `make reports` makes reports/ and the generated parts of README.md anew, from real runs;
+# Longer, and not part of CI:
+#
+#   make soak    the kind of lock that exists for tests, and many more random scenarios and histories
+#
+# And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.
 
-.PHONY: check test reports bench
+.PHONY: check test soak reports bench
+
+# Scenarios and histories that `make soak` draws at random.
+SOAK_SCENARIOS ?= 1000
+SOAK_HISTORIES ?= 10
+
+servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers"
 
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
 # Built as a whole first: the tests run the binary and what it carries.
 test:
-	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
+	$(servers) && \
 	cargo build --workspace --locked && \
 	cargo test --workspace --locked
 
+soak:
+	$(servers) && \
+	cargo test --locked -p lockstep-tests --features toy --test conformance && \
+	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \
+		cargo test --locked -p lockstep-tests --test conformance random_scenarios
+
 reports:
-	servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers" && \
+	$(servers) && \
 	cargo build --workspace --locked && \
 	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports
 

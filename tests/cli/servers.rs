@@ -124,7 +124,7 @@ fn every_version_can_be_asked_about_replicas() {
         assert_eq!(ran.code, 0, "{server}: {}", ran.stderr);
         assert!(ran.stdout.contains("agree, 0 diverged, 0 skipped"), "{server}: {}", ran.stdout);
         assert_eq!(
-            ran.stderr.contains("replayed in that world"),
+            ran.stderr.contains("the histories are replayed accordingly"),
             server.ttls() == lockstep_model::config::Ttls::Relative,
             "{server}"
         );

@@ -141,8 +141,11 @@ fn a_repair_of_the_split_network_is_impossible_where_request_and_answer_are_one_
     let found = surveyed(&split, Options { most: 0, ..OPTIONS });
     assert_eq!(found.repaired.len(), 0);
     for (repair, reason) in &found.impossible {
-        let expected =
-            if repair.name == "resend-nothing" { "it is so already" } else { "every request is answered at once" };
+        let expected = if repair.name == "resend-nothing" {
+            "the scenario has it already"
+        } else {
+            "every request is answered at once"
+        };
         assert_eq!(reason, expected, "{}", repair.name);
     }
     assert_eq!(found.impossible.len(), split.len());
@@ -158,12 +161,12 @@ fn what_a_world_has_already_is_no_repair_of_it() {
     assert_eq!(
         told(SPLIT),
         [
-            "explicit-lease: it is so already",
+            "explicit-lease: the scenario has it already",
             "told-holder: nothing is renewed: there is no watchdog",
-            "resend-all: it is so already"
+            "resend-all: the scenario has it already"
         ]
     );
-    assert_eq!(told(RENEWALS), ["resend-all: it is so already"]);
+    assert_eq!(told(RENEWALS), ["resend-all: the scenario has it already"]);
 }
 
 /// What the file itself allows is left out, as its faults are: else no fault would break what lateness breaks.

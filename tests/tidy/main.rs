@@ -52,7 +52,8 @@ fn collect(folder: &Path, files: &mut Vec<File>) {
     for entry in fs::read_dir(folder).expect("a folder of the house") {
         let path = entry.expect("an entry of a folder of the house").path();
         let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
-        if ["target", ".git", ".tools"].contains(&name) {
+        let is_at_the_root = path.parent() == Some(root());
+        if is_at_the_root && ["target", ".git", ".tools"].contains(&name) {
             continue;
         }
         if path.is_dir() {

@@ -9,7 +9,7 @@
 //!
 //! Subscriptions, forced releases and the `DEL` of a receipt stay one step each.
 //!
-//! Source: facts/redisson.md, "Keys, channels, numbers" (command timeout, retryAttempts, resend); Redisson's
+//! Source: docs/facts/redisson.md#command-timeout-and-retries, #resending; Redisson's
 //! `RedisExecutor`, `RedissonLock.tryAcquireAsync`, `RedissonBaseLock.unlockAsync0`.
 
 use super::process::Process;

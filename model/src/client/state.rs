@@ -148,7 +148,7 @@ pub struct Thread {
     pub hold_left: Timer,
 }
 
-/// Where a thread is in `lock()` (facts/redisson.md, "Reentrant lock").
+/// Where a thread is in `lock()` (docs/facts/redisson.md#lock-and-trylock).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

@@ -12,7 +12,7 @@
 //! Redisson also waits after a release, and repeats an acquire that too few replicas have; here a release does not wait,
 //! and a client that was refused so may ask again.
 //!
-//! Source: facts/redisson.md, "Replica check" and "Keys, channels, numbers" (the replica count that is remembered).
+//! Source: docs/facts/redisson.md#replica-check, #replica-count.
 
 use super::process::Process;
 use super::requests::InFlight;

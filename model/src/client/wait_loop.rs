@@ -1,8 +1,8 @@
 //! `lock()` and `unlock()` as a thread goes through them: ask, subscribe, ask again, sleep until a message or the timer,
 //! ask again; believe, and give back.
 //!
-//! The order of acts is Redisson's (facts/redisson.md, "Reentrant lock" and "Wake-up inside one process"). Pub/sub is at
-//! most once and not stored, and expiry publishes nothing (facts/redis.md, "Pub/sub"): a waiter of an expired lock wakes by
+//! The order of acts is Redisson's (docs/facts/redisson.md#lock-and-trylock, #wake-up-inside-one-process). Pub/sub is at
+//! most once and not stored, and expiry publishes nothing (docs/facts/redis.md#delivery, #expiry-is-silent): a waiter of an expired lock wakes by
 //! its own timer only.
 
 use super::process::Process;

@@ -1,7 +1,7 @@
 //! What keeps a lock alive: the process's renewal table and its timer.
 //!
 //! The table counts holds per thread; the watchdog renews on behalf of the thread that registered first, whichever of them
-//! the server takes for the holder. Source: facts/redisson.md, "renewal timer", "renewal entry"; Redisson's `RenewalTask`,
+//! the server takes for the holder. Source: docs/facts/redisson.md#renewal-timer, #renewal-entry; Redisson's `RenewalTask`,
 //! `LockEntry`. One simplification: in 4.7 a timer that is left over from an emptied table runs beside the new one until
 //! the process next has nothing to renew; here there is one timer with the older phase, so fewer renewals.
 

@@ -2,8 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// How requests are answered, resent and abandoned, and what is done on an answer. Source: facts/redisson.md, "Keys,
-/// channels, numbers" (command timeout, retryAttempts, receipt TTL, resend).
+/// How requests are answered, resent and abandoned, and what is done on an answer. Source: docs/facts/redisson.md#command-timeout-and-retries, #resending, #receipt-ttl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]

@@ -30,7 +30,7 @@ pub struct Protocol {
 #[serde(rename_all = "kebab-case")]
 pub enum WaitRule {
     /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
-    /// answers a different number, and sends no `WAIT` once it has read 0 (Redisson; facts/redisson.md, "Replica check").
+    /// answers a different number, and sends no `WAIT` once it has read 0 (Redisson; docs/facts/redisson.md#replica-count).
     #[default]
     Any,
     /// All replicas that were asked for.
@@ -102,7 +102,7 @@ impl Profile {
         }
     }
 
-    /// The switches of this profile. Source: facts/redisson.md, "Keys, channels, numbers", and Redisson's
+    /// The switches of this profile. Source: docs/facts/redisson.md#keys-channels-and-numbers, and Redisson's
     /// `RenewalTask`, `LockTask`, `RedissonBaseLock`.
     pub const fn protocol(self) -> Protocol {
         match self {

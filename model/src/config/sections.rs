@@ -123,7 +123,7 @@ pub struct Cluster {
     pub lock_delay: u8,
 }
 
-/// When a node's writes reach its disk (facts/redis.md, "Pub/sub, memory, durability").
+/// When a node's writes reach its disk (docs/facts/redis.md#durability).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Fsync {
@@ -157,7 +157,7 @@ impl Bound {
     }
 }
 
-/// How a TTL travels to a replica: it depends on the server's version (facts/redis.md, "Replication").
+/// How a TTL travels to a replica: it depends on the server's version (docs/facts/redis.md#ttls-on-the-link).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -168,7 +168,7 @@ pub enum Ttls {
     Relative,
 }
 
-/// Which replica a failover chooses (facts/redis.md, "Failover").
+/// Which replica a failover chooses (docs/facts/redis.md#choice-of-the-replica).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]

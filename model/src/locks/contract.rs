@@ -15,7 +15,7 @@ use crate::time::Timer;
 /// What one node stores under the keys of one lock, and the kind's rules over it.
 ///
 /// A request takes the stored value and gives the new one with its reply, as one script does: Redis runs nothing else
-/// meanwhile (facts/redis.md: time stands still during one script).
+/// meanwhile (docs/facts/redis.md#time-during-a-script: time stands still during one script).
 pub trait Lock:
     Copy + Clone + Debug + Default + PartialEq + Eq + Hash + PartialOrd + Ord + Send + Sync + 'static
 {
@@ -34,6 +34,15 @@ pub trait Lock:
     /// The same without one of its keys: evicted, or deleted by hand.
     #[must_use]
     fn without(self, slot: KeyFamily) -> Self;
+
+    /// This value in an effect that does not write the TTL of the lock's key, where TTLs travel as the time that is left.
+    #[must_use]
+    fn without_ttl(self) -> Self;
+
+    /// This value, brought by such an effect, on a replica that stores `own`: a TTL that was not written is the replica's
+    /// own.
+    #[must_use]
+    fn with_ttl_of(self, own: Self) -> Self;
 
     /// The keys that it occupies on a node, in the order in which readers should see them: for traces, pictures and the
     /// comparison with a server.

@@ -1,7 +1,7 @@
 //! The plain lock: a key that only its creator deletes. No re-entry, no message.
 //!
 //! Read beside `impl/src/locks/plain.rs`, which tells Redis the same rules.
-//! Source: facts/redisson.md, "Others: Plain", the form in the Redis documentation.
+//! Source: docs/facts/redisson.md#plain-lock, the form in the Redis documentation.
 
 use core::hash::{Hash, Hasher};
 
@@ -68,6 +68,15 @@ impl Lock for Plain {
             KeyFamily::Lock => Self::default(),
             KeyFamily::Receipt => self,
         }
+    }
+
+    fn without_ttl(self) -> Self {
+        Self { remaining: Timer::OFF, ..self }
+    }
+
+    fn with_ttl_of(self, own: Self) -> Self {
+        let is_unwritten = self.holder.is_some() && self.remaining == Timer::OFF;
+        if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 
     fn keys(&self) -> Vec<Key> {

@@ -1,7 +1,7 @@
 //! Release receipts: short-lived keys beside the lock, by which a release that is sent again does nothing.
 //!
 //! They are written by the script of the release and replicated in its effect; the client deletes one once it has the
-//! reply (facts/redisson.md, "release receipt"). Only where request and answer are steps of their own does anybody ever
+//! reply (docs/facts/redisson.md#release-receipt). Only where request and answer are steps of their own does anybody ever
 //! read one, so a node keeps [`NoReceipts`] elsewhere.
 
 use core::fmt::Debug;

@@ -2,7 +2,7 @@
 //!
 //! Read beside `impl/src/locks/reentrant.rs`, which tells Redis the same rules.
 //! Waiting is not here (`client/wait_loop`), nor is keeping the lock alive (`client/watchdog`).
-//! Source: facts/redisson.md, "Reentrant lock".
+//! Source: docs/facts/redisson.md#reentrant-lock.
 
 use core::hash::{Hash, Hasher};
 
@@ -72,6 +72,15 @@ impl Lock for Reentrant {
             KeyFamily::Lock => Self::default(),
             KeyFamily::Receipt => self,
         }
+    }
+
+    fn without_ttl(self) -> Self {
+        Self { remaining: Timer::OFF, ..self }
+    }
+
+    fn with_ttl_of(self, own: Self) -> Self {
+        let is_unwritten = self.holder.is_some() && self.remaining == Timer::OFF;
+        if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 
     fn keys(&self) -> Vec<Key> {

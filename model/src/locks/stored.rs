@@ -1,6 +1,6 @@
 //! What one node stores of one lock: what its kind keeps, and the release receipts beside it.
 
-use super::contract::{Lock, LockContext, StoredHold};
+use super::contract::{KeyFamily, Lock, LockContext, StoredHold, Writes};
 use super::holder::Holder;
 use super::keys::Key;
 use super::receipts::{Receipt, ReceiptStore};
@@ -61,14 +61,16 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
         Self { lock: self.lock.renamed(rename), receipts }
     }
 
-    /// What replicas are sent where TTLs travel as the time that is left: of a receipt that was there before, no TTL was
-    /// written.
+    /// What replicas are sent where TTLs travel as the time that is left: no TTL of a receipt that was there before, nor of
+    /// the lock's key if only its content was written.
     #[must_use]
-    pub(crate) fn with_written_ttls(self, before: Self) -> Self {
+    pub(crate) fn with_written_ttls(self, before: Self, writes: Writes) -> Self {
+        let keeps_ttl = writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
+        let lock = if keeps_ttl { self.lock.without_ttl() } else { self.lock };
         let untold = |receipt: Receipt| match before.receipts.find(receipt.holder, receipt.id) {
             Some(_) => Receipt { remaining: Timer::OFF, ..receipt },
             None => receipt,
         };
-        Self { receipts: self.receipts.changed(|receipt| Some(untold(receipt))), ..self }
+        Self { lock, receipts: self.receipts.changed(|receipt| Some(untold(receipt))) }
     }
 }

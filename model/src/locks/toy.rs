@@ -7,8 +7,8 @@ use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
 
 use super::contract::{
-    Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support,
-    Waiting, Writes,
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold,
+    Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
@@ -31,6 +31,13 @@ impl Lock for Toy {
         busy_is_write: true,
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
+        calls: CallNames {
+            acquire: "acquire",
+            try_acquire: "acquire",
+            renew: "renew",
+            release: "release",
+            force_release: "force",
+        },
     };
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
@@ -61,6 +68,15 @@ impl Lock for Toy {
             KeyFamily::Lock => Self::default(),
             KeyFamily::Receipt => self,
         }
+    }
+
+    fn without_ttl(self) -> Self {
+        Self { remaining: Timer::OFF, ..self }
+    }
+
+    fn with_ttl_of(self, own: Self) -> Self {
+        let is_unwritten = self != Self::default() && self.remaining == Timer::OFF;
+        if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 
     fn keys(&self) -> Vec<Key> {

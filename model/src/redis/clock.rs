@@ -1,6 +1,6 @@
 //! Clocks of nodes: what passes with a tick, and with a jump.
 //!
-//! Source: facts/redis.md, "Expiry and time": time is the wall clock, a forward jump ends locks early, a backward jump makes
+//! Source: docs/facts/redis.md#the-clock: time is the wall clock, a forward jump ends locks early, a backward jump makes
 //! them outlive; every node has its own. A TTL that travels as an absolute time is judged by the receiver's clock. A key
 //! with 0 ticks left is alive, one tick later it is gone. A replica hides an expired key and never deletes it by itself;
 //! with all clocks alike that looks the same, so an expired key is simply gone.
@@ -18,7 +18,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.acting_master().is_some_and(|master| lapses(self.config, &master.stored, ticks))
     }
 
-    /// One tick on every clock. Time runs while a node is down, on its disk as well (facts/redis.md: nothing expires while
+    /// One tick on every clock. Time runs while a node is down, on its disk as well (docs/facts/redis.md#loading: nothing expires while
     /// loading, and then everything that is due).
     pub(crate) fn tick(&mut self) -> Option<()> {
         // Where all clocks are alike nobody can tell that a master sends what it deletes, and it is left out.
@@ -72,7 +72,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// A master deletes what has expired, and sends that to its replicas: they do not look at the time themselves
-    /// (facts/redis.md, "Expiry and time").
+    /// (docs/facts/redis.md#the-clock).
     pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
         let deleting = self.group.node(master);
         if master != self.group.master || !deleting.is_master() || deleting.is_cut() {

@@ -1,6 +1,6 @@
 //! What the nodes keep for the processes that are connected to them: subscriptions, and `WAIT`s that are not answered yet.
 //!
-//! Source: facts/redis.md, "Pub/sub": subscriptions live on the node they were made on, and end with their connection.
+//! Source: docs/facts/redis.md#delivery, #expiry-is-silent: subscriptions live on the node they were made on, and end with their connection.
 
 use core::fmt;
 

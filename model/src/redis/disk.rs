@@ -1,6 +1,6 @@
 //! A node dies and restarts: what it finds on its disk, and in which role it starts.
 //!
-//! Source: facts/redis.md, "Pub/sub, memory, durability" and "Replication": without an AOF a node restarts empty, and an
+//! Source: docs/facts/redis.md#durability, #a-master-that-restarts-empty: without an AOF a node restarts empty, and an
 //! empty master wipes its replicas; fsync every second loses about a second, always loses nothing that was answered.
 
 use super::group::{Group, Node, Role};

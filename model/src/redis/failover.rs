@@ -1,6 +1,6 @@
 //! A node dies, a replica is promoted, the others follow it: each a step of its own.
 //!
-//! Source: facts/redis.md, "Failover": one promotion at a time, the rest is reconfigured, clients learn last.
+//! Source: docs/facts/redis.md#sentinel: one promotion at a time, the rest is reconfigured, clients learn last.
 
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
@@ -66,7 +66,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
-    /// and writes wait as well: the old master is a replica at once, and nothing is lost (`FAILOVER`, facts/redis.md).
+    /// and writes wait as well: the old master is a replica at once, and nothing is lost (`FAILOVER`, docs/facts/redis.md#the-failover-command).
     /// Otherwise the old one continues until it is demoted (`SENTINEL FAILOVER`, `REPLICAOF NO ONE`). The other replicas
     /// leave it in both cases.
     ///

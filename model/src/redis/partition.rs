@@ -1,6 +1,6 @@
 //! A node is cut off from the others and is reconnected; and the rule by which a master notices that it is alone.
 //!
-//! Clients reach a node that is cut off: two masters may serve at once (facts/redis.md, "Failover": an old master behind a
+//! Clients reach a node that is cut off: two masters may serve at once (docs/facts/redis.md#a-partitioned-master: an old master behind a
 //! partition keeps serving its clients until min-replicas stops it or it is demoted).
 //!
 //! A cut closes no link: it leaves links half open, and `INFO` and `WAIT` still count them. The time-out that ends them
@@ -81,8 +81,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node_mut(self.group.master).links.close(dead);
     }
 
-    /// What this node answers instead of writing: it checks when a write starts, in scripts too (facts/redis.md,
-    /// "Replication"). `None`: it writes.
+    /// What this node answers instead of writing: it checks when a write starts, in scripts too (docs/facts/redis.md#min-replicas-to-write). `None`: it writes.
     pub(crate) fn refusal(&self, node: u8) -> Option<Reply> {
         if !self.group.node(node).is_master() {
             return Some(Reply::ReadOnly);

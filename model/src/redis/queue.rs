@@ -15,7 +15,7 @@ pub struct Queue<Y: ServerLayout> {
 /// One effect: everything that one script wrote.
 ///
 /// It holds what it leaves at its master: effects are applied in order over the same prefix, so that is the same as the
-/// writes themselves (Redis sends them as one `MULTI … EXEC`, TTLs as absolute times; facts/redis.md).
+/// writes themselves (Redis sends them as one `MULTI … EXEC`, TTLs as absolute times; docs/facts/redis.md#one-script-one-effect, #ttls-on-the-link).
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Effect<Y: ServerLayout> {
     /// What the replica stores once it is applied.

@@ -1,6 +1,6 @@
 //! How a write reaches the replicas: later.
 //!
-//! The reply is sent before any replica has the write; one script is one effect (facts/redis.md, "Replication").
+//! The reply is sent before any replica has the write; one script is one effect (docs/facts/redis.md#asynchronous-replication, #one-script-one-effect).
 
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
@@ -29,7 +29,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let sent = match self.config.cluster.ttls {
             Ttls::Absolute => stored,
-            Ttls::Relative => stored.with_written_ttls(before),
+            Ttls::Relative => stored.with_written_ttls(before, writes),
         };
         self.send(master, sent, writes)
     }
@@ -80,7 +80,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// The key vanishes without a message: evicted because memory is short, or deleted by hand. The master tells its
-    /// replicas, as of any write, and no waiter (facts/redis.md, "Pub/sub, memory, durability").
+    /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
         if !master.is_master() || master.stored.is_free() {
@@ -109,8 +109,12 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     } else {
         told.receipts
     };
-    let keeps_lock = effect.keeps_lock() && !told.is_free() && is_relative;
-    let lock = if keeps_lock { own.lock } else { told.lock };
+    let keeps_lock = effect.keeps_lock() && !told.is_free();
+    let lock = match config.cluster.ttls {
+        Ttls::Relative if keeps_lock => own.lock,
+        Ttls::Relative => told.lock.with_ttl_of(own.lock),
+        Ttls::Absolute => told.lock,
+    };
     *own = Stored { lock, receipts };
 }
 

@@ -1,6 +1,6 @@
 //! `WAIT` on the server side: which replicas have acknowledged what a connection wrote last, and when the answer is given.
 //!
-//! On time-out it answers the smaller number, and the write stays (facts/redis.md, "Replication"). The time-out is shorter
+//! On time-out it answers the smaller number, and the write stays (docs/facts/redis.md#wait). The time-out is shorter
 //! than a tick (Redisson's is a second): the answer may come at any moment, and comes before time passes.
 
 use super::connections::WaitAnswers;

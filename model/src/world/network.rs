@@ -83,7 +83,7 @@ impl<Y: Layout> Context<'_, Y> {
             self.publish(node)?;
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
-        // facts/redisson.md, "Fenced").
+        // docs/facts/redisson.md#fenced-lock).
         let is_known = executed.is_reentry && self.world.thread(holder).believes();
         let is_grant = executed.reply == Reply::Acquired && !is_known;
         let token = if is_grant { self.issue_token() } else { 0 };

@@ -133,7 +133,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::WaitLimitKept => |model, state| model.holds(Property::WaitLimitKept, state),
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
-        // True of each state: stateright looks at no cycles (facts/stateright.md, 1 and 2).
+        // True of each state: stateright looks at no cycles (docs/facts/stateright.md#eventually, #no-fairness).
         Property::WaiterServed => |model, state| model.holds(Property::WaiterServed, state),
         Property::FreedAfterCrash => |model, state| model.holds(Property::FreedAfterCrash, state),
         Property::NoOrphan => |model, state| model.holds(Property::NoOrphan, state),

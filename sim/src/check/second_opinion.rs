@@ -1,4 +1,4 @@
-//! The second opinion: stateright 0.31 over the same model, under the rules of facts/stateright.md.
+//! The second opinion: stateright 0.31 over the same model, under the rules of docs/facts/stateright.md#limits.
 //!
 //! One thread; a property of its own that never fails keeps it going to the last state; traces come from a run of one
 //! property each, because with several pending a discovery is overwritten by a later one (fact 3). What is listed as

@@ -100,7 +100,7 @@ fn parse(text: &str) -> Result<Trace, Fault> {
         return Err(Fault::of(format!("{key} has a control character in it"), UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
-    trace.retrace().map_err(|error| mismatch(&trace, &error))?;
+    trace.retrace().map_err(|error| difference(&trace, &error))?;
     if let About::Counterexample { property, .. } = trace.about {
         proves(&trace, property).map_err(|rejection| Fault::of(rejection.to_string(), SAME_VERSION))?;
     }
@@ -232,7 +232,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn mismatch(trace: &Trace, error: &TraceError) -> Fault {
+fn difference(trace: &Trace, error: &TraceError) -> Fault {
     let what = match *error {
         TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);

@@ -191,8 +191,7 @@ pub const REPAIRS: &[Setting] = &[
         sentence: "a holder whose renewal finds the lock gone is notified",
         entries: &[set("protocol", "missed_renewal", Value::Word("tell-holder"))],
     },
-    // For split networks; for others the reader refuses them. Source: facts/redisson.md,
-    // "Keys, channels, numbers" and "Reentrant lock".
+    // For split networks; for others the reader refuses them. Source: docs/facts/redisson.md#release-receipt, #resending, #renewal-entry.
     Setting {
         name: "receipts",
         sentence: "a release leaves a receipt, and is sent again under the same id (Redisson since 3.52)",

@@ -34,7 +34,7 @@ pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<
         resend: resend.or(of_profile.resend)?,
         retry_attempts,
         request_id: request_id.or(of_profile.request_id)?,
-        // The client's whole retry time (facts/redisson.md, "receipt TTL").
+        // The client's whole retry time (docs/facts/redisson.md#receipt-ttl).
         receipt: receipt.or(answer_within.saturating_mul(retry_attempts).min(MAX_TICKS))?,
         registration: registration.or(of_profile.registration)?,
         interrupted_acquire: interrupted.or(of_profile.interrupted_acquire)?,

@@ -122,12 +122,12 @@ impl RequestsInFlight {
         translator: &Translator,
         testbed: &mut Testbed,
     ) -> Result<(), Error> {
-        let is_timeout = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
+        let is_time_over = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
         let after = &step.step.state;
         for (key, request) in self.requests.iter_mut().filter(|(_, request)| request.waits()) {
             let answered = state_of(after, *key).filter(|_| is_counted(after, *key));
             if let Some((state, reply)) = answered.and_then(|state| Some((state, state.answer?))) {
-                let redis = wait_answer(request, &state.node, is_timeout, testbed)?;
+                let redis = wait_answer(request, &state.node, is_time_over, testbed)?;
                 testbed.findings.note(|| format!("{}: WAIT → {redis}", state.node));
                 let words = translator.reply_words(reply);
                 testbed.findings.compare(step.place(), || "reply to WAIT".to_owned(), &words, &redis);
@@ -181,13 +181,13 @@ impl RequestsInFlight {
 fn wait_answer(
     request: &mut HeldRequest,
     node: &str,
-    is_timeout: bool,
+    is_time_over: bool,
     testbed: &mut Testbed,
 ) -> Result<String, Error> {
     let servers = &mut testbed.servers;
     let node = servers.index_of(node);
     servers.wait_acknowledged(node)?;
-    if is_timeout {
+    if is_time_over {
         end_wait(servers, node, request.connection_id)?;
     } else if is_blocked_in_wait(servers, node, request.connection_id)? {
         request.drop_wait();
