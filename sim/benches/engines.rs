@@ -1,7 +1,7 @@
 //! How fast the engines are, and how much memory they take: `make bench`.
 //!
 //! Every run is a process of its own, so that none inherits another's memory, and the runs of one size take turns, so
-//! that what else the machine does befalls all of them. Told are medians, and ratios of them.
+//! that whatever else the machine does affects all of them. The page shows medians, and ratios of medians.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,8 +20,10 @@ use lockstep_sim::render::words::thousands;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use serde::{Deserialize, Serialize};
 
-/// The scenario that is grown: it has no fault, one node, and many ways to interleave four threads.
-const SCENARIO: &str = "two-threads-one-is-woken";
+/// The scenario of the narrow worlds: it has no fault, one node, and many ways to interleave four threads.
+const NARROW: &str = "two-threads-one-is-woken";
+/// The scenario of the wide world: three clients and two replicas make layers wide, and with them what waits in memory.
+const WIDE: &str = "failover-to-the-wrong-replica";
 /// Scenarios whose liveness pass is measured: large ones, of different kinds.
 const PROMISES: [&str; 4] =
     ["two-threads-one-is-woken", "third-client-is-woken", "failover-while-waiting", "newcomers-starve-a-waiter"];
@@ -52,27 +54,32 @@ enum Size {
     Small,
     Medium,
     Large,
+    Wide,
 }
 
 impl Size {
-    const ALL: [Self; 3] = [Self::Small, Self::Medium, Self::Large];
+    const ALL: [Self; 4] = [Self::Small, Self::Medium, Self::Large, Self::Wide];
 
-    /// The scenario, with so many acquires for each client.
+    /// The scenario, with this many acquires for each client; the wide one with a third client.
     fn config(self) -> Config {
-        let mut config = builtin(SCENARIO).config;
+        let mut config = builtin(if self == Self::Wide { WIDE } else { NARROW }).config;
         config.clients.acquires = match self {
-            Self::Small => Some(2),
+            Self::Small | Self::Wide => Some(2),
             Self::Medium => Some(3),
             Self::Large => None,
         };
+        if self == Self::Wide {
+            config.clients.count = 3;
+        }
         config
     }
 
     fn words(self) -> &'static str {
         match self {
-            Self::Small => "2",
-            Self::Medium => "3",
-            Self::Large => "unlimited",
+            Self::Small => "2 acquires",
+            Self::Medium => "3 acquires",
+            Self::Large => "unlimited acquires",
+            Self::Wide => "wide: 3 clients, 2 acquires, 2 replicas",
         }
     }
 }
@@ -159,7 +166,7 @@ fn measure(size: Size, repeat: usize) -> Vec<Measured> {
             }
             let measured = in_a_process(Job { size, runner });
             eprintln!(
-                "{turn}/{repeat}  acquires {:9}  {:24}  {:7.2} s",
+                "{turn}/{repeat}  {:40}  {:24}  {:7.2} s",
                 size.words(),
                 runner.words(),
                 measured.seconds
@@ -238,9 +245,10 @@ fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))]
         "# How fast\n\n\
          Made by `make bench`: every run a process of its own, in turns, {repeat} of each; medians. Times are of this \
          machine and of no other; ratios travel better.\n\n{}\n\
-         The scenario is `{SCENARIO}` with 2, 3, and unlimited acquires a client. Every engine looks at the same \
-         properties in every state; stateright is given the model without anything that watches it. Its depth-first \
-         search is left out at the largest size: it did not end when it was tried.\n",
+         The narrow worlds are of `{NARROW}` with 2, 3, and unlimited acquires per client; the wide one is of \
+         `{WIDE}` with a third client. Every engine checks the same properties in every state; stateright gets the \
+         model without anything that observes it. Its depth-first search is left out at the largest size: it did not \
+         end when it was tried.\n",
         machine()
     );
     for (size, runs) in measured {
@@ -248,7 +256,7 @@ fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))]
         assert!(runs.iter().all(|run| run.states == states), "the engines count the same states");
         write!(
             page,
-            "\n## {} distinct states, {} generated ({} acquires; {} bytes a state)\n\n{}",
+            "\n## {} distinct states, {} generated ({}; {} bytes a state)\n\n{}",
             thousands(states),
             thousands(generated),
             size.words(),

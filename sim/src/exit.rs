@@ -1,4 +1,4 @@
-//! The exit codes, and which of several wins.
+//! The exit codes, and which of several takes precedence.
 
 use std::process::ExitCode;
 
@@ -8,7 +8,7 @@ pub enum Exit {
     /// All as declared.
     #[default]
     AsDeclared,
-    /// A limit fired before everything was known.
+    /// A limit ended the run before everything was known.
     Inconclusive,
     /// Some verdict is not as declared.
     NotAsDeclared,
@@ -18,7 +18,7 @@ pub enum Exit {
     Environment,
     /// A defect of our own.
     Internal,
-    /// A wrong command line or a bad file: nothing was looked at.
+    /// A wrong command line or a bad file: nothing was checked.
     Usage,
     /// Ctrl-C.
     Interrupted,
@@ -58,12 +58,12 @@ impl Exit {
             Self::NotAsDeclared => {
                 "some verdict is not as declared: a property broke that should hold, or a declared violation was not found"
             }
-            Self::Usage => "the command line or a file is wrong: nothing was looked at",
-            Self::Inconclusive => "a limit (--max-states, --timeout) fired before everything was known",
-            Self::Diverged => "real Redis did something else than the model says",
-            Self::Environment => "something around us is missing: no server, a wrong version, a disk that is full",
+            Self::Usage => "the command line or a file is wrong; nothing was checked",
+            Self::Inconclusive => "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known",
+            Self::Diverged => "real Redis did something other than the model says",
+            Self::Environment => "something in the environment is missing or unusable: no server, a wrong version, a full disk",
             Self::Internal => "a defect of lockstep itself: two engines differ, or a witness was rejected",
-            Self::Interrupted => "it was interrupted (Ctrl-C); what was known by then was printed",
+            Self::Interrupted => "interrupted (Ctrl-C); what was known by then was printed",
         }
     }
 

@@ -163,7 +163,7 @@ impl Code {
             }
             Self::NotAClaim => {
                 "A scenario declares what is true of its world: holds, violated, or vacuous. Inconclusive means that \
-                 a limit fired before anything was known; that is a result of a run and never a claim. A world too \
+                 a limit ended the run before anything was known; that is a result of a run and never a claim. A world too \
                  big to exhaust needs smaller bounds."
             }
             Self::Unreadable => "The file or folder could not be read; the message is the operating system's.",
