@@ -165,12 +165,7 @@ fn measure(size: Size, repeat: usize) -> Vec<Measured> {
                 continue;
             }
             let measured = in_a_process(Job { size, runner });
-            eprintln!(
-                "{turn}/{repeat}  {:40}  {:24}  {:7.2} s",
-                size.words(),
-                runner.words(),
-                measured.seconds
-            );
+            eprintln!("{turn}/{repeat}  {:40}  {:24}  {:7.2} s", size.words(), runner.words(), measured.seconds);
             runs.push(measured);
         }
     }

@@ -59,9 +59,13 @@ impl Exit {
                 "some verdict is not as declared: a property broke that should hold, or a declared violation was not found"
             }
             Self::Usage => "the command line or a file is wrong; nothing was checked",
-            Self::Inconclusive => "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known",
+            Self::Inconclusive => {
+                "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known"
+            }
             Self::Diverged => "real Redis did something other than the model says",
-            Self::Environment => "something in the environment is missing or unusable: no server, a wrong version, a full disk",
+            Self::Environment => {
+                "something in the environment is missing or unusable: no server, a wrong version, a full disk"
+            }
             Self::Internal => "a defect of lockstep itself: two engines differ, or a witness was rejected",
             Self::Interrupted => "interrupted (Ctrl-C); what was known by then was printed",
         }

@@ -5,7 +5,11 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
+use std::iter;
+use std::sync::OnceLock;
 
+use lockstep_model::LockKind;
+use lockstep_model::locks::Facts;
 use lockstep_sim::scenario::{KEYS, Scenario, ScenarioError, TABLES};
 use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
@@ -48,8 +52,26 @@ impl Said {
         self.is("mode", "\"split\"")
     }
 
+    /// What the kind of lock has; every scenario says its lock first.
+    fn lock(&self) -> &'static Facts {
+        let word = self.0.get("lock").expect("a scenario has a lock").trim_matches('"');
+        LockKind::ALL.iter().find(|kind| kind.name() == word).expect("a kind of lock").facts()
+    }
+
     fn publishes(&self) -> bool {
-        self.is("lock", "\"reentrant\"")
+        self.lock().publishes()
+    }
+
+    fn reenters(&self) -> bool {
+        self.lock().reentry.is_there()
+    }
+
+    fn can_be_forced(&self) -> bool {
+        self.lock().force.is_there()
+    }
+
+    fn can_leave_receipts(&self) -> bool {
+        self.lock().receipts.is_there()
     }
 
     fn waits(&self) -> bool {
@@ -58,7 +80,7 @@ impl Said {
 
     fn has_receipts(&self) -> bool {
         let of_profile = !self.is("profile", "\"redisson-3.15\"");
-        self.publishes() && (self.is("receipts", "true") || !self.has("receipts") && of_profile)
+        self.can_leave_receipts() && (self.is("receipts", "true") || !self.has("receipts") && of_profile)
     }
 
     fn waits_for_all(&self) -> bool {
@@ -83,15 +105,16 @@ const BUDGET: &[&str] = &["1", "1", "2"];
 /// Every key, each after those that it needs.
 const ROWS: &[Row] = &[
     always("story", &["\"A world that nobody thought of.\""]),
-    always("lock", &["\"reentrant\"", "\"reentrant\"", "\"reentrant\"", "\"plain\""]),
+    // The words are those of the kinds: see `lock_words`.
+    always("lock", &[]),
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 60, |_| true),
     // Who asks, and how long.
-    always("count", &["1", "2", "2", "2", "2", "3"]),
+    always("count", &["1", "2", "2", "2", "2", "3", "4"]),
     row("threads", &["1", "2", "2", "2"], 20, |_| true),
-    row("max_holds", &["1", "2", "2", "3"], 30, Said::publishes),
+    row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
     row("roles", &["\"reader\""], 1, |_| true),
@@ -135,7 +158,7 @@ const ROWS: &[Row] = &[
     row("lose_reply", BUDGET, 25, Said::is_split),
     row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),
     row("foreign_release", BUDGET, 12, |_| true),
-    row("force_release", BUDGET, 12, Said::publishes),
+    row("force_release", BUDGET, 12, Said::can_be_forced),
     row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
     row("vanish_key", BUDGET, 8, |_| true),
     row("clock_jump", BUDGET, 8, |_| true),
@@ -146,7 +169,7 @@ const ROWS: &[Row] = &[
     row("fenced", FLAG, 30, |_| true),
     row("strong", FLAG, 5, |_| true),
     // In which dialect they speak.
-    row("receipts", FLAG, 25, |said| said.publishes() || !said.is_split()),
+    row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),
     row("resend", &["\"none\""], 10, |_| true),
     row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
     row("retry_attempts", TICKS, 40, |said| said.has("resend") && !said.is("resend", "\"none\"")),
@@ -188,13 +211,23 @@ fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
     let drawn = |row: &Row| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
-        let value = select(row.values);
+        let value = select(if row.key == "lock" { lock_words().to_vec() } else { row.values.to_vec() });
         match often {
             100 => value.prop_map(Some).boxed(),
             _ => weighted(Probability::new(f64::from(often) / 100.0), value).boxed(),
         }
     };
     ROWS.iter().map(drawn).collect()
+}
+
+/// Every kind of lock as a scenario says it; those whose waiters sleep three times as often, for they have more rules.
+fn lock_words() -> &'static [&'static str] {
+    static WORDS: OnceLock<Vec<&'static str>> = OnceLock::new();
+    WORDS.get_or_init(|| {
+        let word = |kind: &LockKind| -> &'static str { format!("\"{}\"", kind.name()).leak() };
+        let often = |kind: &LockKind| if kind.facts().publishes() { 3 } else { 1 };
+        LockKind::ALL.iter().flat_map(|kind| iter::repeat_n(word(kind), often(kind))).collect()
+    })
 }
 
 fn text(values: &[Option<&'static str>], is_careless: bool) -> String {
