@@ -3,7 +3,8 @@
 //! [`step`] answers `None` when the action cannot happen in this world: the guard stands where the effect stands, in the file
 //! of the rule. A busy lock is a reply, not a refusal.
 
-use crate::action::Action;
+use crate::action::{Action, Party};
+use crate::config::faults::Fault;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
 use crate::notes::{Breach, Breaches, Happening, Happenings, Notes};
@@ -135,13 +136,23 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     if after.group().nodes.as_ref().iter().filter(|node| node.is_master()).count() > 1 {
         notes.happened(Happening::TwoMasters);
     }
-    let is_risky = match action {
-        Action::CrashNode { node } | Action::CutLink { node } | Action::VanishKey { node } => {
-            node == before.group().master
-        }
-        Action::HandOver { .. } => true,
-        _ => false,
-    };
+    let is_at_master = action.party() == Party::Node(before.group().master);
+    let is_risky = action.kind().fault().is_some_and(|fault| match fault {
+        Fault::CrashNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        Fault::HandOver => true,
+        Fault::CrashClient
+        | Fault::CrashThread
+        | Fault::PauseClient
+        | Fault::LoseMessage
+        | Fault::ForeignRelease
+        | Fault::ForceRelease
+        | Fault::RestartNode
+        | Fault::LoseRequest
+        | Fault::LoseReply
+        | Fault::Interrupt
+        | Fault::ClockJump
+        | Fault::ClientClockJump => false,
+    });
     if is_risky && before.acting_master().is_some_and(|master| !master.stored.is_free()) {
         notes.happened(Happening::GrantAtRisk);
     }

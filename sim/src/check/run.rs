@@ -66,7 +66,9 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
     let liveness = match search.stopped {
         None if !promises.is_empty() => {
             let threads = how.native.threads;
-            Some(liveness::look(config, &promises, Whom::OneClient, threads, limits, started))
+            // What can happen to one client can happen to each, if they are alike.
+            let whom = if config.clients_are_alike() { Whom::OneClient } else { Whom::Everybody };
+            Some(liveness::look(config, &promises, whom, threads, limits, started))
         }
         _ => None,
     };
