@@ -1,5 +1,5 @@
-//! Puts into the binary what it carries: the scenarios, and the clock that replay preloads into servers, which is a
-//! shared library of its own.
+//! Prepares what the binary embeds: the scenarios, and the clock that replay preloads into servers, which is a separate
+//! shared library.
 
 use std::path::Path;
 use std::process::Command;
@@ -19,13 +19,13 @@ fn main() {
     if linux && matches!(variable("CARGO_CFG_TARGET_ARCH").as_str(), "x86_64" | "aarch64") {
         compile(&library);
     } else {
-        // An empty library builds everywhere; `replay::ClockLibrary` says why it cannot be used.
+        // An empty library builds on every platform; `replay::ClockLibrary` reports why it cannot be used.
         fs::write(&library, []).expect("OUT_DIR is writable");
     }
 }
 
-/// Asks rustc itself: cargo cannot make a library that its own crate embeds. A fixed optimisation
-/// level, since a panic branch of an unoptimised build would need an unwinder that is not there.
+/// Calls rustc directly, because cargo cannot build a library that its own crate embeds. The optimisation level is
+/// fixed, since a panic branch of an unoptimised build would need an unwinder that is not available.
 fn compile(library: &Path) {
     let mut rustc = Command::new(variable("RUSTC"));
     rustc

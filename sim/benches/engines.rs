@@ -1,7 +1,7 @@
-//! How fast the engines are, and how much memory they take: `make bench`.
+//! Measures the speed and the peak memory of the engines: `make bench`.
 //!
-//! Every run is a process of its own, so that none inherits another's memory, and the runs of one size take turns, so
-//! that whatever else the machine does affects all of them. The page shows medians, and ratios of medians.
+//! Every run is a separate process, so that none inherits another's memory. The runs of one size alternate, so that
+//! other load on the machine affects all of them. The page shows medians, and ratios of medians.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -20,14 +20,14 @@ use lockstep_sim::render::words::thousands;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 use serde::{Deserialize, Serialize};
 
-/// The scenario of the narrow worlds: it has no fault, one node, and many ways to interleave four threads.
+/// The scenario of the narrow worlds: it has no faults, one node, and many ways to interleave four threads.
 const NARROW: &str = "two-threads-one-is-woken";
-/// The scenario of the wide world: three clients and two replicas make layers wide, and with them what waits in memory.
+/// The scenario of the wide world: three clients and two replicas make the layers wide, so many states wait in memory.
 const WIDE: &str = "failover-to-the-wrong-replica";
 /// Scenarios whose liveness pass is measured: large ones, of different kinds.
 const PROMISES: [&str; 4] =
     ["two-threads-one-is-woken", "third-client-is-woken", "failover-while-waiting", "newcomers-starve-a-waiter"];
-/// The page that is written.
+/// The page that this benchmark writes.
 const PAGE: &str = "reports/performance.md";
 
 #[derive(Parser)]
@@ -35,16 +35,16 @@ struct Asked {
     /// How often each run is repeated.
     #[arg(long, default_value_t = 5)]
     repeat: usize,
-    /// Only these sizes.
+    /// Run only these sizes.
     #[arg(long, value_enum)]
     size: Vec<Size>,
     /// Write the page.
     #[arg(long)]
     write: bool,
-    /// Do one run and answer in JSON: what this program asks of itself.
+    /// Do one run and answer in JSON: used by this program to start itself.
     #[arg(long, hide = true)]
     run: Option<String>,
-    /// What `cargo bench` adds.
+    /// The flag that `cargo bench` adds.
     #[arg(long, hide = true)]
     bench: bool,
 }
@@ -60,7 +60,7 @@ enum Size {
 impl Size {
     const ALL: [Self; 4] = [Self::Small, Self::Medium, Self::Large, Self::Wide];
 
-    /// The scenario, with this many acquires for each client; the wide one with a third client.
+    /// The scenario, with this many acquires for each client; the wide world has a third client.
     fn config(self) -> Config {
         let mut config = builtin(if self == Self::Wide { WIDE } else { NARROW }).config;
         config.clients.acquires = match self {
@@ -84,7 +84,7 @@ impl Size {
     }
 }
 
-/// Who runs.
+/// The engine that runs, and how.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 enum Runner {
     Native { threads: usize },
@@ -117,20 +117,20 @@ impl Runner {
     }
 }
 
-/// One run, asked for in one word of JSON.
+/// One run, requested as one JSON argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Job {
     size: Size,
     runner: Runner,
 }
 
-/// What it came to.
+/// The result of one run.
 #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 struct Measured {
     states: u64,
     generated: u64,
     seconds: f64,
-    /// What the process came to use at most, less what it used before.
+    /// Peak memory of the process, less what it used before the run.
     peak_bytes: u64,
 }
 
@@ -155,12 +155,12 @@ fn main() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// The medians of one size, a line each of [`Runner::ALL`].
+/// The medians of one size, one for each of [`Runner::ALL`].
 fn measure(size: Size, repeat: usize) -> Vec<Measured> {
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); Runner::ALL.len()];
     for turn in 1..=repeat {
         for (runner, runs) in Runner::ALL.into_iter().zip(&mut runs) {
-            // stateright's DFS did not get through the large size when it was tried.
+            // stateright's DFS did not finish the large size when it was tried.
             if size == Size::Large && matches!(runner, Runner::Stateright { order: Depth::First, .. }) {
                 continue;
             }
@@ -223,7 +223,7 @@ impl InLayout for Race {
     }
 }
 
-/// Seconds of the safety search and of the liveness pass, medians, and how many states there are.
+/// Median seconds of the safety search and of the liveness pass, and the number of states.
 fn liveness(name: &str, repeat: usize) -> (u64, f64, f64) {
     let scenario = builtin(name);
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -308,7 +308,7 @@ fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))]
     page
 }
 
-/// A table in Markdown that can also be read as it is: names to the left, numbers to the right.
+/// A Markdown table that is also readable as plain text: names left-aligned, numbers right-aligned.
 fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     let mut table = Table::new();
     table.load_style(presets::ASCII_MARKDOWN).set_header(head.iter().copied());
@@ -331,7 +331,7 @@ impl InLayout for Bytes {
     }
 }
 
-/// What this runs on, as far as it matters.
+/// The machine that the benchmark runs on, as far as it matters.
 fn machine() -> String {
     let field = |file: &str, name: &str| {
         let text = fs::read_to_string(file).unwrap_or_default();
@@ -348,7 +348,7 @@ fn machine() -> String {
     )
 }
 
-/// The most memory this process ever had, bytes.
+/// The peak memory of this process, bytes.
 fn most_bytes() -> u64 {
     let status = fs::read_to_string("/proc/self/status").expect("Linux tells");
     let line = status.lines().find(|line| line.starts_with("VmHWM")).expect("of a running process");
@@ -373,7 +373,7 @@ fn plural(count: usize) -> &'static str {
     if count == 1 { "" } else { "s" }
 }
 
-/// `1.23 M`.
+/// Formats a number as `1.23 M`.
 #[expect(clippy::cast_precision_loss, reason = "three digits are told")]
 fn rate(count: u64, seconds: f64) -> String {
     format!("{:.2} M", count as f64 / seconds / 1e6)

@@ -25,7 +25,7 @@ pub fn embed() {
     fs::write(&generated, list).expect("the build's own folder can be written");
 }
 
-/// A kind that exists only under a feature of this crate names it in a file beside its scenarios.
+/// Whether the kind is enabled: a kind that needs a feature of this crate names it in a file beside its scenarios.
 fn is_enabled(kind: &Path) -> bool {
     let Ok(feature) = fs::read_to_string(kind.join("feature")) else { return true };
     env::var_os(format!("CARGO_FEATURE_{}", feature.trim().to_uppercase())).is_some()

@@ -1,14 +1,13 @@
-//! The clock a server under replay sees: preloaded into it, moved only by the harness.
+//! The clock that a server under replay sees: preloaded into the server, and moved only by the harness.
 //!
-//! `sim/build.rs` compiles this file to a shared library of its own; `sim/src/replay/clock.rs` carries
-//! that library and writes the file read here. It answers `clock_gettime` for the wall clock,
-//! `gettimeofday` and `time` from the 8 bytes (milliseconds since 1970) of the file that
-//! `LOCKSTEP_CLOCK` names. Every other clock goes to the kernel: Redis drives its event loop by the
-//! monotonic clock, and a loop that stood still would never run.
+//! `sim/build.rs` compiles this file to a separate shared library; `sim/src/replay/clock.rs` embeds that library and
+//! writes the file that is read here. The library answers `clock_gettime` for the wall clock, `gettimeofday` and `time`
+//! from the 8 bytes (milliseconds since 1970) of the file that `LOCKSTEP_CLOCK` names. Every other clock is left to the
+//! kernel: Redis drives its event loop by the monotonic clock, and with a frozen clock the loop would never run.
 //!
-//! Nothing here allocates or asks libc for the time. The server's allocator reads the clock while it
-//! initialises itself, so an allocation would come back here and hang (that is what Debian's
-//! `faketime` does). For the same reason there is no initialiser: the file is mapped on first use.
+//! Nothing here allocates or calls libc for the time. The server's allocator reads the clock while it initialises
+//! itself, so an allocation would call this code again and hang (as Debian's `faketime` does). For the same reason
+//! there is no initialiser: the file is mapped on first use.
 
 #![no_std]
 #![expect(
@@ -57,7 +56,7 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c
         && !answer.is_null()
         && let Some(ms) = frozen_ms()
     {
-        // SAFETY: not null, and writable by the caller's promise.
+        // SAFETY: not null, and the caller guarantees that it is writable.
         unsafe {
             answer.write(Timespec { seconds: ms.div_euclid(1000), nanoseconds: ms.rem_euclid(1000) * 1_000_000 });
         }
@@ -79,7 +78,7 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn gettimeofday(answer: *mut Timeval, zone: *mut [c_int; 2]) -> c_int {
     if !zone.is_null() {
-        // SAFETY: not null, and writable by the caller's promise. Linux answers an empty zone too.
+        // SAFETY: not null, and the caller guarantees that it is writable. Linux also fills in an empty zone.
         unsafe { zone.write([0, 0]) };
     }
     if answer.is_null() {
@@ -88,7 +87,7 @@ pub unsafe extern "C" fn gettimeofday(answer: *mut Timeval, zone: *mut [c_int; 2
     let mut now = Timespec { seconds: 0, nanoseconds: 0 };
     // SAFETY: `now` is writable.
     let status = unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
-    // SAFETY: not null, and writable by the caller's promise.
+    // SAFETY: not null, and the caller guarantees that it is writable.
     unsafe { answer.write(Timeval { seconds: now.seconds, microseconds: now.nanoseconds / 1000 }) };
     status
 }
@@ -102,7 +101,7 @@ pub unsafe extern "C" fn time(answer: *mut i64) -> i64 {
     // SAFETY: `now` is writable.
     unsafe { clock_gettime(CLOCK_REALTIME, &raw mut now) };
     if !answer.is_null() {
-        // SAFETY: not null, and writable by the caller's promise.
+        // SAFETY: not null, and the caller guarantees that it is writable.
         unsafe { answer.write(now.seconds) };
     }
     now.seconds
@@ -116,15 +115,15 @@ unsafe extern "C" {
 
 static CLOCK: AtomicPtr<AtomicI64> = AtomicPtr::new(ptr::null_mut());
 
-/// None when there is no clock to read: the harness asks the server for its time and refuses it then.
+/// `None` when there is no clock to read: the harness checks the server's time and then rejects the server.
 fn frozen_ms() -> Option<i64> {
     let mut clock = CLOCK.load(Ordering::Acquire);
     if clock.is_null() {
         clock = map_clock()?;
-        // Two threads may both come here; both mappings show the same file.
+        // Two threads may both get here; both mappings show the same file.
         CLOCK.store(clock, Ordering::Release);
     }
-    // SAFETY: a page-aligned mapping of the file, never unmapped, written only in whole by the harness.
+    // SAFETY: a page-aligned mapping of the file, never unmapped; the harness only writes it as a whole.
     Some(unsafe { (*clock).load(Ordering::Acquire) })
 }
 
@@ -134,7 +133,7 @@ fn map_clock() -> Option<*mut AtomicI64> {
     const PROT_READ: usize = 1;
     const MAP_SHARED: usize = 1;
 
-    // SAFETY: a string with its closing zero. Null before libc is ready: then asked again next time.
+    // SAFETY: a zero-terminated string. The result is null before libc is ready; the next call tries again.
     let path = unsafe { getenv(c"LOCKSTEP_CLOCK".as_ptr()) };
     if path.is_null() {
         return None;

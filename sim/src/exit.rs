@@ -1,22 +1,22 @@
-//! The exit codes, and which of several takes precedence.
+//! The exit codes, and which one takes precedence if several apply.
 
 use std::process::ExitCode;
 
-/// How the command ended. In order: a later one is worse, and the worst wins.
+/// How the command ended. The variants are in order of severity: the worst one wins.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Exit {
-    /// All as declared.
+    /// All verdicts are as declared.
     #[default]
     AsDeclared,
     /// A limit ended the run before everything was known.
     Inconclusive,
-    /// Some verdict is not as declared.
+    /// A verdict is not as declared.
     NotAsDeclared,
-    /// Model and real Redis differ.
+    /// The model and real Redis differ.
     Diverged,
-    /// No server, a wrong version, a disk that is full.
+    /// No server, a wrong version, or a full disk.
     Environment,
-    /// A defect of our own.
+    /// A defect of Lockstep itself.
     Internal,
     /// A wrong command line or a bad file: nothing was checked.
     Usage,
@@ -25,7 +25,7 @@ pub enum Exit {
 }
 
 impl Exit {
-    /// Every one, in the order of their codes.
+    /// All of them, in the order of their codes.
     pub const ALL: [Self; 8] = [
         Self::AsDeclared,
         Self::NotAsDeclared,
@@ -37,7 +37,7 @@ impl Exit {
         Self::Interrupted,
     ];
 
-    /// The number the shell sees.
+    /// The number that the shell sees.
     pub const fn code(self) -> u8 {
         match self {
             Self::AsDeclared => 0,
@@ -51,7 +51,7 @@ impl Exit {
         }
     }
 
-    /// What it says.
+    /// The meaning of the code.
     pub const fn meaning(self) -> &'static str {
         match self {
             Self::AsDeclared => "every verdict is as declared, and real Redis agrees where it was asked",

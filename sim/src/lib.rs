@@ -1,8 +1,8 @@
-//! Runs: checks the model exhaustively, and replays it on real Redis.
+//! Checks the model exhaustively, and replays it on real Redis.
 //!
-//! [`scenario`] reads what to look at, [`check`] looks at every state, [`frontier`] asks which faults break what,
-//! [`explore`] shows them in a browser, [`replay`] and
-//! [`fuzz`] ask real servers, [`render`] shows what was found, and [`cli`] is the `lockstep` command over all of them.
+//! [`scenario`] reads what to check, [`check`] visits every state, [`frontier`] finds which faults break which
+//! property, [`explore`] shows the states in a browser, [`replay`] and [`fuzz`] compare with real servers, [`render`]
+//! shows the results, and [`cli`] is the `lockstep` command over all of them.
 
 pub mod check;
 pub mod cli;

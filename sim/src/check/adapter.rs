@@ -1,7 +1,7 @@
-//! The model, as stateright wants it. The second opinion searches it; the Explorer shows it.
+//! The model in the form that stateright expects. The second opinion searches it; the Explorer shows it.
 //!
-//! Nothing of a rule is here. What is listed as an action is always possible (a refused one would spoil stateright's
-//! paths), in the one order of [`Action::all`], because those paths are indices into the list.
+//! No rule is implemented here. Every listed action is possible (an impossible one would spoil stateright's paths), and
+//! the actions are listed in the fixed order of [`Action::all`], because those paths are indices into the list.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,8 @@ use stateright::Model;
 
 use super::coverage::{Coverage, Kinds};
 
-/// The name of a property of no scenario: it never fails, and so keeps stateright going to the last state.
+/// The name of a property that no scenario declares: it never fails, and so keeps stateright searching to the last
+/// state.
 pub(crate) const GO_ON: &str = "every state is looked at";
 
 /// The model of one scenario.
@@ -19,21 +20,21 @@ pub(crate) struct Adapter<Y: Layout> {
     config: Config,
     prefilter: Prefilter<Y>,
     asked: Asked,
-    /// `None`: nobody looks but stateright itself, and it need not wait for anybody.
+    /// `None`: only stateright observes the search, so it needs no locking.
     watch: Option<Arc<Watch>>,
 }
 
-/// Which properties a run looks at.
+/// Which properties a run checks.
 #[derive(Clone, Copy)]
 pub(crate) enum Asked {
     All,
     One(Property),
 }
 
-/// What stateright does not tell.
+/// What stateright does not report.
 pub(crate) struct Watch {
     coverage: Mutex<Coverage>,
-    /// Set from outside: no more successors.
+    /// Set from outside to stop the search: no more successors are generated.
     pub(crate) must_stop: AtomicBool,
 }
 
@@ -52,7 +53,7 @@ impl<Y: Layout> Adapter<Y> {
         Self { watch: Some(watch), ..Self::unwatched(config, asked) }
     }
 
-    /// As fast as it can be: for who measures.
+    /// As fast as possible: for benchmarks.
     pub(crate) fn unwatched(config: &Config, asked: Asked) -> Self {
         Self { config: *config, prefilter: Prefilter::new(config), asked, watch: None }
     }
@@ -71,7 +72,7 @@ impl<Y: Layout> Model for Adapter<Y> {
             return;
         }
         let is_possible = |action: Action| step(&self.config, world, action).is_some();
-        // A second opinion does without the prefilter that the native engine begins with: it might be what is wrong.
+        // A second opinion does not use the native engine's prefilter, because the prefilter itself might be wrong.
         if let Some(watch) = &self.watch {
             actions.extend(self.prefilter.actions().iter().filter(|action| is_possible(**action)));
             let mut kinds = Kinds::default();
@@ -108,9 +109,9 @@ impl<Y: Layout> Model for Adapter<Y> {
     }
 }
 
-/// A model of stateright's that can look at our properties.
+/// A stateright model that can evaluate our properties.
 pub(crate) trait Looks: Model {
-    /// Whether it is so in that state.
+    /// Whether the property holds in that state.
     fn holds(&self, property: Property, state: &Self::State) -> bool;
 }
 
@@ -133,7 +134,8 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::WaitLimitKept => |model, state| model.holds(Property::WaitLimitKept, state),
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
-        // True of each state: stateright looks at no cycles (docs/facts/stateright.md#eventually, #no-fairness).
+        // Evaluated for each state: stateright does not examine cycles (docs/facts/stateright.md#eventually,
+        // #no-fairness).
         Property::WaiterServed => |model, state| model.holds(Property::WaiterServed, state),
         Property::FreedAfterCrash => |model, state| model.holds(Property::FreedAfterCrash, state),
         Property::NoOrphan => |model, state| model.holds(Property::NoOrphan, state),

@@ -1,6 +1,6 @@
-//! What a run reached, and what it did not.
+//! What a run reached, and what it did not reach.
 //!
-//! In the hot path a step costs one count, of its kind and its answer, and a state one word of bits. Everything else is
+//! In the hot path a step costs one counter update, by kind and reply, and a state one word of bits. Everything else is
 //! computed from these when the run is over.
 
 use lockstep_model::Happening;
@@ -8,12 +8,12 @@ use lockstep_model::config::{Fault, Faults};
 use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
-/// Kinds of action, a bit each: what can happen in one state.
+/// A set of action kinds, one bit each: what can happen in one state.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Kinds(u64);
 
 impl Kinds {
-    /// Puts one in.
+    /// Adds a kind.
     pub(crate) const fn insert(&mut self, kind: ActionKind) {
         const { assert!(ActionKind::ALL.len() <= u64::BITS as usize, "a bit each") };
         self.0 |= 1 << kind as u8;
@@ -23,30 +23,29 @@ impl Kinds {
 /// What a run reached.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Coverage {
-    /// How often an action of each kind was taken and answered so, in the order of [`ActionKind::ALL`] and
-    /// [`ReplyKind::ALL`].
+    /// How often an action of each kind got each reply, in the order of [`ActionKind::ALL`] and [`ReplyKind::ALL`].
     pub answers: [[u64; ReplyKind::ALL.len()]; ActionKind::ALL.len()],
     /// In how many states an action of each kind can happen.
     pub enabled: [u64; ActionKind::ALL.len()],
     /// Everything that happened in any step.
     pub happenings: Happenings,
-    /// For each fault, the least that was left of its budget in any state.
+    /// For each fault, the smallest remaining budget in any state.
     pub least_left: Faults,
 }
 
 impl Coverage {
-    /// Nothing seen yet.
+    /// Empty coverage.
     pub fn none(config: &Config) -> Self {
         Self { answers: [[0; _]; _], enabled: [0; _], happenings: Happenings::NONE, least_left: config.faults }
     }
 
-    /// Notes a step: the one count that is made for each.
+    /// Records a step: the only counter that is updated for each step.
     pub(super) fn note(&mut self, kind: ActionKind, reply: Reply, happenings: Happenings) {
         self.answers[kind as usize][reply.kind() as usize] += 1;
         self.happenings = self.happenings.and(happenings);
     }
 
-    /// What somebody else saw.
+    /// Adds the coverage of another thread or run.
     pub(super) fn add(&mut self, other: &Self) {
         for (mine, theirs) in self.answers.as_flattened_mut().iter_mut().zip(other.answers.as_flattened()) {
             *mine += theirs;
@@ -58,12 +57,12 @@ impl Coverage {
         self.note_left(other.least_left);
     }
 
-    /// Notes what a state has left of the budgets.
+    /// Records the remaining budgets of a state.
     pub(super) fn note_left(&mut self, left: Faults) {
         self.least_left = self.least_left.least(left);
     }
 
-    /// What the scenario allows and the run never did, in words.
+    /// What the scenario allows but the run never did, in words.
     pub(super) fn unreached(&self, config: &Config) -> Vec<String> {
         let never = ActionKind::ALL
             .into_iter()
@@ -76,7 +75,7 @@ impl Coverage {
         never.chain(unspent).collect()
     }
 
-    /// The budgets that are never spent to the end, and what is always left of them.
+    /// The budgets that are never used up, and how much of each always remains.
     pub fn unspent(&self) -> impl Iterator<Item = (Fault, u8)> {
         self.least_left.budgets().into_iter().filter(|(_, left)| *left > 0)
     }
@@ -88,34 +87,34 @@ impl Coverage {
         self.answers[kind as usize].iter().sum()
     }
 
-    /// How often an action of this kind was answered so.
+    /// How often an action of this kind got this reply.
     pub const fn answered(&self, kind: ActionKind, reply: ReplyKind) -> u64 {
         self.answers[kind as usize][reply as usize]
     }
 
-    /// Whether a request for the lock was refused because too few replicas heard of it.
+    /// Whether a request for the lock was refused because too few replicas acknowledged it.
     pub fn fails_for_want_of_replicas(&self) -> bool {
         let asks = [ActionKind::Acquire, ActionKind::SecondAsk, ActionKind::WakeByMessage, ActionKind::WakeByTimer];
         let is_refused = |kind: ActionKind| self.answered(kind, ReplyKind::NotEnoughReplicas) > 0;
-        // Where request and answer are steps of their own, nobody is told before.
+        // Where request and reply are separate steps, the client learns the result only from the reply.
         let is_told = |reply: ReplyKind| self.answered(ActionKind::Answer, reply) > 0;
         asks.into_iter().any(is_refused)
             || is_told(ReplyKind::NotEnoughReplicas)
             || self.answered(ActionKind::Confirm, ReplyKind::TooFewReplicas) > 0
     }
 
-    /// How often anything was taken.
+    /// The total number of steps.
     pub(super) fn steps(&self) -> u64 {
         self.answers.iter().flatten().sum()
     }
 
-    /// Notes a tick in a state that is passed through: there nothing else can happen.
+    /// Records a tick in a state that is passed through: nothing else can happen there.
     pub(super) fn note_tick_in_passing(&mut self, happenings: Happenings) {
         self.enabled[ActionKind::Tick as usize] += 1;
         self.note(ActionKind::Tick, Reply::Done, happenings);
     }
 
-    /// Notes what can happen in a state.
+    /// Records what can happen in a state.
     pub(super) fn note_enabled(&mut self, mut kinds: Kinds) {
         while kinds.0 != 0 {
             self.enabled[kinds.0.trailing_zeros() as usize] += 1;
@@ -123,23 +122,23 @@ impl Coverage {
         }
     }
 
-    /// The answers that some scenario like this one gives, and the run never saw.
+    /// The replies that some similar scenario gives, but that the run never saw.
     pub fn answers_never_given(&self, config: &Config) -> impl Iterator<Item = (ActionKind, ReplyKind)> {
         let pairs = ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)));
         pairs.filter(|&(kind, reply)| kind.can_be_answered(reply, config) && self.answered(kind, reply) == 0)
     }
 
-    /// What happens in some scenario like this one, and never did in the run.
+    /// What happens in some similar scenario, but never happened in the run.
     pub fn never_happened(&self, config: &Config) -> impl Iterator<Item = Happening> {
         Happening::ALL.into_iter().filter(|happening| happening.is_possible(config) && !self.happenings.has(*happening))
     }
 
-    /// Ways that the scenario's switches stand, and that the run never came to.
+    /// Effects of the scenario's switch settings that the run never reached.
     pub fn ways_never_gone(&self, config: &Config) -> impl Iterator<Item = &'static SwitchValue> {
         SWITCH_VALUES.iter().filter(|way| way.is_possible(config) && !self.has_gone(way))
     }
 
-    /// Whether the run, of a scenario whose switch stands so, came to where it matters.
+    /// Whether the run, of a scenario with this switch setting, reached a point where the setting matters.
     pub fn has_gone(&self, way: &SwitchValue) -> bool {
         let (kind, reply) = way.shown_by;
         self.answered(kind, reply) > 0

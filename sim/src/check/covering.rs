@@ -1,16 +1,17 @@
-//! Histories that take every kind of action at least once: what a replay on real servers should have done to have seen
-//! everything the scenario speaks of.
+//! Histories that take every kind of action at least once: a replay of them on real servers exercises everything that
+//! the scenario contains.
 
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
-/// How many states are looked through for the next action that is still missing.
+/// How many states are searched for the next action that is still missing.
 const MOST_STATES: usize = 200_000;
 
-/// A few histories, each from the first state, which between them take every kind of action that can be found within
-/// reach. Short by greed, not by proof: each goes on to the nearest state in which something new happens.
+/// A few histories, each from the first state, which together take every kind of action that can be found within reach.
+/// They are short by a greedy search, not provably shortest: each continues to the nearest state in which something new
+/// happens.
 pub fn covering(config: &Config) -> Vec<Vec<Action>> {
     in_largest_layout(config, Covering)
 }
@@ -42,7 +43,7 @@ impl InLayout for Covering {
     }
 }
 
-/// The way to the nearest action that is missing. Faults come last: what they end cannot be looked at after them.
+/// The way to the nearest missing action. Faults come last: what they end cannot be covered after them.
 fn nearest<Y: Layout>(
     config: &Config,
     actions: &[Action],

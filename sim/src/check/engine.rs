@@ -38,7 +38,7 @@ pub enum Width {
 }
 
 impl Width {
-    /// As a number.
+    /// The width as a number.
     pub const fn bits(self) -> u32 {
         match self {
             Self::Bits64 => u64::BITS,

@@ -1,22 +1,22 @@
-//! A state's fingerprint, and the tables of those that were met.
+//! Fingerprints of states, and hash tables of the fingerprints seen so far.
 //!
-//! Two states with one fingerprint are taken for the same. Of n states the chance that any two collide is at most
-//! n² / 2^(bits + 1): [`collision_bound`]. stateright has the same weakness with another hash, so a collision would
-//! show as two distinct counts.
+//! Two states with equal fingerprints are treated as the same state. For n states the probability that any two collide
+//! is at most n² / 2^(bits + 1): [`collision_bound`]. stateright has the same weakness with another hash, so a
+//! collision would show as two different counts.
 
 use std::hash::{Hash, Hasher};
 
 /// A fingerprint, 64 or 128 bits wide: never 0, the same on every machine.
 pub trait Fingerprint: Copy + Eq + Ord + Send + Sync {
-    /// How wide it is.
+    /// Its width in bits.
     const BITS: u32;
-    /// What an empty slot holds.
+    /// The content of an empty slot.
     const NONE: Self;
 
     /// The fingerprint of a value.
     fn of<T: Hash>(value: &T) -> Self;
 
-    /// 64 bits to choose a shard and a slot by.
+    /// 64 bits for choosing a shard and a slot.
     fn word(self) -> u64;
 }
 
@@ -50,7 +50,7 @@ impl Fingerprint for u128 {
     }
 }
 
-/// The chance that any two of so many states have one fingerprint, at most (the birthday bound).
+/// An upper bound on the probability that any two of this many states share a fingerprint (the birthday bound).
 pub fn collision_bound(states: u64, bits: u32) -> f64 {
     #[expect(clippy::cast_precision_loss, reason = "a bound needs no more than a few digits")]
     let states = states as f64;
@@ -64,13 +64,13 @@ fn hashed<T: Hash>(value: &T, seed: u64) -> u64 {
     hasher.finish()
 }
 
-/// Packs the small fields of a state into words, and mixes words in pairs: states are made of bytes.
+/// Packs the small fields of a state into words, and mixes the words in pairs: states consist of bytes.
 ///
-/// Two lanes take the pairs in turn, so that one multiplication need not wait for the last. A state is made of the same
-/// fields in the same order always, so what is packed with what is known when this is compiled.
+/// Two lanes take the pairs alternately, so that one multiplication need not wait for the previous one. A state always
+/// has the same fields in the same order, so the compiler knows how they are packed.
 struct PackingHasher {
     lanes: [u64; 2],
-    /// Bytes that do not fill a word yet, and how many bits they are.
+    /// Bytes that do not fill a word yet; `filled` is how many bits they are.
     half: u64,
     filled: u32,
     /// A word that waits for a second one.
@@ -107,7 +107,7 @@ impl PackingHasher {
     }
 }
 
-/// Folded multiplication: both halves of a 128-bit product, so that every bit of both words reaches every bit of the
+/// Folded multiplication: both halves of a 128-bit product, so that every bit of both words affects every bit of the
 /// result. The first word carries what was mixed before.
 #[inline]
 const fn mix(carried: u64, word: u64) -> u64 {
@@ -151,13 +151,13 @@ impl Hasher for PackingHasher {
 
     #[inline(always)]
     fn write_u64(&mut self, word: u64) {
-        // Words need not wait for what is half filled.
+        // A whole word need not wait until the half-filled one is full.
         self.take(word);
     }
 
     #[inline(always)]
     fn write_isize(&mut self, discriminant: isize) {
-        // Derived hashes write the discriminants of enums so, and none of ours has 256 variants.
+        // Derived hashes write enum discriminants this way, and none of our enums has 256 variants.
         match u8::try_from(discriminant) {
             Ok(byte) => self.push(byte),
             Err(_) => self.write(&discriminant.to_le_bytes()),
@@ -170,7 +170,7 @@ impl Hasher for PackingHasher {
     }
 }
 
-/// The fingerprints that were met, or one shard of them: open addressing, at most ¾ full.
+/// The fingerprints seen so far, or one shard of them: open addressing, at most ¾ full.
 pub struct Table<F> {
     slots: Vec<F>,
     len: usize,
@@ -183,7 +183,7 @@ impl<F: Fingerprint> Default for Table<F> {
 }
 
 impl<F: Fingerprint> Table<F> {
-    /// Notes a fingerprint. True if it is new.
+    /// Inserts a fingerprint. True if it is new.
     #[inline]
     pub fn insert(&mut self, fingerprint: F) -> bool {
         if self.len * 4 >= self.slots.len() * 3 {
@@ -194,8 +194,8 @@ impl<F: Fingerprint> Table<F> {
         is_new
     }
 
-    /// Looks at the slots that these will want first, all at once: memory answers many questions in the time of one.
-    /// Nothing depends on it but speed.
+    /// Reads the slots where these fingerprints will be looked up, all at once: memory serves many reads in the time of
+    /// one. This affects only speed.
     pub fn warm(&self, fingerprints: impl Iterator<Item = F>) {
         let mask = self.slots.len() - 1;
         for fingerprint in fingerprints {
@@ -203,7 +203,7 @@ impl<F: Fingerprint> Table<F> {
         }
     }
 
-    /// The memory it takes.
+    /// Its memory in bytes.
     pub fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<F>()
     }
@@ -218,12 +218,12 @@ impl<F: Fingerprint> Table<F> {
     }
 }
 
-/// So many empty slots, with each page of them written to.
+/// This many empty slots; each of their pages has been written to.
 ///
 /// Measured: fresh memory is one shared page of zeros, so a page that is read before it is written is faulted in twice,
-/// the second time with every other thread interrupted.
+/// the second time interrupting every other thread.
 pub(super) fn roomy<T: Copy>(empty: T, slots: usize) -> Vec<T> {
-    /// The smallest there is.
+    /// The smallest page size there is.
     const PAGE_BYTES: usize = 1 << 12;
     let mut slots = vec![empty; slots];
     for page in slots.chunks_mut((PAGE_BYTES / size_of::<T>()).max(1)) {
@@ -232,7 +232,7 @@ pub(super) fn roomy<T: Copy>(empty: T, slots: usize) -> Vec<T> {
     slots
 }
 
-/// Fingerprints that were met a short while ago: one a slot, the last that wanted it. It forgets, and never invents.
+/// A cache of recently seen fingerprints; each slot keeps the latest one. It forgets entries but never invents one.
 pub struct Recent<F> {
     slots: Vec<F>,
     began: usize,
@@ -245,8 +245,8 @@ impl<F: Fingerprint> Default for Recent<F> {
 }
 
 impl<F: Fingerprint> Recent<F> {
-    /// What comes is of the piece of work with this number. Of a later piece nothing is remembered: what is met in this
-    /// one comes before it.
+    /// Starts the piece of work with this number. Entries from a later piece are cleared, because what is found in this
+    /// piece comes before them.
     pub fn begin(&mut self, piece: usize) {
         if piece < self.began {
             self.slots.fill(F::NONE);
@@ -254,7 +254,7 @@ impl<F: Fingerprint> Recent<F> {
         self.began = piece;
     }
 
-    /// Whether it was met a short while ago, as far as is remembered. It is from now on.
+    /// Whether the fingerprint was seen recently, as far as the cache remembers. Records it in any case.
     #[inline]
     pub fn meet(&mut self, fingerprint: F) -> bool {
         let slot = slot_of(fingerprint, self.slots.len() - 1);

@@ -1,107 +1,107 @@
-//! Believes no engine: executes every witness again, and looks for a shorter one by itself.
+//! Trusts no engine: executes every witness again, and searches for a shorter one independently.
 //!
-//! It shares nothing with the engines but the model: whole states in the standard library's sets, no fingerprints.
+//! It shares only the model with the engines: it keeps whole states in the standard library's sets, not fingerprints.
 
 use std::collections::HashSet;
 
 use lockstep_model::Holder;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, in_largest_layout, step};
 
-/// How many states the judge will hold to confirm that no witness is shorter; beyond that it does not say so.
+/// How many states the judge stores to confirm that no witness is shorter; beyond that it does not confirm it.
 pub const MOST_STATES: usize = 1_500_000;
 
-/// A list of actions that is said to break a property.
+/// A list of actions that is claimed to break a property.
 #[derive(Clone, Debug)]
 pub struct Witness<'a> {
-    /// Which property.
+    /// The property.
     pub property: Property,
-    /// How.
+    /// The actions.
     pub actions: &'a [Action],
 }
 
-/// A list of actions that is said to break a liveness property by going round for ever.
+/// A list of actions that is claimed to break a liveness property by repeating a loop for ever.
 #[derive(Clone, Debug)]
 pub struct LassoWitness<'a> {
-    /// Which property.
+    /// The property.
     pub property: Property,
-    /// How: the stem, and one turn of the loop.
+    /// The actions: the stem, and one turn of the loop.
     pub actions: &'a [Action],
     /// How many of the actions are the stem.
     pub loop_start: usize,
 }
 
-/// What the judge makes of a witness that it accepts.
+/// The judge's statement about a witness that it accepts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Judgement {
     /// No shorter one exists within the scenario.
     pub is_shortest: bool,
 }
 
-/// Why a witness is none.
+/// Why a witness is rejected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Rejection {
     /// It cannot be executed.
     #[error("the witness of {property} cannot be executed: step {step}, {action:?}, is not enabled")]
     NotEnabled {
-        /// Of which property.
+        /// The property.
         property: Property,
         /// 1 for the first.
         step: usize,
-        /// What should have happened.
+        /// The action that is not enabled.
         action: Action,
     },
     /// It breaks nothing.
     #[error("the witness of {property} does not break it: the property holds after its last step")]
     NotBroken {
-        /// Of which property.
+        /// The property.
         property: Property,
     },
     /// There is a shorter one.
     #[error("the witness of {property} has {claimed} steps, but {found} are enough")]
     NotShortest {
-        /// Of which property.
+        /// The property.
         property: Property,
         /// Its length.
         claimed: usize,
         /// The length of a shorter one.
         found: usize,
     },
-    /// What is said to be a loop is none.
+    /// The claimed loop is not a loop.
     #[error("the lasso of {property} does not close: its last state is not the one the loop starts in")]
     NotClosed {
-        /// Of which property.
+        /// The property.
         property: Property,
     },
-    /// The loop lets it come true.
+    /// The loop fulfils the property.
     #[error("the lasso of {property} does not break it: nobody is owed it in every state of the loop")]
     NotOwed {
-        /// Of which property.
+        /// The property.
         property: Property,
     },
     /// The loop is not fair.
     #[error("the lasso of {property} is not fair: {action:?} could happen and never does")]
     NotFair {
-        /// Of which property.
+        /// The property.
         property: Property,
-        /// What should have happened.
+        /// The action that a fair loop would take.
         action: Action,
     },
 }
 
 /// Executes the witnesses, which an engine claims to be shortest.
 ///
-/// Told to stop, it does not go on looking for a shorter one, and says so.
+/// If asked to stop, it ends the search for a shorter one, and the result says so.
 ///
 /// # Errors
-/// [`Rejection`] of the first that is not what it claims to be.
+/// [`Rejection`] of the first witness that is not what it claims to be.
 pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
     in_largest_layout(config, Bench { witnesses, must_stop })
 }
 
-/// Executes the witnesses, which nobody claims to be shortest.
+/// Executes the witnesses, which are not claimed to be shortest.
 ///
 /// # Errors
-/// [`Rejection`] of the first that is not what it claims to be.
+/// [`Rejection`] of the first witness that is not what it claims to be.
 pub fn execute_all(config: &Config, witnesses: &[Witness<'_>]) -> Result<Judgement, Rejection> {
     in_largest_layout(config, Executing { witnesses })
 }
@@ -121,10 +121,10 @@ impl InLayout for Executing<'_> {
     }
 }
 
-/// Executes lassos. That no stem is shorter is not confirmed, and nobody says so.
+/// Executes lassos. It does not confirm that the stem is shortest, and no report claims so.
 ///
 /// # Errors
-/// [`Rejection`] of the first that is not what it claims to be.
+/// [`Rejection`] of the first witness that is not what it claims to be.
 pub fn judge_lassos(config: &Config, witnesses: &[LassoWitness<'_>]) -> Result<(), Rejection> {
     witnesses.iter().try_for_each(|witness| in_largest_layout(config, witness))
 }
@@ -149,9 +149,10 @@ impl InLayout for &LassoWitness<'_> {
         let taken = &self.actions[self.loop_start..];
         let unfair = Action::all(config).into_iter().find(|action| {
             let can = |world| step(config, world, *action).is_some();
-            // Strong fairness takes no excuse but that it can never happen in the loop.
+            // Strong fairness allows only one excuse: the action can never happen in the loop.
             let could = if config.strong_fairness { turn.iter().any(can) } else { turn.iter().all(can) };
-            // A loop in which something happens takes time: otherwise it would all happen at one moment.
+            // A loop in which something happens must take time: otherwise infinitely many actions would happen at one
+            // moment.
             let takes_time = *action == Action::Tick && !taken.is_empty();
             must_happen(config, *action) && !taken.contains(action) && (could || takes_time)
         });
@@ -159,8 +160,8 @@ impl InLayout for &LassoWitness<'_> {
     }
 }
 
-/// What no fair run leaves out: all but faults and what a client is free to do. Said here once more, and not asked of
-/// the model's own list, which the engine uses.
+/// What every fair run must take: all actions but faults and a client's free choices. Stated again here rather than
+/// read from the model's own list, which the engine uses.
 fn must_happen(config: &Config, action: Action) -> bool {
     match action.kind() {
         ActionKind::Acquire
@@ -233,7 +234,7 @@ fn execute<Y: Layout>(config: &Config, witness: &Witness<'_>) -> Result<(), Reje
     if is_broken { Ok(()) } else { Err(Rejection::NotBroken { property }) }
 }
 
-/// The first state, and the one after each action.
+/// The first state, and the state after each action.
 fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) -> Result<Vec<World<Y>>, Rejection> {
     let mut world = World::initial(config);
     let mut worlds = vec![world];
@@ -245,7 +246,8 @@ fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) ->
     Ok(worlds)
 }
 
-/// Every state within fewer steps than the longest witness has, to see that none of them breaks a property too early.
+/// Visits every state within fewer steps than the longest witness has, to confirm that none of them already breaks a
+/// property.
 fn seek_shorter<Y: Layout>(
     config: &Config,
     witnesses: &[Witness<'_>],

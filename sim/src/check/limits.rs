@@ -3,14 +3,14 @@
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-/// When to stop early. Stopping early makes what is not yet known inconclusive, never "holds".
+/// When to stop early. After an early stop, whatever is not yet known is inconclusive, never "holds".
 #[derive(Clone, Copy, Debug)]
 pub struct Limits<'a> {
     /// At most this many distinct states.
     pub max_states: Option<u64>,
     /// At most this many bytes for tables and layers.
     pub max_bytes: Option<u64>,
-    /// At most this long, for one scenario.
+    /// At most this much time, for one scenario.
     pub time_limit: Option<Duration>,
     /// Set by Ctrl-C.
     pub stop: &'a AtomicBool,

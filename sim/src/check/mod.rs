@@ -1,7 +1,7 @@
-//! Visits every state of a scenario and says what is so.
+//! Visits every state of a scenario and gives the verdicts.
 //!
-//! Two engines that share nothing but the model give the verdicts on safety; [`liveness`] examines fair paths, whichever
-//! engine is chosen, because stateright cannot. The judge executes every witness again before anybody sees it.
+//! Two engines that share only the model give the verdicts on safety; [`liveness`] examines fair paths, whichever
+//! engine is chosen, because stateright cannot. The judge executes every witness again before it is shown.
 
 pub(crate) mod adapter;
 mod coverage;

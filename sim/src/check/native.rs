@@ -8,13 +8,14 @@
 //!   make     the new ones, in the order of parent and action → states of the next layer
 //! ```
 //!
-//! Shards are many and their number is fixed; within one, candidates are looked at in the order of parent and action.
-//! So what is found, in which order and with which parents, does not depend on the number of threads: it is what one
-//! thread would find that takes states and actions in turn. The first state that breaks a property is therefore at the
-//! end of a shortest trace, and the same one everywhere.
+//! There are many shards, and their number is fixed. Within a shard, candidates are processed in the order of parent
+//! and action. So the states found, their order and their parents do not depend on the number of threads: the result is
+//! what one thread would find by processing states and actions in order. The first state that breaks a property is
+//! therefore at the end of a shortest trace, and it is the same one on every machine.
 //!
-//! Kept for every state: its fingerprint, its parent, the action that led to it. The state itself is kept only while it
-//! waits in a layer, and made again from its parent, which is cheaper than to carry every successor to its shard.
+//! Stored for every state: its fingerprint, its parent, the action that led to it. The state itself is stored only
+//! while it waits in a layer. It is generated again from its parent, which is cheaper than carrying every successor to
+//! its shard.
 
 use std::collections::VecDeque;
 use std::iter;
@@ -31,28 +32,28 @@ use super::limits::{Limits, Stopped};
 use super::search::Search;
 use super::worker_pool::{WorkerPool, lock};
 
-/// Shards of the table; many more than threads, so that they share them evenly. A power of two.
+/// Shards of the table; many more than threads, so that the work is shared evenly. A power of two.
 const SHARDS: usize = 64;
-/// States expanded between two looks at the limits. Bounds what is under way to the shards.
+/// States expanded between two checks of the limits. Bounds the number of candidates on their way to the shards.
 const BLOCK: usize = 1 << 14;
-/// States that a thread takes at once.
+/// States that a thread processes at once.
 const CHUNK: usize = 1 << 9;
 /// Candidates whose slots are fetched together.
 const WARMED: usize = 32;
-/// Pieces of the work of putting in order, for each thread.
+/// Pieces into which the ordering work is split, for each thread.
 const PARTS_A_THREAD: usize = 4;
 
-/// How to look.
+/// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// How many threads look.
+    /// How many threads search.
     pub threads: usize,
-    /// Whether worlds that differ only by the order of their clients are one.
+    /// Whether worlds that differ only in the order of their clients are treated as one.
     pub symmetry: bool,
-    /// Whether a state in which nothing can happen but time is passed through and not kept.
+    /// Whether a state in which only time can advance is passed through and not kept.
     ///
-    /// Sound for everything that is claimed: such a state has one successor, it is looked at in passing as any other, and
-    /// whatever can be reached from it can be reached from where the passage ends. Only counts and depths become smaller.
+    /// Sound for every verdict: such a state has one successor, it is checked in passing like any other, and whatever
+    /// can be reached from it can be reached from where the passage ends. Only counts and depths become smaller.
     pub skip_idle: bool,
 }
 
@@ -63,13 +64,13 @@ impl Default for Options {
 }
 
 impl Options {
-    /// Whether every world stands for itself.
+    /// Whether no reduction applies, so that every world is kept.
     const fn keeps_all(self) -> bool {
         !self.symmetry && !self.skip_idle
     }
 }
 
-/// Looks at every state.
+/// Visits every state.
 pub fn search<Y: Layout, F: Fingerprint>(
     config: &Config,
     properties: &[Property],
@@ -91,8 +92,8 @@ struct Rules<'a, Y: Layout> {
     options: Options,
 }
 
-/// A successor on its way to its shard: its fingerprint, and its parent's place in the block with the action, as one
-/// number. Packed: there are several for each state.
+/// A successor on its way to its shard: its fingerprint, and its parent's place in the block combined with the action
+/// in one number. Packed, because there are several for each state.
 #[derive(Clone, Copy)]
 #[repr(C, packed(4))]
 struct Candidate<F> {
@@ -100,13 +101,13 @@ struct Candidate<F> {
     order: u32,
 }
 
-/// The candidates of a chunk, by shard. Kept from block to block, for its memory.
+/// The candidates of a chunk, by shard. Kept from block to block, to reuse its memory.
 struct Batch<F> {
     by_shard: Vec<Vec<Candidate<F>>>,
     coverage: Coverage,
 }
 
-/// The fingerprints that fall to one shard, and what it found in the last block.
+/// One shard's part of the fingerprints, and what it found in the last block.
 struct Shard<F> {
     table: Table<F>,
     found: Vec<u32>,
@@ -118,14 +119,14 @@ impl<F: Fingerprint> Default for Shard<F> {
     }
 }
 
-/// How a state was reached first.
+/// How a state was first reached.
 #[derive(Clone, Copy)]
 struct Origin {
     parent: u32,
     action: u16,
 }
 
-/// The same in memory. Packed: there is one for each state, and few scenarios have more actions than a byte can number.
+/// The packed form in memory: there is one for each state, and few scenarios have more actions than a byte can number.
 #[derive(Clone, Copy)]
 #[repr(C, packed)]
 struct PackedOrigin {
@@ -133,7 +134,7 @@ struct PackedOrigin {
     low: u8,
 }
 
-/// A state that breaks a property: reached from `parent` by `action`, then by so many ticks of a passage.
+/// A state that breaks a property: reached from `parent` by `action`, then by this many ticks of a passage.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Broken {
     layer: u32,
@@ -154,32 +155,32 @@ struct Searching<'a, Y: Layout, F> {
     layer: Layer<Y>,
     /// The number of the first state of the layer.
     first: usize,
-    /// One for each chunk of a block.
+    /// One batch for each chunk of a block.
     batches: Vec<Mutex<Batch<F>>>,
-    /// What each thread sent to the shards last.
+    /// What each thread last sent to the shards.
     recent: Vec<Mutex<Recent<F>>>,
-    /// Buffers of the work of putting in order: of each part, and of the whole block.
+    /// Buffers of the ordering work: for each part, and for the whole block.
     parts: Vec<Mutex<Vec<u32>>>,
     found: Vec<u32>,
-    /// Emptied pieces of layers: memory that was had once need not be asked for again.
+    /// Emptied pieces of layers: their memory is reused.
     spare: Mutex<Vec<Vec<World<Y>>>>,
 }
 
-/// States that wait to be expanded, in order, in pieces that are dropped as soon as they are: a layer is the largest
-/// thing there is in memory, and a single array would be copied, and twice there, whenever it grows.
+/// States that wait to be expanded, in order. They are in pieces that are dropped as soon as they are expanded: a layer
+/// is the largest structure in memory, and a single array would be copied whenever it grows, and then exist twice.
 type Layer<Y> = VecDeque<Vec<World<Y>>>;
 
-/// Parents and actions by number, in pieces: one array would be copied, and twice there, whenever it grows.
+/// Parents and actions by number, in pieces: a single array would be copied whenever it grows, and then exist twice.
 struct Origins {
     pieces: Vec<Vec<PackedOrigin>>,
-    /// The high bytes of the action numbers, in pieces alike; `None`: one byte is enough for each.
+    /// The high bytes of the action numbers, in pieces as well; `None`: one byte is enough for each.
     high: Option<Vec<Vec<u8>>>,
 }
 
 impl Origins {
     const PIECE: usize = 1 << 16;
 
-    /// For a scenario with this many actions.
+    /// An empty store for a scenario with this many actions.
     fn of(actions: usize) -> Self {
         Self { pieces: Vec::new(), high: (actions > 1 << u8::BITS).then(Vec::new) }
     }
@@ -210,7 +211,7 @@ impl Origins {
     }
 }
 
-/// One more at the end, in pieces of [`Origins::PIECE`].
+/// Adds one entry at the end, in pieces of [`Origins::PIECE`].
 fn push_in_pieces<T>(pieces: &mut Vec<Vec<T>>, value: T) {
     match pieces.last_mut() {
         Some(piece) if piece.len() < Origins::PIECE => piece.push(value),
@@ -218,7 +219,7 @@ fn push_in_pieces<T>(pieces: &mut Vec<Vec<T>>, value: T) {
     }
 }
 
-/// What one thread has seen of the states it made.
+/// What one thread has found in the states that it generated.
 struct Seen {
     coverage: Coverage,
     broken: Vec<Option<Broken>>,
@@ -266,7 +267,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
                 peak_bytes = peak_bytes.max(bytes);
                 limits.progress.store(states, Ordering::Relaxed);
                 stopped = limits.exceeded(states, bytes as u64, started);
-                // Numbers of states are 32 bits wide, and a block finds a few more.
+                // State numbers are 32 bits wide, and a block may add some beyond the limit.
                 if stopped.is_none() && states > u64::from(u32::MAX) - (BLOCK as u64) * 256 {
                     stopped = Some(Stopped::TableFull);
                 }
@@ -302,7 +303,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         tables + batches + spare + self.origins.bytes()
     }
 
-    /// Finds the successors of a block, adds those that are new to the next layer, and says how many they are.
+    /// Finds the successors of a block, adds the new ones to the next layer, and returns their number.
     fn expand(&mut self, block: Vec<Vec<World<Y>>>, layer: u32, next: &mut Layer<Y>) -> usize {
         let rules = self.rules;
         let pool = self.pool.for_states(block.len() * CHUNK);
@@ -321,7 +322,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             rules.expand(&block[number], number, &mut lock(&batches[number]), &mut recent);
         });
 
-        // Sift. Each shard hears its candidates in the order of parent and action.
+        // Sift. Each shard receives its candidates in the order of parent and action.
         let shards = &self.shards;
         let expanded: Vec<_> = self.batches[..block.len()].iter_mut().map(|batch| &*exclusive(batch)).collect();
         pool.share(SHARDS, |_, number| lock(&shards[number]).sift(number, &expanded));
@@ -330,7 +331,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             self.coverage.add(coverage);
         }
 
-        // Put in order: what each shard found is, all of it together is not.
+        // Order. The findings of each shard are sorted, but not the findings of all shards together.
         let sifted: Vec<_> = self.shards.iter_mut().map(|shard| &exclusive(shard).found).collect();
         let parts = pool.threads() * PARTS_A_THREAD;
         self.parts.resize_with(parts.max(self.parts.len()), Mutex::default);
@@ -355,7 +356,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         }
         let found = &self.found;
 
-        // Make. Every piece but a block's last is full, and a place says which piece it is in.
+        // Make. Every piece except a block's last is full, and a place determines its piece.
         let pieces: Vec<&[u32]> = found.chunks(CHUNK).collect();
         let starts = starts(&block);
         let spare = &self.spare;
@@ -371,7 +372,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             let (place, action) = split(order);
             self.origins.push(Origin { parent: numbered(first, &starts, place), action });
         }
-        // What is spare is no more than what a block's successors will want.
+        // Keep no more spare pieces than the successors of a block will need.
         let spare = exclusive(&mut self.spare);
         spare.extend(block.into_iter().take((BLOCK / CHUNK).saturating_sub(spare.len())).map(|mut piece| {
             piece.clear();
@@ -380,7 +381,8 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         found.len()
     }
 
-    /// The actions that lead to the state that breaks a property: from the first state, parent by parent.
+    /// The actions that lead to the state that breaks a property, found by following the parents back to the first
+    /// state.
     fn witness(&self, property: usize) -> Option<Vec<Action>> {
         if self.is_broken_at_once[property] {
             return Some(Vec::new());
@@ -399,7 +401,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
 }
 
 impl<Y: Layout> Rules<'_, Y> {
-    /// The one that stands for this world.
+    /// The representative of this world under client symmetry.
     fn represent(&self, world: World<Y>) -> World<Y> {
         if self.options.symmetry { world.canonical(self.config) } else { world }
     }
@@ -410,7 +412,7 @@ impl<Y: Layout> Rules<'_, Y> {
         by_shard.iter_mut().for_each(Vec::clear);
         *coverage = Coverage::none(self.config);
         let Some(&any) = chunk.first() else { return };
-        // Two in turn: a world that was just written, byte by byte, is best left alone before its words are read.
+        // Two steps are used alternately: reading the words of a world just after it was written byte by byte is slow.
         let mut steps = [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE }; 2];
         let mut turn = false;
         let mut made: Option<u32> = None;
@@ -446,8 +448,8 @@ impl<Y: Layout> Rules<'_, Y> {
         }
     }
 
-    /// The worlds that new candidates stand for, looked at. A block is known by its first state's number and where its
-    /// pieces start.
+    /// Generates and checks the worlds of new candidates. A block is identified by its first state's number and where
+    /// its pieces start.
     fn make(
         &self,
         block: &[Vec<World<Y>>],
@@ -479,7 +481,7 @@ impl<Y: Layout> Rules<'_, Y> {
         (worlds, seen)
     }
 
-    /// Goes on through states in which nothing can happen but time, and shows each that it comes to, with the number of
+    /// Passes through states in which only time can advance, and reports each state that it reaches, with the number of
     /// ticks it took.
     fn pass_idle(&self, mut world: World<Y>, mut show: impl FnMut(&World<Y>, u16, Happenings)) -> World<Y> {
         if !self.options.skip_idle {
@@ -488,7 +490,7 @@ impl<Y: Layout> Rules<'_, Y> {
         for ticks in 1.. {
             let Some((next, happenings)) = self.only_tick(&world) else { break };
             show(&next, ticks, happenings);
-            // Where time changes nothing any more, it never will.
+            // If a tick leaves the state unchanged, further ticks will too.
             if next == world {
                 break;
             }
@@ -497,7 +499,7 @@ impl<Y: Layout> Rules<'_, Y> {
         world
     }
 
-    /// What a tick leads to, where nothing else can happen.
+    /// The state after a tick, if nothing else can happen.
     fn only_tick(&self, world: &World<Y>) -> Option<(World<Y>, Happenings)> {
         let ticked = step(self.config, world, Action::Tick)?;
         let is_other = |action: &&Action| **action != Action::Tick && step(self.config, world, **action).is_some();
@@ -508,10 +510,10 @@ impl<Y: Layout> Rules<'_, Y> {
         step(self.config, world, action).map_or(*world, |next| next.world)
     }
 
-    /// The actions of a witness as anybody can take them from the first state, passages written out.
+    /// The actions of a witness as they can be executed from the first state, passages written out.
     ///
-    /// With symmetry a recorded action is one of the world that stands for the real one, in which clients may have other
-    /// names: the real one is the first that leads to a world which the right one stands for.
+    /// With symmetry, a recorded action belongs to the representative of the real world, in which clients may have
+    /// other names. The real action is the first that leads to a world with the right representative.
     fn told(&self, taken: &[u16], last_ticks: u16) -> Vec<Action> {
         let mut real = World::<Y>::initial(self.config);
         let mut standing = self.represent(real);
@@ -551,7 +553,7 @@ impl<Y: Layout> Rules<'_, Y> {
     }
 }
 
-/// What a thread has seen, added to what is known.
+/// Adds what a thread has found to the common result.
 fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen: Seen) {
     coverage.add(&seen.coverage);
     for (known, found) in broken.iter_mut().zip(seen.broken) {
@@ -564,7 +566,7 @@ fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen: Seen) {
 }
 
 impl Seen {
-    /// Notes the first state that breaks each property.
+    /// Records the first state that breaks each property.
     fn look<Y: Layout>(&mut self, properties: &[Property], world: &World<Y>, at: Broken) {
         self.coverage.note_left(world.faults);
         for (property, broken) in properties.iter().zip(&mut self.broken) {
@@ -586,7 +588,7 @@ impl<F> Batch<F> {
 }
 
 impl<F: Fingerprint> Shard<F> {
-    /// Those of its candidates that are new to its table, in order.
+    /// Returns those of the shard's candidates that are new to its table, in order.
     fn sift(&mut self, number: usize, batches: &[&Batch<F>]) {
         let Self { table, found } = self;
         found.clear();
@@ -597,7 +599,7 @@ impl<F: Fingerprint> Shard<F> {
         let mut next = some.next();
         warm(table, next);
         while let Some(candidates) = next {
-            // What comes next is fetched while these are looked up.
+            // The next candidates are fetched while these are looked up.
             next = some.next();
             warm(table, next);
             for &Candidate { fingerprint, order } in candidates {
@@ -613,14 +615,14 @@ fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {
     shared.get_mut().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
-/// The high bits: the low ones choose the slot.
+/// The shard is chosen by the high bits, because the low ones choose the slot.
 fn shard_of<F: Fingerprint>(fingerprint: F) -> usize {
     #[expect(clippy::cast_possible_truncation, reason = "six bits")]
     let shard = (fingerprint.word() >> (64 - SHARDS.trailing_zeros())) as usize;
     shard
 }
 
-/// How many states of a block are before each piece.
+/// For each piece of a block, the number of states before it.
 fn starts<T>(block: &[Vec<T>]) -> Vec<u32> {
     block
         .iter()
@@ -632,14 +634,14 @@ fn starts<T>(block: &[Vec<T>]) -> Vec<u32> {
         .collect()
 }
 
-/// The number of a state, by its place: piece and offset as one number, as if every piece were full.
+/// The number of a state, from its place: piece and offset as one number, as if every piece were full.
 fn numbered(first: u32, starts: &[u32], place: usize) -> u32 {
     first + starts[place / CHUNK] + u32::try_from(place % CHUNK).unwrap_or(u32::MAX)
 }
 
 /// Adds states at the end, in pieces of a chunk at most.
 fn append<Y: Layout>(layer: &mut Layer<Y>, mut worlds: Vec<World<Y>>, spare: &mut Vec<Vec<World<Y>>>) {
-    // A short piece is filled up first: many small ones would keep many threads busy with nothing.
+    // A short piece is filled up first: with many small pieces, threads would spend their time on overhead.
     let room = layer.back().map_or(0, |last| CHUNK - last.len());
     if room >= worlds.len()
         && let Some(last) = layer.back_mut()

@@ -1,4 +1,4 @@
-//! What is known of a scenario after a run.
+//! The result of checking a scenario.
 
 use lockstep_model::trace::Trace;
 use lockstep_model::{Config, Property, Verdict};
@@ -7,81 +7,81 @@ use super::coverage::Coverage;
 use super::engine::Engine;
 use super::judge;
 
-/// A defect of Lockstep, found by itself.
+/// A defect of Lockstep that it detected itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// The judge does not accept a witness.
+    /// The judge rejects a witness.
     #[error("{scenario}: {rejection}")]
     Rejected {
-        /// Of which scenario.
+        /// The scenario.
         scenario: String,
-        /// Why.
+        /// The reason.
         rejection: judge::Rejection,
     },
-    /// The two engines do not say the same.
+    /// The two engines disagree.
     #[error("{scenario}: the engines differ in {what}: native says {native}, stateright says {stateright}")]
     Disagree {
-        /// Of which scenario.
+        /// The scenario.
         scenario: String,
-        /// In what.
+        /// What they disagree about.
         what: String,
-        /// One opinion.
+        /// The result of one engine.
         native: String,
-        /// The other.
+        /// The result of the other engine.
         stateright: String,
     },
 }
 
-/// What was found of one scenario.
+/// The result of checking one scenario.
 #[derive(Clone, Debug)]
 pub struct Outcome {
     /// The scenario's name.
     pub scenario: String,
     /// Its world.
     pub config: Config,
-    /// Who looked.
+    /// The engine that searched.
     pub engine: Engine,
     /// Distinct states.
     pub states: u64,
-    /// States reached, the same one as often as it was reached.
+    /// States reached, each counted as often as it was reached.
     pub generated: u64,
-    /// Steps from the first state to the farthest.
+    /// Steps from the first state to the farthest one.
     pub depth: u32,
-    /// Whether every reachable state was looked at.
+    /// Whether every reachable state was visited.
     pub complete: bool,
     /// Wall-clock time.
     pub seconds: f64,
-    /// How wide the fingerprints were by which states were told apart, bits.
+    /// The width of the fingerprints that told states apart, bits.
     pub fingerprint_bits: u32,
-    /// The most memory that tables and layers took; `None` where the engine does not say.
+    /// Peak memory of tables and layers; `None` where the engine does not report it.
     pub peak_bytes: Option<u64>,
-    /// The part of it that was spent on liveness; `None`: no such property applies, or the search had to stop before.
+    /// The part of the time that was spent on liveness; `None`: no such property applies, or the search stopped early.
     pub liveness_seconds: Option<f64>,
-    /// What was taken and what happened.
+    /// Which actions were taken and what happened.
     pub coverage: Coverage,
     /// One per property that applies, in the order of [`Property::ALL`].
     pub properties: Vec<PropertyOutcome>,
 }
 
-/// What was found of one property.
+/// The result for one property.
 #[derive(Clone, Debug)]
 pub struct PropertyOutcome {
-    /// Which.
+    /// The property.
     pub property: Property,
-    /// What the scenario says it should be; `None`: it says nothing, so it must not be violated.
+    /// The declared verdict; `None`: the scenario declares none, so the property must not be violated.
     pub declared: Option<Verdict>,
-    /// What it is.
+    /// The actual verdict.
     pub verdict: Verdict,
-    /// Of a vacuous or inconclusive verdict: why, in words.
+    /// The reason for a vacuous or inconclusive verdict, in words.
     pub why: Option<String>,
-    /// Who says so.
+    /// The source of the verdict.
     pub engine: Engine,
-    /// The shortest trace that breaks it, of liveness one with the shortest stem, judged.
+    /// The shortest trace that breaks the property (for liveness, one with the shortest stem), accepted by the judge.
     pub trace: Option<Trace>,
 }
 
 impl PropertyOutcome {
-    /// Whether it is what the scenario says.
+    /// Whether the verdict is as declared.
     pub fn is_as_declared(&self) -> bool {
         match self.declared {
             Some(declared) => declared == self.verdict,
@@ -91,12 +91,12 @@ impl PropertyOutcome {
 }
 
 impl Outcome {
-    /// Whether every property is as declared.
+    /// Whether every verdict is as declared.
     pub fn is_as_declared(&self) -> bool {
         self.properties.iter().all(PropertyOutcome::is_as_declared)
     }
 
-    /// Whether a limit kept something from being known.
+    /// Whether a limit left a verdict inconclusive.
     pub fn is_inconclusive(&self) -> bool {
         self.properties.iter().any(|found| found.verdict == Verdict::Inconclusive)
     }

@@ -1,4 +1,4 @@
-//! Checks a scenario: searches, judges what was found, examines fair paths, and says what is so.
+//! Checks a scenario: searches, judges the witnesses, examines fair paths, and gives the verdicts.
 
 use std::time::Instant;
 
@@ -14,7 +14,7 @@ use super::search::Search;
 use super::{native, second_opinion};
 use crate::scenario::Scenario;
 
-/// Looks at every state of the scenario and says what is so, on one thread.
+/// Visits every state of the scenario and gives the verdicts, on one thread.
 ///
 /// # Errors
 /// As [`check_as`].
@@ -22,7 +22,7 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
     check_as(scenario, How::by(engine), limits)
 }
 
-/// Looks at every state of the scenario and says what is so.
+/// Visits every state of the scenario and gives the verdicts.
 ///
 /// # Errors
 /// [`Error`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
@@ -52,7 +52,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         .collect();
     let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
     let must_stop = || limits.exceeded(0, 0, started).is_some();
-    // A passage counts as one step of the search: what it finds need not be shortest.
+    // A passage counts as one step of the search, so the traces that it finds need not be shortest.
     let judgement = if how.native.skip_idle {
         judge::execute_all(config, &witnesses)
     } else {
@@ -107,13 +107,13 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
     })
 }
 
-/// Looks at every state for these safety properties and says what was found, judged by nobody.
+/// Visits every state for these safety properties and returns the findings, without judging the witnesses.
 ///
 /// # Panics
-/// Asked for both engines at once: there is one search.
+/// If both engines are requested: this function runs a single search.
 pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limits<'_>) -> Search {
     assert!(how.engine != Engine::Both, "one engine a search");
-    // Each layout is a copy of the engine in the binary: only the search that most runs do has one for each.
+    // Each layout is a copy of the engine in the binary, so only the search that most runs use has one for each.
     match (how.engine, how.fingerprint) {
         (Engine::Native, Width::Bits64) => in_layout(config, Narrow { options: how.native, properties, limits }),
         (Engine::Native | Engine::Stateright | Engine::Both, _) => {
@@ -163,7 +163,7 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
     if property == Property::ActionsReached {
         let unreached = search.coverage.unreached(config);
         return match search.stopped {
-            // What was reached was reached, wherever the search stopped.
+            // Reached actions count, wherever the search stopped.
             _ if unreached.is_empty() => (Verdict::Holds, None),
             Some(stopped) => (Verdict::Inconclusive, Some(stopped.words(search.states))),
             None => (Verdict::Vacuous, Some(unreached.join("; "))),
@@ -180,7 +180,7 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
     }
 }
 
-/// What the liveness pass says of a property; a lasso is judged.
+/// The liveness pass's verdict on a property; a lasso is judged.
 fn of_liveness(
     scenario: &Scenario,
     property: Property,
@@ -212,7 +212,7 @@ fn lasso(scenario: &Scenario, property: Property, run: &Run) -> Result<Trace, ju
         property,
         verdict: Verdict::Violated,
         engine: "native".to_owned(),
-        // Nobody but the engine has looked for a shorter stem, and no one for a shorter loop elsewhere.
+        // Only the engine has searched for a shorter stem, and nothing has searched for a shorter loop elsewhere.
         shortest: false,
     };
     let reproduce = format!("lockstep check {name}");
@@ -237,7 +237,7 @@ fn counterexample(
         .map_err(|_| judge::Rejection::NotEnabled { property, step: 0, action: Action::Tick })
 }
 
-/// Two engines, one truth. What stopped early cannot be compared.
+/// The two engines must agree. A search that stopped early cannot be compared.
 fn compare(scenario: &str, properties: &[Property], native: &Search, stateright: &Search) -> Result<(), Error> {
     if native.stopped.is_some() || stateright.stopped.is_some() {
         return Ok(());

@@ -1,24 +1,24 @@
-//! What a search finds, whichever engine does it.
+//! The result of a search, whichever engine performs it.
 
 use lockstep_model::Action;
 
 use super::coverage::Coverage;
 use super::limits::Stopped;
 
-/// What a search found.
+/// The result of a search.
 pub struct Search {
     /// Distinct states.
     pub states: u64,
-    /// Successors, the first state included.
+    /// Successors generated, including the first state.
     pub generated: u64,
-    /// Steps from the first state to the farthest.
+    /// Steps from the first state to the farthest one.
     pub depth: u32,
-    /// Why it did not visit every state.
+    /// The reason why it did not visit every state.
     pub stopped: Option<Stopped>,
     /// Which actions were taken and what happened.
     pub coverage: Coverage,
-    /// For each property asked for, a shortest list of actions that breaks it.
+    /// For each requested property, a shortest list of actions that breaks it.
     pub witnesses: Vec<Option<Vec<Action>>>,
-    /// The most memory that tables and layers took; `None` where the engine does not say.
+    /// Peak memory of tables and layers; `None` where the engine does not report it.
     pub peak_bytes: Option<u64>,
 }

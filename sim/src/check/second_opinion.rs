@@ -1,8 +1,8 @@
 //! The second opinion: stateright 0.31 over the same model, under the rules of docs/facts/stateright.md#limits.
 //!
-//! One thread; a property of its own that never fails keeps it going to the last state; traces come from a run of one
-//! property each, because with several pending a discovery is overwritten by a later one (fact 3). What is listed as
-//! an action is always possible (fact 5), and whether every state was seen is kept track of here (fact 6).
+//! It uses one thread. An extra property that never fails keeps stateright searching to the last state. Traces come
+//! from runs with one property each, because with several pending a discovery is overwritten by a later one (fact 3).
+//! Every listed action is possible (fact 5), and this module tracks whether every state was visited (fact 6).
 
 use std::hash::Hash;
 use std::sync::Arc;
@@ -18,17 +18,18 @@ use super::coverage::Coverage;
 use super::limits::{Limits, Stopped};
 use super::search::Search;
 
-/// How often the limits are looked at while stateright runs.
+/// How often the limits are checked while stateright runs.
 const GLANCE: Duration = Duration::from_millis(2);
 
-/// Looks at every state, as [`native::search`](super::native::search) does, and answers in the same terms.
+/// Visits every state, as [`native::search`](super::native::search) does, and returns the same kind of result.
 pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limits<'_>) -> Search {
     let started = Instant::now();
     let whole = run::<Y>(config, Asked::All, limits, started);
     let witnesses = properties
         .iter()
         .map(|property| {
-            // Its verdict can be trusted with all properties pending, its path cannot: ask again for this one alone.
+            // With all properties pending its verdict can be trusted, but its path cannot: run again for this property
+            // alone.
             let is_broken = whole.broken.iter().any(|(broken, _)| broken == property);
             let alone = is_broken.then(|| run::<Y>(config, Asked::One(*property), limits, started))?;
             alone.broken.into_iter().map(|(_, path)| path).next()
@@ -45,26 +46,26 @@ pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limi
     }
 }
 
-/// In which order stateright looks.
+/// The order of stateright's search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Order {
-    /// Breadth first: the second opinion's.
+    /// Breadth first: the order of the second opinion.
     Breadth,
     /// Depth first.
     Depth,
 }
 
-/// What there was to count when nobody looked on.
+/// The counts of an unobserved search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Counted {
     /// Distinct states.
     pub states: u64,
-    /// Successors, the first state included.
+    /// Successors generated, including the first state.
     pub generated: u64,
 }
 
-/// Looks at every state as fast as stateright can, on so many threads, with the properties that apply: for a benchmark.
-/// Nothing is covered, watched or limited.
+/// Visits every state as fast as stateright can, on this many threads, with the properties that apply: for a benchmark.
+/// There is no coverage, no observer and no limit.
 pub fn race<Y: Layout>(config: &Config, order: Order, threads: usize) -> Counted {
     fn end<M: Model>(checker: impl Checker<M>) -> Counted
     where
@@ -105,7 +106,7 @@ fn run<Y: Layout>(config: &Config, asked: Asked, limits: &Limits<'_>, started: I
         thread::sleep(GLANCE);
     }
     let coverage = watch.coverage().clone();
-    // It walks the paths of its discoveries again, and must find what it found.
+    // stateright executes the paths of its discoveries again, and must find the same successors as before.
     watch.must_stop.store(false, Ordering::Relaxed);
     let broken = checker.discoveries().into_iter().filter_map(|(name, path)| {
         let property = Property::from_id(name)?;
@@ -114,7 +115,7 @@ fn run<Y: Layout>(config: &Config, asked: Asked, limits: &Limits<'_>, started: I
     Run {
         states: checker.unique_state_count() as u64,
         generated: checker.state_count() as u64,
-        // The first state has depth 1 there (fact 7).
+        // In stateright the first state has depth 1 (fact 7).
         depth: u32::try_from(checker.max_depth().saturating_sub(1)).unwrap_or(u32::MAX),
         stopped,
         coverage,

@@ -1,4 +1,4 @@
-//! Threads that share the pieces of a pass, and live from the beginning of a run to its end.
+//! Threads that share the pieces of a pass, and live for the whole run.
 
 use std::iter;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -6,27 +6,26 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// Below so many states a pass is not worth waking other threads for.
+/// With fewer states than this, a pass is not worth waking other threads for.
 const WORTH_SHARING: usize = 1 << 11;
 
 /// The workers: the caller alone, or threads that wait for work.
 ///
-/// A pass takes a millisecond and a run has hundreds of them: to start threads for each would take longer than what
+/// A pass takes a millisecond and a run has hundreds of them: starting threads for each pass would take longer than
 /// they save.
 pub(crate) struct WorkerPool(Option<ThreadPool>);
 
 impl WorkerPool {
-    /// The caller, alone.
+    /// Only the calling thread.
     pub(crate) const ALONE: &Self = &Self(None);
 
-    /// This many threads. Nothing that is found depends on their number: where the system gives none, the caller works
-    /// alone.
+    /// This many threads. No result depends on their number: if the system provides none, the caller works alone.
     pub(crate) fn of(threads: usize) -> Self {
         let build = || ThreadPoolBuilder::new().num_threads(threads - 1).build().ok();
         Self((threads > 1).then(build).flatten())
     }
 
-    /// How many threads work.
+    /// The number of threads that work.
     pub(crate) fn threads(&self) -> usize {
         1 + self.0.as_ref().map_or(0, ThreadPool::current_num_threads)
     }
@@ -36,11 +35,11 @@ impl WorkerPool {
         if states < WORTH_SHARING { Self::ALONE } else { self }
     }
 
-    /// Does numbered pieces of work; the results come in the order of the numbers. The work is told the number of its
-    /// thread, and of itself.
+    /// Does numbered pieces of work; the results are in the order of the numbers. The work receives the number of its
+    /// thread, and its own number.
     ///
-    /// Each thread has a region of its own and takes what others have left when that is done: so the same numbers mostly
-    /// fall to the same thread, pass after pass, and find what they work on in its cache.
+    /// Each thread has its own region, and takes pieces that others have left when its region is done. So the same
+    /// numbers mostly go to the same thread, pass after pass, and their data is still in its cache.
     pub(crate) fn share<T: Send>(&self, pieces: usize, work: impl Fn(usize, usize) -> T + Sync) -> Vec<T> {
         let Some(pool) = self.0.as_ref().filter(|_| pieces > 1) else {
             return (0..pieces).map(|number| work(0, number)).collect();
@@ -69,7 +68,7 @@ impl WorkerPool {
     }
 }
 
-/// The value behind a lock. A poisoned one is used as it is: a panic of a worker ends the run anyway.
+/// The value inside a mutex. A poisoned one is used as it is: a panic of a worker ends the run anyway.
 pub(super) fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
     shared.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,38 +1,38 @@
-//! The scenarios that the binary carries.
+//! The scenarios that the binary embeds.
 
 use super::definition::Scenario;
 
-/// A scenario as it stands in the tree, unread.
+/// An embedded scenario file, not parsed yet.
 #[derive(Clone, Copy, Debug)]
 pub struct BuiltIn {
-    /// The folder it stands in: a lock kind.
+    /// Its folder, named after a lock kind.
     pub kind: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// The file.
+    /// The text of the file.
     pub text: &'static str,
 }
 
 /// Written by `build/scenarios.rs`: every file below `scenarios/`, sorted by kind and name.
 static BUILT_IN: &[BuiltIn] = &include!(concat!(env!("OUT_DIR"), "/scenarios.rs"));
 
-/// The scenarios that the binary carries, unread, sorted by kind and name.
+/// The scenarios that the binary embeds, not parsed, sorted by kind and name.
 pub fn builtin_files() -> &'static [BuiltIn] {
     BUILT_IN
 }
 
-/// The scenarios that the binary carries, sorted by kind and name.
+/// The scenarios that the binary embeds, sorted by kind and name.
 pub fn builtin() -> Vec<Scenario> {
     BUILT_IN.iter().map(BuiltIn::scenario).collect()
 }
 
 impl BuiltIn {
-    /// The built-in scenario of that name.
+    /// The built-in scenario with that name.
     pub fn named(name: &str) -> Option<Self> {
         BUILT_IN.iter().find(|file| file.name == name).copied()
     }
 
-    /// The scenario it describes.
+    /// The parsed scenario.
     pub fn scenario(&self) -> Scenario {
         Scenario::parse(self.name, self.text).unwrap_or_else(|error| panic!("a built-in scenario is wrong:\n{error}"))
     }
@@ -49,7 +49,7 @@ mod tests {
         assert!(!builtin().is_empty());
     }
 
-    /// A command names a scenario without its kind.
+    /// Names are unique, because a command names a scenario without its kind.
     #[test]
     fn no_two_built_in_scenarios_have_one_name() {
         let names: BTreeSet<_> = builtin_files().iter().map(|file| file.name).collect();

@@ -1,6 +1,7 @@
-//! The keys of a split network: how long an answer is waited for, what is sent again, what that leaves behind.
+//! The keys of a split network: how long a client waits for a reply, what it sends again, and what a resent request
+//! leaves behind.
 //!
-//! Where request and answer are one step they mean nothing, and are refused.
+//! Where request and reply are one step, these keys mean nothing and are rejected.
 
 use core::ops::Range;
 
@@ -14,7 +15,7 @@ use super::pair::Pair;
 use super::parts::{Parts, Sections};
 use super::section::Section;
 
-/// What the scenario says of requests that are not answered.
+/// The scenario's settings for requests without a reply.
 pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<Calls> {
     let (time, protocol) = (&sections.time, &sections.protocol);
     let answer_within = time.number("answer_within", 1..=MAX_TICKS);
@@ -34,7 +35,7 @@ pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<
         resend: resend.or(of_profile.resend)?,
         retry_attempts,
         request_id: request_id.or(of_profile.request_id)?,
-        // The client's whole retry time (docs/facts/redisson.md#receipt-ttl).
+        // The client's total retry time (docs/facts/redisson.md#receipt-ttl).
         receipt: receipt.or(answer_within.saturating_mul(retry_attempts).min(MAX_TICKS))?,
         registration: registration.or(of_profile.registration)?,
         interrupted_acquire: interrupted.or(of_profile.interrupted_acquire)?,
@@ -42,7 +43,7 @@ pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<
     })
 }
 
-/// The switches of a profile. What is sent again is none of them: it depends on the deployment, not on the version.
+/// The switches of a profile. What is sent again is not one of them: it depends on the deployment, not on the version.
 const fn of_profile(profile: Option<Profile>) -> Calls {
     match profile {
         Some(Profile::Redisson315) => {
@@ -57,7 +58,7 @@ const fn of_profile(profile: Option<Profile>) -> Calls {
     }
 }
 
-/// Notes every pair with one of these keys that does not go together.
+/// Records every contradicting pair that involves one of these keys.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let mode = sections.network.span_of("mode");
     if parts.network.is_some_and(|network| network.mode == NetworkMode::Atomic) {
@@ -104,8 +105,8 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
 }
 
-/// A client without an answer asks again, and re-enters a lock that it does not know it holds: the hold count grows with
-/// every request, and the world with it.
+/// A client without a reply sends its request again, and may re-enter a lock that it does not know it holds: the hold
+/// count grows with every request, and the number of states with it.
 fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
     let (Some(network), Some(calls), Some(clients)) = (parts.network, parts.calls, parts.clients) else { return };
     let reenters = parts.lock.is_none_or(|kind| kind.facts().reentry.is_there());

@@ -1,61 +1,61 @@
-//! The stable names of everything that can be wrong with a scenario, and what `lockstep explain` says of each.
+//! The stable codes of all possible problems in a scenario, and the explanation that `lockstep explain` gives for each.
 
 use core::fmt;
 
-/// What is wrong. The number never changes its meaning; one that is given up is not used again.
+/// A kind of problem. A number never changes its meaning, and the number of a removed code is not reused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Code {
     // The text.
     /// S001: not TOML.
     Syntax,
-    /// S002: a key twice.
+    /// S002: a duplicate key.
     Duplicate,
-    /// S003: no such key.
+    /// S003: an unknown key.
     UnknownKey,
-    /// S004: a key that must be there is not.
+    /// S004: a required key is missing.
     MissingKey,
-    /// S005: a number where a word should be, or the like.
+    /// S005: a value of the wrong type, such as a number instead of a word.
     WrongType,
-    /// S006: too small, too large, too long.
+    /// S006: a value that is too small, too large or too long.
     OutOfBounds,
-    /// S007: not one of the words this key takes.
+    /// S007: not one of the words that this key accepts.
     UnknownWord,
     // The world.
-    /// S008: known, and not yet done.
+    /// S008: known, but not modelled yet.
     NotModelled,
-    /// S009: each value is fine alone, but not these two together.
+    /// S009: two values that are valid alone, but contradict each other.
     Impossible,
     // The claims.
-    /// S010: no such property.
+    /// S010: an unknown property.
     UnknownProperty,
-    /// S011: the property says nothing about this scenario.
+    /// S011: the property does not apply to this scenario.
     DoesNotApply,
     /// S012: not a verdict that can be declared.
     NotAClaim,
     // The file.
-    /// S020: it could not be read.
+    /// S020: the file could not be read.
     Unreadable,
-    /// S021: a folder where a file should be.
+    /// S021: a folder instead of a file.
     IsAFolder,
-    /// S022: it is too big to be a scenario.
+    /// S022: the file is too large to be a scenario.
     TooBig,
     /// S023: not UTF-8.
     NotUtf8,
-    /// S024: there is nothing in it.
+    /// S024: the file is empty.
     Empty,
-    /// S025: its name can't be a scenario's name.
+    /// S025: the file's name is not a valid scenario name.
     BadName,
     // The command line.
     /// S026: neither a built-in scenario nor a file.
     UnknownScenario,
-    /// S027: two scenarios of one name.
+    /// S027: two scenarios with the same name.
     SameName,
     /// S028: a folder without scenarios, or with far too many files.
     NoScenarios,
 }
 
 impl Code {
-    /// Every code, in the order of their numbers.
+    /// All codes, in the order of their numbers.
     pub const ALL: [Self; 21] = [
         Self::Syntax,
         Self::Duplicate,
@@ -80,7 +80,7 @@ impl Code {
         Self::NoScenarios,
     ];
 
-    /// `S001` and so on.
+    /// The code's id: `S001` and so on.
     pub const fn id(self) -> &'static str {
         match self {
             Self::Syntax => "S001",
@@ -107,12 +107,12 @@ impl Code {
         }
     }
 
-    /// The code with that id, in either case.
+    /// The code with that id, in upper or lower case.
     pub fn from_id(id: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|code| code.id().eq_ignore_ascii_case(id))
     }
 
-    /// What it means, why it is an error, and what to do.
+    /// What the code means, why it is an error, and what to do.
     pub const fn explanation(self) -> &'static str {
         match self {
             Self::Syntax => {
@@ -203,7 +203,7 @@ impl fmt::Display for Code {
     }
 }
 
-/// What the code means, for `lockstep explain S001`; `None`: there is no such code.
+/// The explanation of a code, for `lockstep explain S001`; `None`: there is no such code.
 pub fn explain(code: &str) -> Option<&'static str> {
     Code::from_id(code).map(Code::explanation)
 }

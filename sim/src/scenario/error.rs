@@ -1,4 +1,4 @@
-//! What is wrong with a scenario, shown where it stands.
+//! The problems of a scenario, each shown at its place in the text.
 
 use core::fmt;
 use core::ops::Range;
@@ -8,12 +8,12 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 
 use super::code::Code;
 
-/// How many problems are shown; the others are counted.
+/// How many problems are shown; further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
-/// Columns of a report.
+/// Width of a report in columns.
 const WIDTH: usize = 120;
 
-/// One thing that is wrong.
+/// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Problem {
     code: Code,
@@ -23,7 +23,7 @@ pub struct Problem {
     help: Vec<String>,
 }
 
-/// A place in the text, and what is said of it.
+/// A place in the text, with a label.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Mark {
     span: Range<usize>,
@@ -31,17 +31,17 @@ struct Mark {
 }
 
 impl Problem {
-    /// A problem of the file as a whole.
+    /// A problem with the file as a whole.
     pub(super) fn of_file(code: Code, title: impl Into<String>) -> Self {
         Self { code, title: title.into(), mark: None, also: Vec::new(), help: Vec::new() }
     }
 
-    /// A problem of one place.
+    /// A problem at one place.
     pub(super) fn at(code: Code, span: Range<usize>, title: impl Into<String>) -> Self {
         Self { mark: Some(Mark { span, label: String::new() }), ..Self::of_file(code, title) }
     }
 
-    /// What is said beside the marker.
+    /// Sets the text beside the marker.
     pub(super) fn label(mut self, label: impl Into<String>) -> Self {
         if let Some(mark) = &mut self.mark {
             mark.label = label.into();
@@ -49,13 +49,13 @@ impl Problem {
         self
     }
 
-    /// Another place that has to do with it.
+    /// Adds another place that is related to the problem.
     pub(super) fn also(mut self, span: Range<usize>, label: impl Into<String>) -> Self {
         self.also.push(Mark { span, label: label.into() });
         self
     }
 
-    /// What to do about it.
+    /// Adds advice on what to do.
     pub(super) fn help(mut self, help: impl Into<String>) -> Self {
         self.help.push(help.into());
         self
@@ -66,17 +66,17 @@ impl Problem {
         self.code
     }
 
-    /// What is wrong, in one line.
+    /// The problem, in one line.
     pub fn title(&self) -> &str {
         &self.title
     }
 
-    /// Where, in bytes of the file; `None`: the file as a whole.
+    /// The place, in bytes of the file; `None`: the file as a whole.
     pub fn span(&self) -> Option<Range<usize>> {
         self.mark.as_ref().map(|mark| mark.span.clone())
     }
 
-    /// Makes every mark lie inside the text and between characters, whatever the parser said.
+    /// Adjusts every mark to lie inside the text and between characters, whatever the parser reported.
     fn fit(&mut self, text: &str) {
         for mark in self.mark.iter_mut().chain(&mut self.also) {
             let start = floor(text, mark.span.start);
@@ -89,7 +89,7 @@ fn floor(text: &str, offset: usize) -> usize {
     (0..=offset.min(text.len())).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0)
 }
 
-/// Everything that is wrong with what was asked for.
+/// All problems with the requested scenarios.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ScenarioError {
     sources: Vec<Source>,
@@ -97,7 +97,7 @@ pub struct ScenarioError {
     more: usize,
 }
 
-/// A file, and what is wrong with it.
+/// A file, and its problems.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Source {
     /// As the user typed it.
@@ -107,7 +107,7 @@ struct Source {
 }
 
 impl ScenarioError {
-    /// What is wrong inside a text.
+    /// Problems inside a text.
     pub(super) fn in_text(path: &str, text: &str, mut problems: Vec<Problem>) -> Self {
         for problem in &mut problems {
             problem.fit(text);
@@ -118,12 +118,12 @@ impl ScenarioError {
         Self { sources: vec![Source { path: plain(path), text: text.into(), problems }], more }
     }
 
-    /// What is wrong with a file, folder or name as a whole.
+    /// Problems with a file, folder or name as a whole.
     pub(super) fn of_file(path: &str, problem: Problem) -> Self {
         Self::in_text(path, "", vec![problem])
     }
 
-    /// Both.
+    /// Joins the problems of both.
     pub(super) fn and(mut self, other: Self) -> Self {
         self.more += other.more;
         for mut source in other.sources {
@@ -137,22 +137,22 @@ impl ScenarioError {
         self
     }
 
-    /// What is wrong, file by file and in the order of each file; at most [`MAX_PROBLEMS`].
+    /// The problems, grouped by file and in the order of each file; at most [`MAX_PROBLEMS`].
     pub fn problems(&self) -> impl Iterator<Item = &Problem> {
         self.sources.iter().flat_map(|source| &source.problems)
     }
 
-    /// Whether nothing is wrong with it but that its rules are not written yet.
+    /// Whether the only problem is that the scenario's rules are not modelled yet.
     pub fn is_not_modelled(&self) -> bool {
         self.problems().all(|problem| problem.code() == Code::NotModelled)
     }
 
-    /// What is wrong first, in one line.
+    /// The first problem, in one line.
     pub fn first(&self) -> String {
         self.problems().map(Problem::title).next().unwrap_or_default().to_owned()
     }
 
-    /// The picture for people: each problem at its place, with a marker, what was expected and what to do.
+    /// The report for people: each problem at its place, with a marker, what was expected and what to do.
     pub fn report(&self, color: bool) -> String {
         let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
         let mut pictures: Vec<String> = Vec::new();
@@ -171,7 +171,7 @@ impl ScenarioError {
     }
 }
 
-/// A path as typed, but for what would steer the terminal.
+/// A path as typed, but with control characters escaped, because they could control the terminal.
 fn plain(path: &str) -> String {
     path.chars()
         .flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] })

@@ -9,16 +9,16 @@ use super::definition::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::{reader, section};
 
-/// Bytes of a file; a scenario has a few hundred.
+/// The maximum size of a file in bytes; a typical scenario has a few hundred.
 pub const MAX_BYTES: usize = 64 * 1024;
-/// Letters of a scenario's name: it becomes part of file names.
+/// The maximum length of a scenario's name: the name becomes part of file names.
 pub const MAX_NAME: usize = 120;
 
 impl Scenario {
     /// The scenario in a file.
     ///
     /// # Errors
-    /// Everything that is wrong with the file.
+    /// All problems of the file.
     pub fn read(path: impl AsRef<Path>) -> Result<Self, ScenarioError> {
         let path = path.as_ref();
         let shown = path.display().to_string();
@@ -27,7 +27,7 @@ impl Scenario {
             let problem = Problem::of_file(Code::IsAFolder, "this is a folder; a scenario is one file");
             return Err(fail(problem.help("name a file in it")));
         }
-        // Checked before it is opened: opening a pipe waits for a writer.
+        // Checked before the file is opened, because opening a pipe would block until there is a writer.
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
             let problem = Problem::of_file(Code::Unreadable, "can't be read: this is no file but a pipe or a device");
             return Err(fail(problem.help("write it to a file, and name that")));
@@ -42,10 +42,10 @@ impl Scenario {
         Self::parse_shown(&name, &shown, &text)
     }
 
-    /// The scenario in a text, under that name.
+    /// The scenario in a text, with the given name.
     ///
     /// # Errors
-    /// Everything that is wrong with the name or the text.
+    /// All problems of the name or the text.
     pub fn parse(name: &str, text: &str) -> Result<Self, ScenarioError> {
         check_name(name).map_err(|problem| ScenarioError::of_file(name, problem))?;
         Self::parse_shown(name, name, text)
@@ -59,7 +59,7 @@ impl Scenario {
     }
 }
 
-/// The file, or as much of it as shows that it is too big.
+/// The content of the file; if it is too large, only enough of it to show that.
 fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     File::open(path)?.take(MAX_BYTES as u64 + 1).read_to_end(&mut bytes)?;
@@ -78,7 +78,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 pub(super) fn unreadable(error: &io::Error) -> Problem {
-    // Without the number of the operating system: "no such file or directory".
+    // Omits the operating system's error number: "no such file or directory".
     let reason = error.to_string();
     let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
     Problem::of_file(Code::Unreadable, format!("can't be read: {reason}"))

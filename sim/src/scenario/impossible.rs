@@ -1,4 +1,4 @@
-//! Values that are fine alone and describe nothing together.
+//! Values that are valid alone but contradict each other.
 
 use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
 use lockstep_model::locks::{Facts, Support};
@@ -7,14 +7,14 @@ use super::pair::{Pair, kinds_with};
 use super::parts::{Parts, Sections};
 use super::section::Section;
 
-/// A shorter tick could end before the fsync of a second.
+/// A shorter tick could end before the fsync that runs every second.
 const MIN_TICK_MS_EVERYSEC: u32 = 2000;
 
-/// Notes every pair that does not go together. Parts that are wrong in themselves are left out.
+/// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let lock = top.span_of("lock");
     if let Some(time) = parts.time
-        // At a renewal that is due when the lease is over the key is still there, so equal is possible.
+        // For a renewal that is due exactly when the lease ends, the key still exists, so equal values are allowed.
         && time.renew_every.is_some_and(|period| period > time.lease)
     {
         Pair::of(&sections.time, "renew_every", "the lease would run out before its first renewal")
@@ -87,7 +87,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     note_clocks(parts, sections);
 }
 
-/// What a node has on its disk, whom it hears of, and when it comes back.
+/// What nodes have on disk, how they are connected, and when they restart or hand over.
 fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
     if faults.restart_node > 0 && faults.crash_node == 0 {
@@ -140,7 +140,7 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && time.tick_ms < MIN_TICK_MS_EVERYSEC {
-        // Redis waits a second more for an fsync that is still running (`flushAppendOnlyFile`).
+        // Redis waits one more second for an fsync that is still running (`flushAppendOnlyFile`).
         Pair::of(&sections.cluster, "fsync", "a disk that is written to every second may be two seconds late")
             .with(sections.time.span_of("tick_ms"), "shorter than that")
             .note("use a tick of 2000 ms or more: within a tick, every order of writes and fsyncs is tried");
@@ -153,7 +153,7 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-/// How many replicas a grant waits for.
+/// The number of replicas that a grant waits for.
 fn note_waits(parts: &Parts, sections: &Sections<'_>) {
     let Some(cluster) = parts.cluster else { return };
     if cluster.wait_for == 0 {
@@ -177,7 +177,7 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-/// How far clocks jump, and what goes by them.
+/// How far clocks jump, and what depends on those clocks.
 fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
     let (Some(time), Some(faults)) = (parts.time, parts.faults) else { return };
     let jumps = [("clock_jump", faults.clock_jump), ("client_clock_jump", faults.client_clock_jump)];

@@ -1,21 +1,21 @@
-//! Every key of a scenario's file: what it takes, what it means, and what holds where it is left out.
+//! Every key of a scenario file: the accepted values, the meaning, and the default.
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key {
-    /// The table it stands in; empty: before the first.
+    /// The table that contains it; empty: before the first table.
     pub table: &'static str,
     /// Its name.
     pub name: &'static str,
-    /// What may be written there, in the words of the reader's own errors.
+    /// The accepted values, in the same words as the reader's errors.
     pub takes: &'static str,
-    /// What holds if it is left out; empty: it may not be.
+    /// The default; empty: the key is required.
     pub unless_said: &'static str,
-    /// What it means.
+    /// The meaning.
     pub means: &'static str,
 }
 
-/// Every table, in the order of the design page. The first is the file itself.
+/// Every table, in the order of the design page. The first one is the file itself.
 pub const TABLES: [(&str, &str); 10] = [
     (TOP, "the scenario"),
     ("time", "leases, limits and periods, in ticks"),
@@ -29,7 +29,7 @@ pub const TABLES: [(&str, &str); 10] = [
     ("expect", "what is claimed: for each property \"holds\", \"violated\" or \"vacuous\""),
 ];
 
-/// The name of what stands before the first table.
+/// The name of the part before the first table.
 pub(super) const TOP: &str = "";
 
 const BUDGET: &str = "a whole number from 0 to 8";
@@ -39,7 +39,7 @@ const TICKS_OR_ANY: &str = "a whole number from 0 to 60, or \"any\"";
 const FLAG: &str = "true or false";
 const OF_PROFILE: &str = "as the profile says";
 
-/// Every key, in the order of the design page. The claims are the properties' ids.
+/// Every key, in the order of the design page. The keys of the claims are the properties' ids.
 pub const KEYS: &[Key] = &[
     key(TOP, "story", "text in quotes", "", "what happens there, in a sentence or two"),
     key(TOP, "lock", "\"plain\" or \"reentrant\"", "", "whose rules: `SET NX PX`, or Redisson's `RLock`"),
@@ -264,7 +264,7 @@ const fn key(
     Key { table, name, takes, unless_said, means }
 }
 
-/// What may stand in that table: before the first one, tables as well.
+/// The keys allowed in that table; before the first table, table names as well.
 pub(super) fn known(table: &str) -> Vec<&'static str> {
     let keys = KEYS.iter().filter(|key| key.table == table).map(|key| key.name);
     let tables = TABLES.iter().map(|(name, _)| *name).filter(|name| table == TOP && *name != TOP);

@@ -1,9 +1,9 @@
 //! A scenario: a small world with a story and a declared verdict per property. TOML in, explained errors out.
 //!
-//! [`Scenario::parse`] reads a text: `syntax` makes it TOML, `section` reads it key by key, `reader` makes it a world
-//! and its claims, `impossible` and `calls` refuse keys that contradict each other. Everything that is wrong is a
-//! [`Problem`] with a stable [`Code`]; a [`ScenarioError`] shows where. [`builtin()`] are the scenarios that the binary
-//! carries, and [`resolve()`] finds the scenarios that a command line names.
+//! [`Scenario::parse`] reads a text: `syntax` parses it as TOML, `section` reads it key by key, `reader` turns it into
+//! a world and its claims, `impossible` and `calls` reject keys that contradict each other. Every error is a
+//! [`Problem`] with a stable [`Code`]; a [`ScenarioError`] shows where it is. [`builtin()`] returns the scenarios that
+//! the binary embeds, and [`resolve()`] finds the scenarios that a command line names.
 
 mod builtin;
 mod calls;

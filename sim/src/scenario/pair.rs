@@ -1,4 +1,4 @@
-//! Two places of a scenario file that do not go together.
+//! Two places of a scenario file that contradict each other.
 
 use lockstep_model::LockKind;
 use lockstep_model::locks::Facts;
@@ -7,13 +7,13 @@ use super::code::Code;
 use super::error::Problem;
 use super::section::Section;
 
-/// The first kind that has something, as a scenario would ask for it.
+/// The first lock kind with this fact, as a scenario would write it.
 pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
     let kind = LockKind::ALL.iter().find(|kind| is_there(kind.facts()));
     kind.map_or_else(|| "another lock kind".to_owned(), |kind| format!("lock = \"{}\"", kind.name()))
 }
 
-/// Two places that contradict each other; nothing if the first is not in the file.
+/// Two places that contradict each other; no problem is recorded if the first is not in the file.
 pub(super) struct Pair<'s, 'a> {
     section: &'s Section<'a>,
     problem: Option<Problem>,
@@ -24,7 +24,7 @@ impl<'s, 'a> Pair<'s, 'a> {
         Self::with_code(Code::Impossible, section, key, reason)
     }
 
-    /// Two that could go together, but whose rules are not modelled.
+    /// Two places that do not contradict each other, but whose combination is not modelled.
     pub(super) fn not_yet(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
         Self::with_code(Code::NotModelled, section, key, reason)
     }

@@ -19,7 +19,7 @@ pub(super) struct Sections<'a> {
     pub(super) expect: Section<'a>,
 }
 
-/// The parts of a world; `None`: something in a part is wrong, and noted.
+/// The parts of a world; `None`: the part has a problem, which is already recorded.
 pub(super) struct Parts {
     pub(super) lock: Option<LockKind>,
     pub(super) time: Option<Time>,
@@ -34,7 +34,7 @@ pub(super) struct Parts {
 }
 
 impl Parts {
-    /// The world, if all its parts are right.
+    /// The world, if all its parts are valid.
     pub(super) fn config(&self) -> Option<Config> {
         Some(Config {
             lock: self.lock?,
@@ -54,7 +54,8 @@ impl Parts {
 }
 
 impl<'a> Sections<'a> {
-    /// Opens all tables before any is read: a key in the wrong table is then not reported as missing in the right one.
+    /// Opens all tables before any is read, so that a key in the wrong table is not also reported as missing in the
+    /// right one.
     pub(super) fn open(top: &Section<'a>, end: usize) -> Self {
         Self {
             time: top.table("time", end),

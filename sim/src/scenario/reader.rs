@@ -1,7 +1,7 @@
-//! From the text of a scenario to its world and claims.
+//! Turns the text of a scenario into its world and claims.
 //!
-//! First every key alone, then keys that contradict each other, then the claims: a claim is judged only in a world without
-//! errors.
+//! Each key is checked alone first, then keys that contradict each other, then the claims: a claim is checked only in a
+//! world without errors.
 
 use core::ops::Range;
 use std::collections::BTreeMap;
@@ -23,23 +23,23 @@ use super::parts::{Parts, Sections};
 use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
 use super::{calls, impossible, syntax};
 
-/// Characters of a story.
+/// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
-/// An hour a tick.
+/// The maximum length of a tick: one hour.
 pub const MAX_TICK_MS: u32 = 3_600_000;
-/// What a tick is on a real server, unless the scenario says otherwise: a third of Redisson's lease.
+/// The length of a tick on a real server, unless the scenario sets it: a third of Redisson's lease.
 const TICK_MS: u32 = 10_000;
-/// Independent masters, once there may be several.
+/// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
 
 /// Every lock kind of the design page, modelled or not.
 const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi", "red"];
-/// Properties of the design page that nothing checks so far.
+/// Properties of the design page that are not checked yet.
 const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
-/// What a scenario may claim.
+/// The words that a scenario may claim for a property.
 const CLAIMS: [Verdict; 3] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous];
 
-/// Reads the text of a scenario of that name.
+/// Reads the text of a scenario with the given name.
 pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
     let notes = Notes::default();
     let (root, is_sound) = syntax::parse(text, &notes);
@@ -53,13 +53,13 @@ pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
     }
 }
 
-/// `None` only if something was noted.
+/// `None` only if a problem was recorded.
 fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Notes) -> Option<Scenario> {
     let top = Section::top(root, notes);
     let sections = Sections::open(&top, end);
     let story = top.require("story", top.text("story", MAX_STORY), "a sentence or two: story = \"…\"");
     let parts = sections.parts(&top);
-    // A claim about a world that is not the one that was meant can't be judged.
+    // A claim cannot be checked against a world that is not the intended one.
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
     calls::note(&parts, &top, &sections);
@@ -95,7 +95,7 @@ impl Sections<'_> {
         );
         let renew_every = time.number("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.number("wait_limit", 0..=MAX_TICKS);
-        // 0 is no bound that a holder could keep: it would have to release before it holds.
+        // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
         let hold_at_most = time.number("hold_at_most", 1..=MAX_TICKS);
         let jump = time.number("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
@@ -257,7 +257,7 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 
-/// Without a world, only the words are looked at.
+/// Without a world, only the words themselves are checked.
 fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, Verdict> {
     let mut claims = BTreeMap::new();
     for (key, value) in expect.entries() {

@@ -1,4 +1,4 @@
-//! What the words of a command line mean: built-in scenarios, files, folders.
+//! Resolves the arguments of a command line: built-in scenarios, files, folders.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,15 +12,16 @@ use super::error::{Problem, ScenarioError};
 use super::file::unreadable;
 use super::section::{meant, short};
 
-/// Entries of a folder and all below: more is not a folder of scenarios, and a whole disk should not be walked.
+/// The maximum number of entries below a folder: a folder of scenarios has fewer, and a whole disk must not be scanned.
 const MAX_ENTRIES: usize = 10_000;
 
-/// The scenarios that the arguments name, in their order; all built-in ones if there is no argument.
+/// The scenarios that the arguments name, in their order; all built-in scenarios if there is no argument.
 ///
-/// An argument is a built-in scenario's name, else a file, else a folder: every `*.toml` below, sorted by path.
+/// An argument is a built-in scenario's name, otherwise a file, otherwise a folder: every `*.toml` below, sorted by
+/// path.
 ///
 /// # Errors
-/// Everything that is wrong with any argument, and with any file.
+/// All problems with the arguments and the files.
 pub fn resolve(args: &[String]) -> Result<Vec<Scenario>, ScenarioError> {
     if args.is_empty() {
         return Ok(builtin());
@@ -28,14 +29,14 @@ pub fn resolve(args: &[String]) -> Result<Vec<Scenario>, ScenarioError> {
     Ok(located(args)?.into_iter().map(|(_, scenario)| scenario).collect())
 }
 
-/// The same of at least one argument, each scenario with the place it comes from: a path, if it is a file.
+/// The same for at least one argument. Each scenario has its source: a path, if it is a file.
 ///
 /// # Errors
 /// As [`resolve`].
 pub fn located(args: &[String]) -> Result<Vec<(String, Scenario)>, ScenarioError> {
     let mut found = Vec::new();
     let mut wrong: Option<ScenarioError> = None;
-    // Where each name was met first.
+    // Where each name was first found.
     let mut names: BTreeMap<String, String> = BTreeMap::new();
     let read = args.iter().flat_map(|arg| read(arg));
     for (shown, scenario) in read {
@@ -57,7 +58,7 @@ pub fn located(args: &[String]) -> Result<Vec<(String, Scenario)>, ScenarioError
     wrong.map_or(Ok(found), Err)
 }
 
-/// What one argument means, each scenario with the place it comes from.
+/// The scenarios of one argument, each with its source.
 fn read(arg: &str) -> Vec<(String, Result<Scenario, ScenarioError>)> {
     if let Some(file) = BuiltIn::named(arg) {
         return vec![(format!("the built-in {arg}"), Ok(file.scenario()))];
@@ -74,7 +75,7 @@ fn read(arg: &str) -> Vec<(String, Result<Scenario, ScenarioError>)> {
     }
 }
 
-/// Sorted by path. Folders that are links are not followed: they may lead in a circle.
+/// Sorted by path. Symbolic links to folders are not followed: they may form a cycle.
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let (mut files, mut folders, mut entries) = (Vec::new(), vec![folder.to_path_buf()], 0);
     while let Some(folder) = folders.pop() {

@@ -1,4 +1,4 @@
-//! A table of the file, read key by key. What is wrong is noted, and reading goes on.
+//! A table of the file, read key by key. Problems are recorded, and reading continues.
 
 use core::cell::RefCell;
 use core::fmt::Display;
@@ -11,31 +11,31 @@ use super::code::Code;
 use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
 
-/// Keys that other keys have made needless, and which.
+/// Keys that were removed in favour of other keys, and which ones to use instead.
 const GIVEN_UP: [(&str, &str); 1] =
     [("returns", "say restart_node in [faults] and fsync in [cluster]: a node comes back with what it finds")];
 
-/// Longer words are nobody's typing mistake.
+/// A longer word is not treated as a typing mistake.
 const MAX_WORD: usize = 40;
 
-/// What one key says.
+/// The result of reading one key.
 #[derive(Clone, Debug)]
 pub(super) enum Entry<T> {
-    /// It is left out.
+    /// The key is left out.
     Absent,
-    /// It is wrong, which is noted; nothing should be concluded from it.
+    /// The key has a problem, which is recorded; its value must not be used.
     Refused,
-    /// It is right.
+    /// The value is valid.
     Given {
-        /// What it says.
+        /// The value.
         value: T,
-        /// Where the value stands.
+        /// The place of the value.
         span: Range<usize>,
     },
 }
 
 impl<T: Copy> Entry<T> {
-    /// What holds if the key is left out; `None`: it is wrong.
+    /// The value, or the default if the key is left out; `None`: the value is wrong.
     pub(super) fn or(&self, default: T) -> Option<T> {
         match self {
             Self::Absent => Some(default),
@@ -44,7 +44,7 @@ impl<T: Copy> Entry<T> {
         }
     }
 
-    /// The same, for a key whose absence means something of its own.
+    /// The same, for a key whose absence has its own meaning.
     pub(super) fn optional(&self) -> Entry<Option<T>> {
         match self {
             Self::Absent => Entry::Absent,
@@ -53,7 +53,7 @@ impl<T: Copy> Entry<T> {
         }
     }
 
-    /// The value and where it stands.
+    /// The value and its place.
     pub(super) fn given(&self) -> Option<(T, Range<usize>)> {
         match self {
             Self::Absent | Self::Refused => None,
@@ -62,7 +62,7 @@ impl<T: Copy> Entry<T> {
     }
 }
 
-/// Words that a key takes. `None`: the word has a meaning, but no rule of the model reads it yet.
+/// The words that a key accepts. `None`: the word has a meaning, but is not modelled yet.
 pub(super) type Words<'w, T> = &'w [(&'static str, Option<T>)];
 
 /// A key and its value.
@@ -72,35 +72,35 @@ pub(super) type Line<'a> = (&'a Spanned<DeString<'a>>, &'a Spanned<DeValue<'a>>)
 pub(super) struct Section<'a> {
     name: &'static str,
     table: Option<&'a DeTable<'a>>,
-    /// Where a missing key would be noticed: the header, or the end of the file.
+    /// Where a missing key is reported: the header, or the end of the file.
     header: Range<usize>,
-    /// The table itself is wrong, so that nothing can be said of its keys.
+    /// The table itself is wrong, so its keys are not checked.
     is_refused: bool,
-    /// Keys that were misspelt: they are not missed as well.
+    /// Misspelt keys: they are not also reported as missing.
     meant: Vec<&'static str>,
     notes: &'a Notes,
 }
 
-/// What was noticed so far, in any table.
+/// The problems recorded so far, in any table.
 #[derive(Default)]
 pub(super) struct Notes {
     problems: RefCell<Vec<Problem>>,
-    /// Keys that stand in the wrong table: they are not missed in the right one.
+    /// Keys in the wrong table: they are not also reported as missing in the right one.
     misplaced: RefCell<Vec<&'static str>>,
 }
 
 impl Notes {
-    /// Notes a problem.
+    /// Records a problem.
     pub(super) fn add(&self, problem: Problem) {
         self.problems.borrow_mut().push(problem);
     }
 
-    /// Whether nothing is wrong so far.
+    /// Whether no problem is recorded so far.
     pub(super) fn is_empty(&self) -> bool {
         self.problems.borrow().is_empty()
     }
 
-    /// What was noted.
+    /// The recorded problems.
     pub(super) fn into_problems(self) -> Vec<Problem> {
         self.problems.into_inner()
     }
@@ -137,12 +137,12 @@ impl<'a> Section<'a> {
         section
     }
 
-    /// Where its header stands, if the file has it.
+    /// The place of its header, if the file has it.
     pub(super) fn span(&self) -> Option<Range<usize>> {
         self.table.map(|_| self.header.clone())
     }
 
-    /// Where a key's value stands, for a problem of two values.
+    /// The place of a key's value, for a problem of two values.
     pub(super) fn span_of(&self, key: &str) -> Option<Range<usize>> {
         self.value(key).map(Spanned::span)
     }
@@ -170,7 +170,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// A whole number that may so far only have its harmless value.
+    /// A whole number for which only its neutral value is supported so far.
     pub(super) fn number_for_later(&self, key: &'static str, bounds: RangeInclusive<u8>, harmless: u8, what: &str) {
         if let Entry::Given { value, span } = self.number(key, bounds)
             && value != harmless
@@ -188,7 +188,7 @@ impl<'a> Section<'a> {
         }
     }
 
-    /// One of a few words. `what` is what they are words for: "lock kind".
+    /// One of a few words. `what` names what the words stand for: "lock kind".
     pub(super) fn word<T: Copy>(&self, key: &'static str, what: &str, words: Words<'_, T>) -> Entry<T> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         let modelled = words.iter().filter(|(_, meaning)| meaning.is_some()).map(|(word, _)| *word);
@@ -237,14 +237,14 @@ impl<'a> Section<'a> {
         self.note(problem.label(format!("expected 1 to {most} characters of plain text")))
     }
 
-    /// Any value is refused: the key is for later.
+    /// Rejects any value: the key is reserved for later.
     pub(super) fn for_later(&self, key: &'static str, what: &str) {
         if let Some((name, _)) = self.find(key) {
             self.note::<()>(not_modelled(name.span(), what, &format!("leave `{key}` out")));
         }
     }
 
-    /// Says so if a key that has no default is not there.
+    /// Reports a key that is missing and has no default.
     pub(super) fn require<T>(&self, key: &'static str, entry: Entry<T>, example: &str) -> Entry<T> {
         if !matches!(entry, Entry::Absent) {
             return entry;
@@ -257,7 +257,7 @@ impl<'a> Section<'a> {
         self.note(problem.help(format!("add {header}{example}")))
     }
 
-    /// Notes a problem. What is read there says nothing.
+    /// Records a problem. The value is then not used.
     pub(super) fn note<T>(&self, problem: Problem) -> Entry<T> {
         self.notes.add(problem);
         Entry::Refused
@@ -307,14 +307,14 @@ impl<'a> Section<'a> {
     }
 }
 
-/// The table that has such a key.
+/// The table that contains such a key.
 fn home_of(word: &str) -> Option<(&'static str, &'static str)> {
     let keys = KEYS.iter().map(|key| (key.table, key.name));
     let tables = TABLES.iter().map(|(name, _)| (TOP, *name));
     keys.chain(tables).find(|(_, name)| *name == word)
 }
 
-/// `None`: not a whole number. `Err`: one too large to have a value.
+/// `None`: not a whole number. `Err`: a whole number that is too large to represent.
 fn whole(value: &Spanned<DeValue<'_>>) -> Option<Result<i64, core::num::ParseIntError>> {
     value.get_ref().as_integer().map(|number| i64::from_str_radix(number.as_str(), number.radix()))
 }
@@ -323,7 +323,7 @@ fn not_modelled(span: Range<usize>, what: &str, instead: &str) -> Problem {
     Problem::at(Code::NotModelled, span, format!("{what} is not modelled yet")).label(instead)
 }
 
-/// The sort of a value, with its article.
+/// The type of a value, with its article.
 pub(super) fn kind_of(value: &DeValue<'_>) -> &'static str {
     match value {
         DeValue::String(_) => "a string",
@@ -345,7 +345,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
     }
 }
 
-/// The known word that a misspelt one is nearest to, if it is near.
+/// The known word closest to a misspelt one, if it is close enough.
 pub(super) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     if word.len() > MAX_WORD {
         return None;
@@ -356,7 +356,7 @@ pub(super) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
     (near(&nearest) <= (nearest.len() / 3).max(1)).then_some(nearest)
 }
 
-/// A word as a title can bear it.
+/// A word, shortened to fit into a title.
 pub(super) fn short(word: &str) -> String {
     match word.char_indices().nth(MAX_WORD) {
         Some((cut, _)) => format!("{}…", &word[..cut]),

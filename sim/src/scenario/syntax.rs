@@ -1,4 +1,5 @@
-//! From text to TOML. A file with a syntax error is not read any further: what follows would be guesses.
+//! Parses the text as TOML. A file with a syntax error is not read any further, because later problems would be
+//! guesses.
 
 use core::ops::Range;
 use std::collections::BTreeSet;
@@ -10,10 +11,10 @@ use super::code::Code;
 use super::error::{MAX_PROBLEMS, Problem};
 use super::section::{Notes, short};
 
-/// What is said to who hands in a trace.
+/// The message for a trace that is passed as a scenario.
 const JSON: &str = "this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`";
 
-/// What the text says, and whether that can be relied on. A key that stands twice is noted, and its first value counts.
+/// The parsed text, and whether it can be relied on. A duplicate key is recorded, and its first value counts.
 pub(super) fn parse<'t>(text: &'t str, notes: &Notes) -> (Spanned<DeTable<'t>>, bool) {
     let (root, errors) = DeTable::parse_recoverable(text);
     let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
@@ -22,12 +23,12 @@ pub(super) fn parse<'t>(text: &'t str, notes: &Notes) -> (Spanned<DeTable<'t>>, 
     for (count, error) in errors.into_iter().enumerate() {
         let span = error.span().unwrap_or(text.len()..text.len());
         if error.message() == "duplicate key" {
-            // Beyond what is shown nobody looks for the twin.
+            // The duplicate is not located for problems that are not shown.
             let root = (count < MAX_PROBLEMS).then_some(root.get_ref());
             notes.add(duplicate(text, root, span));
             continue;
         }
-        // Later errors of a line mostly follow from its first, and all of JSON from its first brace.
+        // Later errors on a line mostly follow from its first, and all errors in JSON from its first brace.
         let line = line_ends.partition_point(|end| *end < span.start);
         let is_first = if is_json { lines_with_errors.is_empty() } else { !lines_with_errors.contains(&line) };
         lines_with_errors.insert(line);
@@ -68,7 +69,7 @@ fn duplicate(text: &str, root: Option<&DeTable<'_>>, span: Range<usize>) -> Prob
     }
 }
 
-/// The last place before `end` where that key stands: its twin, for keys that stand in one table only.
+/// The last place before `end` where that key occurs: the other occurrence of a key that belongs to one table only.
 fn first(table: &DeTable<'_>, key: &str, end: usize) -> Option<Range<usize>> {
     let here = table.get_key_value(key).map(|(first, _)| first.span());
     let below = table.values().filter_map(|value| match value.get_ref() {

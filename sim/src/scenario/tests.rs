@@ -1,4 +1,4 @@
-//! What is read, what is refused, and the pictures that people will see.
+//! Accepted texts, rejected texts, and the reports that users see.
 
 use lockstep_model::config::{
     Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer,
@@ -15,10 +15,10 @@ use super::*;
 mod any_text;
 mod calls;
 
-/// Four things have no default; this says them and nothing else.
+/// Four keys have no default; this text sets them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
 
-/// Every key, each at a value that is accepted.
+/// Every key, each with an accepted value.
 const EVERYTHING: &str = r#"
 story = """
 The grant dies with the master
@@ -93,7 +93,7 @@ fn read(text: &str) -> Scenario {
     Scenario::parse("example", text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The smallest scenario with some lines more.
+/// The smallest scenario with some additional lines.
 fn smallest_and(lines: &str) -> String {
     format!("{SMALLEST}{lines}\n")
 }
@@ -173,7 +173,7 @@ fn how_renewals_are_done_is_refused_where_nothing_renews() {
     assert_eq!(codes(&smallest_and("[protocol]\nprofile = \"lockstep\"")), [], "a profile is of no world");
 }
 
-/// Traces say `"lower-first"` in the model's spelling, scenarios in the reader's.
+/// Traces take the spelling of `"lower-first"` from the model, scenarios take it from the reader.
 #[test]
 fn scenarios_and_traces_spell_the_switches_alike() {
     for profile in Profile::ALL {
@@ -199,7 +199,7 @@ fn a_scenario_says_whether_fairness_is_strong() {
     assert_eq!(codes(&smallest_and("[fairness]\nstrong = \"renew\"")), [Code::WrongType]);
 }
 
-/// A key in the list of known keys that nothing reads would be accepted and ignored.
+/// A key that is in the list of known keys but is not read would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {
     for Key { table, name, takes, .. } in KEYS {
@@ -208,7 +208,7 @@ fn every_known_key_is_looked_at() {
         let at_the_date = |problem: &&Problem| matches!(problem.code(), Code::WrongType | Code::NotModelled);
         let error = Scenario::parse("example", &text).expect_err("no key takes a date");
         assert_eq!(error.problems().filter(at_the_date).count(), 1, "{table}.{name}: {error}");
-        // What is told of a key beforehand is what its reader expects.
+        // The documentation of a key matches what its reader expects.
         let is_told = error.report(false).contains(&format!("expected {takes}"));
         assert!(is_told || *name == "roles", "{table}.{name}: {}", error.report(false));
     }
@@ -280,7 +280,7 @@ fn what_does_not_go_together_is_refused() {
     assert_eq!(codes(&(plain + "max_holds = 1\nthreads = 2\n[faults]\ncrash_thread = 1\nlose_message = 0")), []);
 }
 
-/// Two keys for one thing could say different things.
+/// Two keys for the same thing could contradict each other.
 #[test]
 fn a_key_that_was_given_up_says_which_to_use() {
     let picture = picture(&smallest_and("[cluster]\nreturns = \"empty\""));
@@ -316,7 +316,7 @@ fn every_value_is_bounded() {
     assert_eq!(codes(&SMALLEST.replace("\"s\"", &format!("\"{long}!\""))), [Code::OutOfBounds]);
 }
 
-/// One mistake is one error: a misspelt or misplaced key is not missed as well.
+/// One mistake is one error: a misspelt or misplaced key is not also reported as missing.
 #[test]
 fn a_misspelt_key_is_not_missed_as_well() {
     assert_eq!(codes(&SMALLEST.replace("lease", "leese")), [Code::UnknownKey]);
@@ -340,7 +340,7 @@ fn inconclusive_is_no_claim() {
     assert_eq!(codes(&smallest_and("[expect]\none-believer = \"vacuous\"")), []);
 }
 
-// The pictures.
+// The reports.
 
 #[test]
 fn picture_of_an_unknown_key() {
@@ -413,7 +413,7 @@ fn a_report_is_coloured_only_when_asked() {
     assert!(error.report(true).contains('\u{1b}'));
 }
 
-/// Somebody else's file name should not steer the reader's terminal.
+/// A file name from another person must not control the reader's terminal.
 #[test]
 fn a_report_holds_no_control_characters_of_the_file_or_its_name() {
     let unknown = resolve(&["a\u{1b}[31mb".into()]).expect_err("there is no such scenario");
@@ -426,7 +426,7 @@ fn a_report_holds_no_control_characters_of_the_file_or_its_name() {
 
 // Files.
 
-/// A folder with these files.
+/// A folder that contains these files.
 fn folder(files: &[(&str, &[u8])]) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
     for (name, content) in files {
@@ -458,7 +458,7 @@ fn a_file_that_is_no_scenario_is_refused_with_a_reason_of_its_own() {
     assert_eq!(code_of_file("a.toml", &vec![b'\n'; 10 << 20]), Code::TooBig);
 }
 
-/// Ten thousand are refused by their size; as many as fit, by a report that is as short as any.
+/// Ten thousand tables are rejected by their size; the largest number that fits gives a report as short as any other.
 #[test]
 fn a_file_of_thousands_of_tables_fails_with_a_short_report() {
     let tables = |count: usize| (0..count).fold(String::new(), |text, number| text + &format!("[{number:x}]\n"));

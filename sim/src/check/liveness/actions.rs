@@ -1,45 +1,45 @@
-//! Sets of actions by their numbers, and which of them are fair.
+//! Sets of actions by their numbers, and which actions are fair.
 
-/// Actions by their numbers.
+/// A set of actions by their numbers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ActionSet([u64; ActionSet::WORDS]);
 
 impl ActionSet {
-    /// Enough for the actions of the largest world.
+    /// Enough words for the actions of the largest world.
     const WORDS: usize = 5;
-    /// None.
+    /// The empty set.
     pub const NONE: Self = Self([0; Self::WORDS]);
-    /// Every one there can be.
+    /// The set of all possible actions.
     pub const ALL: Self = Self([u64::MAX; Self::WORDS]);
 
-    /// Puts one in.
+    /// Adds an action.
     pub fn insert(&mut self, action: u16) {
         self.0[usize::from(action / 64)] |= 1 << (action % 64);
     }
 
-    /// Whether it is in.
+    /// Whether the action is in the set.
     pub fn has(self, action: u16) -> bool {
         self.0[usize::from(action / 64)] >> (action % 64) & 1 != 0
     }
 
-    /// Whether none is in.
+    /// Whether the set is empty.
     pub fn is_empty(self) -> bool {
         self == Self::NONE
     }
 
-    /// Those of either.
+    /// The union.
     #[must_use]
     pub fn or(self, other: Self) -> Self {
         Self(core::array::from_fn(|word| self.0[word] | other.0[word]))
     }
 
-    /// Those of both.
+    /// The intersection.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         Self(core::array::from_fn(|word| self.0[word] & other.0[word]))
     }
 
-    /// Those that are not in the other.
+    /// The difference: actions that are not in the other set.
     #[must_use]
     pub fn without(self, other: Self) -> Self {
         Self(core::array::from_fn(|word| self.0[word] & !other.0[word]))
@@ -64,26 +64,26 @@ impl FromIterator<u16> for ActionSet {
     }
 }
 
-/// What must happen, in a run that is fair. All other actions may happen or not.
+/// Which actions a fair run must take. All other actions may happen or not.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Fairness {
-    /// Weakly fair: each is taken again and again, or cannot happen again and again.
+    /// Weakly fair: each is taken infinitely often, or is disabled infinitely often.
     pub weak: ActionSet,
-    /// Time: taken again and again, whatever else happens in between, unless nothing fair can ever happen again. Weak
-    /// fairness would not do: a run in which clients are endlessly busy at one moment would be fair to it.
+    /// Time: taken infinitely often, whatever else happens in between, unless nothing fair can ever happen again. Weak
+    /// fairness is not enough: it would accept a run in which clients are endlessly busy at one moment.
     pub time: ActionSet,
-    /// Strongly fair: each is taken again and again, or from some moment on can never happen. That it cannot happen now
-    /// and then is no excuse, as it is to weak fairness. What is strongly fair need not be named weakly fair as well.
+    /// Strongly fair: each is taken infinitely often, or from some moment on can never happen. Being disabled now and
+    /// then is no excuse, as it is for weak fairness. A strongly fair action need not be listed as weakly fair as well.
     pub strong: ActionSet,
 }
 
 impl Fairness {
-    /// Everything that is fair in some way.
+    /// All actions that are fair in some way.
     pub fn all(self) -> ActionSet {
         self.weak.or(self.time).or(self.strong)
     }
 
-    /// What is weakly fair and no more than that.
+    /// Actions that are weakly fair but not strongly fair.
     pub(super) fn only_weak(self) -> ActionSet {
         self.weak.without(self.strong)
     }

@@ -1,17 +1,18 @@
-//! Makes the complete graph, on any number of threads.
+//! Builds the complete graph, on any number of threads.
 //!
-//! A layer of states is expanded in blocks, each in five passes; the threads share all but one:
+//! A layer of states is expanded in blocks, each in five passes; the threads share all passes but one:
 //!
 //! ```text
 //!   expand   states of the block → identities of their successors, each sent to its shard
 //!   sift     shards → where each of them is, or will be, among the states of the shard
-//!   number   one thread, in the order of state and successor: what is new gets the next number
-//!   make     the new ones, in the order of their numbers → states of the next layer, and what properties say of them
+//!   number   one thread, in the order of state and successor: each new one gets the next number
+//!   make     the new ones, in the order of their numbers → states of the next layer, and the properties' marks on them
 //!   join     places in shards → numbers: the edges
 //! ```
 //!
-//! Within a shard successors are met in the order of state and successor, so what is new there, and which number it
-//! gets, does not depend on the number of threads: it is what one thread would find that takes them in turn.
+//! Within a shard, successors are processed in the order of state and successor. So which of them are new, and their
+//! numbers, do not depend on the number of threads: the result is what one thread would find by processing them in
+//! order.
 
 use std::sync::Mutex;
 
@@ -20,40 +21,40 @@ use crate::check::fingerprint::roomy;
 use crate::check::limits::Stopped;
 use crate::check::worker_pool::{WorkerPool, lock};
 
-/// Shards of the numbers; many more than threads, so that they share them evenly. A power of two.
+/// Shards of the numbers; many more than threads, so that the work is shared evenly. A power of two.
 const SHARDS: usize = 64;
-/// States expanded between two looks at the limits.
+/// States expanded between two checks of the limits.
 const BLOCK: usize = 1 << 16;
-/// States that a thread takes at once.
+/// States that a thread processes at once.
 const CHUNK: usize = 1 << 9;
 /// Successors whose slots are fetched together.
 const WARMED: usize = 32;
-/// Most successors of one state, for the numbers of states are 32 bits wide and a block must not go beyond.
+/// Most successors of one state: state numbers are 32 bits wide, and a block must not exceed them.
 const MOST_SUCCESSORS: usize = 1 << 8;
 
-/// A graph under way.
+/// A graph under construction.
 pub(super) struct Building<'a, S: Space> {
     space: &'a S,
     threads: usize,
     graph: Graph,
     shards: Vec<Mutex<Numbers>>,
-    /// By shard, the number of each state in the order in which the shard met them.
+    /// By shard, the number of each state in the order in which the shard first saw them.
     numbers: Vec<Vec<u32>>,
-    /// States that wait to be expanded, in pieces: one array would be copied whenever it grows.
+    /// States that wait to be expanded, in pieces: a single array would be copied whenever it grows.
     layer: Vec<Vec<S::State>>,
 }
 
 /// The successors of a chunk of states.
 struct Expanded {
-    /// What happens and the shard of what it leads to, in the order of state and successor.
+    /// The action and the shard of each successor, in the order of state and successor.
     successors: Vec<(u16, u8)>,
-    /// Where those of each state end.
+    /// Where the successors of each state end.
     ends: Vec<usize>,
-    /// By shard, who they are.
+    /// By shard, the identities of the successors.
     identities: Vec<Vec<u64>>,
 }
 
-/// A state that is new: the nth that a state of the block leads to, and by what.
+/// A new state: its position among the successors of the block, and the action that leads to it.
 #[derive(Clone, Copy)]
 struct New {
     piece: u32,
@@ -66,15 +67,16 @@ struct New {
 struct Edges {
     targets: Vec<u32>,
     actions: Vec<u16>,
-    /// Where those of each state end.
+    /// Where the edges of each state end.
     ends: Vec<usize>,
 }
 
 impl Graph {
-    /// Visits every state, on this many threads: what it finds, and in which order, does not depend on them.
+    /// Visits every state, on this many threads. The states found and their order do not depend on the number of
+    /// threads.
     ///
     /// # Errors
-    /// Why it could not.
+    /// The reason why it stopped early.
     pub fn of<S: Space>(space: &S, threads: usize) -> Result<Self, Stopped> {
         Building::new(space, threads).whole()
     }
@@ -98,7 +100,7 @@ impl<'a, S: Space> Building<'a, S> {
         building
     }
 
-    /// Looks at every state.
+    /// Visits every state.
     pub(super) fn whole(mut self) -> Result<Graph, Stopped> {
         let pool = WorkerPool::of(self.threads);
         let mut first = 0;
@@ -127,8 +129,8 @@ impl<'a, S: Space> Building<'a, S> {
         shards + numbers + self.graph.bytes() + (waiting + next) * size_of::<S::State>()
     }
 
-    /// Adds the edges of a block of states, and what is new to the next layer. `first` is the number of its first state;
-    /// the answer, that of the first one behind it.
+    /// Adds the edges of a block of states, and the new states to the next layer. `first` is the number of the block's
+    /// first state; the result is the number of the first state after the block.
     fn expand(&mut self, pool: &WorkerPool, block: &[Vec<S::State>], first: u32) -> u32 {
         let space = self.space;
 
@@ -180,7 +182,8 @@ impl<'a, S: Space> Building<'a, S> {
         firsts.last().copied().unwrap_or(first)
     }
 
-    /// Numbers what is new among the successors of a piece of the block, whose first state has that number.
+    /// Numbers the new states among the successors of a piece of the block; `first` is the number of the piece's first
+    /// state.
     fn number(&mut self, piece: &Expanded, number: usize, first: u32, places: &[&[u32]], new: &mut Vec<New>) {
         let graph = &mut self.graph;
         let piece_number = u32::try_from(number).unwrap_or(u32::MAX);
@@ -205,7 +208,7 @@ impl<'a, S: Space> Building<'a, S> {
 impl Expanded {
     fn of<S: Space>(space: &S, chunk: &[S::State]) -> Self {
         let mut found = Self {
-            // About as many as there will be: a few successors a state.
+            // A rough estimate of the number of successors: a few for each state.
             successors: Vec::with_capacity(chunk.len() * 8),
             ends: Vec::with_capacity(chunk.len()),
             identities: (0..SHARDS).map(|_| Vec::with_capacity(chunk.len() * 8 / SHARDS + 8)).collect(),
@@ -251,7 +254,7 @@ impl Expanded {
     }
 }
 
-/// The high bits: the low ones choose the slot.
+/// The shard is chosen by the high bits, because the low ones choose the slot.
 fn shard_of(identity: u64) -> usize {
     const { assert!(SHARDS <= 1 << u8::BITS, "a shard is a byte") };
     #[expect(clippy::cast_possible_truncation, reason = "six bits")]
@@ -259,7 +262,7 @@ fn shard_of(identity: u64) -> usize {
     shard
 }
 
-/// The states that one shard has met, each with its place among them: open addressing, at most ¾ full.
+/// The states that one shard has seen, each with its place among them: open addressing, at most ¾ full.
 struct Numbers {
     slots: Vec<(u64, u32)>,
     len: u32,
@@ -272,11 +275,11 @@ impl Default for Numbers {
 }
 
 impl Numbers {
-    /// The place of each of these; what was not met before gets the next one.
+    /// The place of each of these identities; a new one gets the next place.
     fn places(&mut self, identities: &[u64]) -> Vec<u32> {
         let mut places = Vec::with_capacity(identities.len());
         for some in identities.chunks(WARMED) {
-            // All at once: memory answers many questions in the time of one.
+            // Read all at once: memory serves many reads in the time of one.
             for &identity in some {
                 std::hint::black_box(self.slots[slot_of(identity, self.slots.len() - 1)].0);
             }
@@ -312,7 +315,7 @@ fn slot_of(identity: u64, mask: usize) -> usize {
     slot
 }
 
-/// Where the state stands, or would. There is always an empty slot.
+/// The slot where the state is, or where it would be inserted. There is always an empty slot.
 fn slot(slots: &mut [(u64, u32)], identity: u64) -> &mut (u64, u32) {
     let mask = slots.len() - 1;
     let mut at = slot_of(identity, mask);

@@ -1,10 +1,10 @@
-//! Tarjan's strongly connected components of a part of the graph, without recursion: a state space is deep.
+//! Tarjan's strongly connected components of a part of the graph, without recursion, because a state space is deep.
 
 use super::graph::Graph;
 
-/// The component each state is in.
+/// The component of each state.
 pub struct Components {
-    /// 0: not met. While a state is open: when it was met. Closed: [`CLOSED`].
+    /// 0: not visited. While a state is open: when it was first visited. Closed: [`CLOSED`].
     met: Vec<u32>,
     /// While a state is open: the earliest open state it is known to reach. Closed: the number of its component.
     low: Vec<u32>,
@@ -14,12 +14,12 @@ pub struct Components {
 const CLOSED: u32 = u32::MAX;
 
 impl Components {
-    /// The components of the states that are in. Each is told of, with its number, when it is complete.
+    /// Finds the components of the selected states. Each is reported, with its number, when it is complete.
     pub fn of(graph: &Graph, is_in: impl Fn(u32) -> bool, mut complete: impl FnMut(&Self, u32, &[u32])) -> Self {
         let states = graph.states();
         let mut found = Self { met: vec![0; states], low: vec![0; states] };
         let mut open: Vec<u32> = Vec::new();
-        // A state, and how many of its edges were followed.
+        // A state, and how many of its edges have been followed.
         let mut trail: Vec<(u32, usize)> = Vec::new();
         let (mut clock, mut number) = (0, 0);
         for root in (0u32..).take(states) {
@@ -35,7 +35,7 @@ impl Components {
                     found.low[at] = clock;
                     open.push(state);
                 } else {
-                    // Back from the edge that was followed last.
+                    // Return from the edge that was followed last.
                     let to = graph.nth_move(state, followed - 1).to as usize;
                     if found.met[to] != CLOSED {
                         found.low[at] = found.low[at].min(found.low[to]);
@@ -72,7 +72,7 @@ impl Components {
         found
     }
 
-    /// The component of a state; 0: it is in none.
+    /// The component of a state; 0: it is in no component.
     pub fn component(&self, state: u32) -> u32 {
         if self.met[state as usize] == CLOSED { self.low[state as usize] } else { 0 }
     }

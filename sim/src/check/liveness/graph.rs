@@ -1,53 +1,53 @@
-//! The complete graph of what can happen, packed: states by number, in the order in which a breadth-first search meets
-//! them; edges state by state.
+//! The complete graph of what can happen, packed: states by number, in the order of a breadth-first search; edges
+//! grouped by state.
 //!
-//! It knows nothing of locks. Whoever has states and actions makes one ([`Space`]): the model does, and so do tests
-//! that draw a graph by hand.
+//! It is independent of locks. Any set of states and actions can be made into a graph ([`Space`]): the model is one,
+//! and so are the hand-drawn graphs of tests.
 
 use super::actions::{ActionSet, Fairness};
 use crate::check::limits::Stopped;
 
-/// What a property says of a state: a bit each, by whatever meaning the space gives them.
+/// The properties' statements about a state: one bit each, whose meaning the space defines.
 pub type Marks = u32;
 
-/// States and actions to make a graph of.
+/// States and actions from which a graph is built.
 pub trait Space: Sync {
     /// A state.
     type State: Copy + Send + Sync;
 
-    /// Where everything starts.
+    /// The initial state.
     fn initial(&self) -> Self::State;
 
-    /// What tells states apart: never 0.
+    /// The identity of a state, which tells states apart: never 0.
     fn identity(&self, state: &Self::State) -> u64;
 
-    /// What the properties say of it. The edges of a state without a mark are not kept: it is only passed through.
+    /// The properties' marks on the state. The edges of a state without a mark are not kept: it is only passed through.
     fn marks(&self, state: &Self::State) -> Marks;
 
-    /// Everything that can happen there: the number of each action, and the state after it.
+    /// Everything that can happen in the state: the number of each action, and the state after it.
     fn each_successor(&self, state: &Self::State, found: impl FnMut(u16, Self::State));
 
-    /// The nth of these, whose action this is, once more.
+    /// Generates the nth successor, which this action leads to, again.
     fn nth_successor(&self, state: &Self::State, action: u16, nth: usize) -> Self::State;
 
     /// Which actions are fair.
     fn fairness(&self) -> Fairness;
 
-    /// Why the search must stop now, after so many states in so many bytes. It is asked now and then.
+    /// Why the search must stop now, given its number of states and bytes. It is called at intervals.
     fn stops(&self, states: usize, bytes: usize) -> Option<Stopped>;
 }
 
-/// How a state was reached first.
+/// How a state was first reached.
 #[derive(Clone, Copy)]
 pub(super) struct Origin {
     pub(super) parent: u32,
     pub(super) action: u16,
 }
 
-/// One edge of a run: what happens, and the state it leads to.
+/// One edge of a run: the action, and the state after it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Move {
-    /// What happens.
+    /// The number of the action.
     pub action: u16,
     /// The state after it.
     pub to: u32,
@@ -59,20 +59,20 @@ pub struct Graph {
     pub(super) marks: Vec<Marks>,
     /// The first state of each layer of the search.
     pub(super) layers: Vec<u32>,
-    /// Where the edges of each state start; one more for the end.
+    /// Where the edges of each state start; one more entry for the end.
     pub(super) starts: Vec<usize>,
     pub(super) targets: Vec<u32>,
     pub(super) actions: Vec<u16>,
     pub(super) generated: u64,
     /// Which actions are fair.
     pub fairness: Fairness,
-    /// How many states, each with what is still missing there, are looked at for the shortest turn of a loop. Beyond, a
-    /// short one has to do.
+    /// How many states, each combined with what is still missing there, are searched for the shortest turn of a loop.
+    /// Beyond this limit, a short one is accepted.
     pub turn_effort: usize,
 }
 
 impl Graph {
-    /// The first state alone.
+    /// A graph of the first state alone.
     pub(super) fn starting(marks: Marks, fairness: Fairness) -> Self {
         Self {
             origins: vec![Origin { parent: 0, action: 0 }],
@@ -87,24 +87,24 @@ impl Graph {
         }
     }
 
-    /// The memory it takes.
+    /// Its memory in bytes.
     pub(super) fn bytes(&self) -> usize {
         let of_state = size_of::<Origin>() + size_of::<Marks>() + size_of::<usize>();
         let of_edge = size_of::<u32>() + size_of::<u16>();
         self.origins.len() * of_state + self.targets.len() * of_edge
     }
 
-    /// How many states there are.
+    /// The number of states.
     pub fn states(&self) -> usize {
         self.origins.len()
     }
 
-    /// How many edges there are, those that were not kept included, and one that leads to the first state.
+    /// The number of edges, including those that were not kept, and one that leads to the first state.
     pub fn generated(&self) -> u64 {
         self.generated
     }
 
-    /// What the properties say of a state.
+    /// The properties' marks on a state.
     pub fn marks(&self, state: u32) -> Marks {
         self.marks[state as usize]
     }
@@ -119,12 +119,12 @@ impl Graph {
         (0..self.degree(state)).map(move |nth| self.nth_move(state, nth))
     }
 
-    /// How many things can happen in a state.
+    /// The number of edges from a state.
     pub(super) fn degree(&self, state: u32) -> usize {
         self.starts[state as usize + 1] - self.starts[state as usize]
     }
 
-    /// One of the things that can happen in a state.
+    /// One of the edges from a state.
     pub(super) fn nth_move(&self, state: u32, nth: usize) -> Move {
         let at = self.starts[state as usize] + nth;
         Move { action: self.actions[at], to: self.targets[at] }
@@ -135,13 +135,13 @@ impl Graph {
         self.moves(state).map(|edge| edge.action).collect()
     }
 
-    /// The states of a layer: all that are so many steps from the first.
+    /// The states of a layer: all that are this many steps from the first.
     pub(super) fn layer(&self, depth: usize) -> Option<core::ops::Range<u32>> {
         let end = u32::try_from(self.states()).unwrap_or(u32::MAX);
         Some(*self.layers.get(depth)?..self.layers.get(depth + 1).copied().unwrap_or(end))
     }
 
-    /// A shortest way from the first state.
+    /// A shortest path from the first state.
     pub(super) fn path(&self, state: u32) -> Vec<Move> {
         let mut path = Vec::new();
         let mut at = state;

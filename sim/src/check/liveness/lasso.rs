@@ -1,15 +1,16 @@
-//! Fair cycles: whether there is one, the shortest way to it, and one turn of it.
+//! Fair cycles: whether one exists, the shortest way to it, and one turn of it.
 //!
-//! A fair run that stays among some states for ever ends in one strongly connected component of them. It can be fair to
-//! everything there just when, for each weakly fair action, the component has an edge that takes it or a state in which
-//! it cannot happen, and an edge that takes time's tick: whoever goes everywhere and takes every edge again and again is
-//! fair to all. So whole components are judged, by their edges and states, and no set of states is ever tried twice.
+//! A fair run that stays among some states for ever ends in one of their strongly connected components. The run can be
+//! fair to everything there exactly when the component has, for each weakly fair action, an edge that takes it or a
+//! state in which it cannot happen, and an edge that takes time's tick: a run that visits every state and takes every
+//! edge infinitely often is fair to all. So whole components are judged, by their edges and states, and no set of
+//! states is tried twice.
 //!
-//! A strongly fair action that can happen in the component, and is taken by none of its edges, must be kept from
-//! happening: the states in which it can are cut away, and what is left falls into components that are judged anew. No
-//! fair run is lost by that: it came to such states not for ever.
+//! A strongly fair action that can happen in the component, but is taken by none of its edges, must be kept from
+//! happening: the states in which it can happen are removed, and the rest falls into components that are judged again.
+//! No fair run is lost by this: it cannot visit such states infinitely often.
 //!
-//! Every state may stutter, taking nothing. That is fair where nothing fair can happen: a standstill.
+//! Every state may stutter, taking no action. That is fair where nothing fair can happen: a standstill.
 
 use std::collections::{HashMap, VecDeque};
 
@@ -17,24 +18,25 @@ use super::actions::{ActionSet, Fairness};
 use super::graph::{Graph, Marks, Move};
 use super::rounds::Rounds;
 
-/// A run that goes round for ever.
+/// A run that repeats a loop for ever.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lasso {
     /// From the first state to the loop; no shorter way leads to a fair loop.
     pub stem: Vec<Move>,
-    /// Once round. Empty: at the end of the stem nothing fair can happen any more.
+    /// One turn of the loop. Empty: at the end of the stem nothing fair can happen.
     pub turn: Vec<Move>,
 }
 
 impl Graph {
-    /// Looks for a fair run on which, from some state on, it is never so again: a counterexample to "again and again it
-    /// is so". States where it is not so must have a mark.
+    /// Searches for a fair run on which, from some state on, a condition never holds again: a counterexample to "it
+    /// holds infinitely often". States in which it does not hold must have a mark.
     pub fn always_eventually(&self, is_so: impl Fn(Marks) -> bool) -> Option<Lasso> {
         self.leads_to(|_| true, is_so)
     }
 
-    /// Looks for a fair run that comes to a state where one thing is so and never to one where the other is: a
-    /// counterexample to "the one leads to the other". States where the other is not so must have a mark.
+    /// Searches for a fair run that reaches a state in which one condition holds and afterwards never a state in which
+    /// the other holds: a counterexample to "the one leads to the other". States in which the other does not hold must
+    /// have a mark.
     pub fn leads_to(&self, cause: impl Fn(Marks) -> bool, effect: impl Fn(Marks) -> bool) -> Option<Lasso> {
         let is_owed = |state: u32| !effect(self.marks(state));
         let rounds = Rounds::of(self, is_owed);
@@ -50,14 +52,15 @@ impl Graph {
         self.moves(state).all(|edge| !self.fairness.all().has(edge.action))
     }
 
-    /// A shortest way that comes to a state that owes, and from there through states where it is still owed to an end.
+    /// A shortest path to a state where the obligation arises, and on through states where it is unfulfilled to an end
+    /// state.
     fn stem(
         &self,
         owes: impl Fn(u32) -> bool,
         is_owed: impl Fn(u32) -> bool,
         is_end: impl Fn(u32) -> bool,
     ) -> Option<(Vec<Move>, u32)> {
-        // How each state was reached by somebody to whom it was owed; the first such state by nobody.
+        // How each state was reached with the obligation unfulfilled; `None` for a state where the obligation arises.
         let mut reached: HashMap<u32, Option<(u32, u16)>> = HashMap::new();
         let mut frontier: Vec<u32> = Vec::new();
         let mut depth = 0;
@@ -97,24 +100,25 @@ impl Graph {
         }
     }
 
-    /// Once round from the state and back, fairly, inside its round.
+    /// One fair turn from the state back to itself, inside its round.
     fn turn(&self, rounds: &Rounds, start: u32) -> Vec<Move> {
         let inside = Inside { graph: self, rounds, number: rounds.round(start) };
         inside.shortest_turn(start).unwrap_or_else(|| inside.short_turn(start))
     }
 }
 
-/// What is still owed somewhere on a turn, and which strongly fair actions were taken: these can't be owed any more.
+/// The obligations left at some point of a turn, and the strongly fair actions taken: these cannot become obligations
+/// again.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Debt {
     owed: ActionSet,
     taken: ActionSet,
 }
 
-/// A state, and a bit for each action that is still owed there, and for each that was taken.
+/// A state, with a bit for each obligation left there, and for each action taken.
 type Place = (u32, u64);
 
-/// One round, to go round in.
+/// One round, in which a turn is searched.
 struct Inside<'a> {
     graph: &'a Graph,
     rounds: &'a Rounds,
@@ -126,15 +130,15 @@ impl Inside<'_> {
         self.graph.moves(state).filter(|edge| self.rounds.round(edge.to) == self.number)
     }
 
-    /// What is owed where the turn starts. What is weakly fair and cannot happen there is dealt with by being there.
+    /// The obligations where the turn starts. A weakly fair action that is disabled there is already fulfilled.
     fn debt_at(&self, start: u32) -> Debt {
         let Fairness { time, strong, .. } = self.graph.fairness;
         let can_wait = self.graph.fairness.only_weak().or(strong);
         Debt { owed: can_wait.and(self.graph.enabled(start)).or(time), taken: ActionSet::NONE }
     }
 
-    /// What is owed after an edge: not what it takes, nor what is weakly fair and cannot happen where it leads, but what
-    /// is strongly fair and can happen there, unless the turn has taken it.
+    /// The obligations after an edge. Removed are the action that it takes, and weakly fair actions that are disabled
+    /// after it; added are strongly fair actions that are enabled after it, unless the turn has already taken them.
     fn after(&self, debt: Debt, edge: Move) -> Debt {
         let fairness = self.graph.fairness;
         let done: ActionSet = [edge.action].into_iter().collect();
@@ -156,10 +160,11 @@ impl Inside<'_> {
         inside.fold(ActionSet::NONE, |all, state| all.or(self.graph.enabled(state))).and(strong)
     }
 
-    /// The shortest turn, by looking at every state with everything that may be missing there; `None`: too many.
+    /// The shortest turn, by visiting every state with every set of missing actions; `None`: too many of them.
     fn shortest_turn(&self, start: u32) -> Option<Vec<Move>> {
         let first = self.debt_at(start);
-        // The actions that can be owed are few: a bit each, and one more for what may be taken too early.
+        // Few actions can be obligations: one bit each, and one more for each strongly fair one, which may be taken
+        // early.
         let strong: Vec<u16> = self.strong().iter().collect();
         let owed: Vec<u16> = first.owed.or(self.strong()).iter().collect();
         if owed.len() + strong.len() > u64::BITS as usize {
@@ -188,7 +193,8 @@ impl Inside<'_> {
                 let left = self.after(debt, edge);
                 let next = (edge.to, pack(left));
                 let is_round = edge.to == start && left.owed.is_empty();
-                // Nothing may be owed from the start, and home is there already: it must still be gone round.
+                // Without an obligation at the start, the start itself is already in `reached`: the turn must still
+                // take an edge.
                 if !is_round && reached.contains_key(&next) {
                     continue;
                 }
@@ -212,8 +218,8 @@ impl Inside<'_> {
         None
     }
 
-    /// A short turn: always on to the nearest place that something owed is had at, and home at last. Whatever is strongly
-    /// fair is had, whether the turn would have met it or not.
+    /// A short turn: it always continues to the nearest edge or state that fulfils an obligation, and finally returns
+    /// to the start. Every strongly fair action is taken, whether the turn would have enabled it or not.
     fn short_turn(&self, start: u32) -> Vec<Move> {
         let mut turn: Vec<Move> = Vec::new();
         let mut at = start;
@@ -233,7 +239,8 @@ impl Inside<'_> {
         turn
     }
 
-    /// A shortest way whose last edge is wanted. There is one: everything in a round is reached from everywhere.
+    /// A shortest path whose last edge is wanted. It exists: within a round every state can be reached from every
+    /// other.
     fn way(&self, from: u32, is_wanted: impl Fn(Move) -> bool) -> Vec<Move> {
         let mut reached: HashMap<u32, (u32, u16)> = HashMap::new();
         let mut queue = VecDeque::from([from]);

@@ -1,6 +1,6 @@
-//! How long something can last: the longest run of ticks through states in which it is so.
+//! How long a condition can last: the longest run of ticks through states in which it holds.
 //!
-//! Of what is broken only a property of states lasts. One that a step breaks is broken at that moment, and never undone.
+//! Only a violated property of states can last. A property that a step breaks is broken at that moment only.
 
 use std::time::Instant;
 
@@ -12,19 +12,19 @@ use super::graph::{Graph, Marks};
 use super::worlds::Worlds;
 use crate::check::limits::{Limits, Stopped};
 
-/// How long.
+/// How long a condition lasts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Lasting {
-    /// It is over after so many ticks at the latest; 0: before time moves.
+    /// It ends after this many ticks at the latest; 0: before time moves.
     Ticks(u32),
-    /// It need never be over.
+    /// It may last for ever.
     ForEver,
 }
 
-/// The longest that the property can stay broken. `None`: it is never broken, or is none of states.
+/// The longest time that the property can stay broken. `None`: it is never broken, or is not a property of states.
 ///
 /// # Errors
-/// Why it could not look at every state.
+/// The reason why not every state was visited.
 pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Result<Option<Lasting>, Stopped> {
     if !is_of_states(property) {
         return Ok(None);
@@ -32,16 +32,17 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
     in_largest_layout(config, Looking { of: What::Broken(property), limits })
 }
 
-/// The longest that a thread of a running client can be in `lock()` without being served. `None`: nobody ever waits.
+/// The longest time that a thread of a running client can be in `lock()` without being served. `None`: no thread ever
+/// waits.
 ///
 /// # Errors
-/// Why it could not look at every state.
+/// The reason why not every state was visited.
 pub fn longest_wait(config: &Config, limits: &Limits<'_>) -> Result<Option<Lasting>, Stopped> {
-    // All clients start alike and are treated alike, so what can happen to one can happen to each.
+    // All clients start alike and are treated alike, so what can happen to one can happen to any of them.
     in_largest_layout(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
 }
 
-/// Whether a state as such can break it, and the next one not.
+/// Whether it is a property of states: one state can break it, and the next one need not.
 const fn is_of_states(property: Property) -> bool {
     matches!(
         property,
@@ -50,9 +51,9 @@ const fn is_of_states(property: Property) -> bool {
 }
 
 impl Graph {
-    /// The most edges of some kind on one run through states that are in; `None`: no state is in.
+    /// The most edges of some kind on one path through the selected states; `None`: no state is selected.
     pub fn most(&self, is_in: impl Fn(u32) -> bool, is_counted: impl Fn(u16) -> bool) -> Option<Lasting> {
-        // By component. They are complete in an order in which all that one leads to is before it.
+        // By component. They are completed in an order in which every component comes after those that it leads to.
         let mut most: Vec<Lasting> = vec![Lasting::Ticks(0)];
         Components::of(self, is_in, |components, number, members| {
             let mut of_this = Lasting::Ticks(0);
@@ -73,7 +74,7 @@ impl Graph {
     }
 }
 
-/// What may last.
+/// The condition whose duration is measured.
 #[derive(Clone, Copy)]
 enum What {
     Broken(Property),

@@ -1,8 +1,9 @@
-//! Liveness: whether something is owed for ever on a fair path.
+//! Liveness: whether an obligation can stay unfulfilled for ever on a fair path.
 //!
-//! The complete graph is built ([`graph`]); for each property the states in which something is owed are split into
-//! [`components`], and a component that a fair run can stay in gives a [`lasso`]. Which actions are fair is said by
-//! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair); what that means, by [`Fairness`].
+//! The complete graph is built ([`graph`]). For each property, the states with an unfulfilled obligation are split into
+//! [`components`], and a component that a fair run can stay in gives a [`lasso`].
+//! [`ActionKind::is_fair`](lockstep_model::ActionKind::is_fair) says which actions are fair; [`Fairness`] says what
+//! that means.
 
 pub mod actions;
 mod building;

@@ -1,4 +1,5 @@
-//! The pass over the complete graph of a scenario: for each property, whether something is owed for ever on a fair path.
+//! The pass over the complete graph of a scenario: for each property, whether an obligation can stay unfulfilled for
+//! ever on a fair path.
 
 use std::time::Instant;
 
@@ -9,25 +10,25 @@ use super::lasso::Lasso;
 use super::worlds::Worlds;
 use crate::check::limits::{Limits, Stopped};
 
-/// What the pass found.
+/// The result of the pass.
 #[derive(Clone, Debug)]
 pub struct Liveness {
     /// Distinct states of the graph.
     pub states: u64,
-    /// Its edges, and one that leads to the first state: as many as a search generates states.
+    /// Its edges, and one that leads to the first state: the number of states that a search generates.
     pub generated: u64,
-    /// One per property asked for.
+    /// One for each requested property.
     pub found: Vec<Found>,
 }
 
-/// What the pass found of one property.
+/// The result for one property.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// It is never owed to anybody.
+    /// The property never creates an obligation.
     Vacuous,
-    /// On every fair path it comes true.
+    /// It is fulfilled on every fair path.
     Holds,
-    /// On this one it never does.
+    /// On this fair path it is never fulfilled.
     Violated(Run),
 }
 
@@ -36,24 +37,24 @@ pub enum Found {
 pub struct Run {
     /// The stem, and one turn of the loop.
     pub actions: Vec<Action>,
-    /// Steps of the stem.
+    /// The number of steps in the stem.
     pub loop_start: usize,
 }
 
-/// To whom a property may be owed.
+/// The clients for which a property is examined.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Whom {
-    /// To the threads of one client. All clients start alike and are treated alike, so what can happen to one can happen
-    /// to each.
+    /// The threads of one client. All clients start alike and are treated alike, so what can happen to one can happen
+    /// to any of them.
     OneClient,
-    /// To every thread of every client: to see that it makes no difference.
+    /// Every thread of every client: to confirm that it makes no difference.
     Everybody,
 }
 
-/// Looks at every fair path, on so many threads.
+/// Examines every fair path, on this many threads.
 ///
 /// # Errors
-/// Why it could not look at every state.
+/// The reason why not every state was visited.
 pub fn look(
     config: &Config,
     properties: &[Property],
@@ -86,7 +87,7 @@ impl InLayout for Looking<'_> {
         };
         let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits: self.limits, started: self.started };
         let graph = Graph::of(&space, self.threads)?;
-        // The graph is complete: its size is no reason any more to stop.
+        // The graph is complete: its size is no longer a reason to stop.
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(self.properties.len());
         for &property in self.properties {
@@ -111,11 +112,11 @@ impl InLayout for Looking<'_> {
     }
 }
 
-/// What may be owed to whom, a mark each.
+/// The possible obligations, each a property and a holder: one mark each.
 fn debts(config: &Config, properties: &[Property], whom: Whom) -> Vec<(Property, Holder)> {
     let all = config.clients.count;
     let holders = |property| {
-        // Who tells it as a person would: the first client holds, the last one waits.
+        // The choice that reads most naturally in a trace: the first client holds, the last one waits.
         let clients = match (whom, property) {
             (Whom::Everybody, _) => 0..all,
             (Whom::OneClient, Property::WaiterServed) => all - 1..all,

@@ -1,32 +1,32 @@
-//! The largest sets of states in which a fair run can go round for ever.
+//! The largest sets of states in which a fair run can stay for ever.
 
 use super::actions::{ActionSet, Fairness};
 use super::components::Components;
 use super::graph::Graph;
 
-/// The round each state is in.
+/// The round of each state.
 pub(super) struct Rounds {
-    /// 0: a fair run does not stay there.
+    /// 0: a fair run does not stay in the state.
     numbers: Vec<u32>,
 }
 
-/// What a component is to a fair run.
+/// Whether a fair run can stay in a component.
 enum Judged {
-    /// It can go round in all of it.
+    /// It can stay in all of the component.
     Round,
     /// It cannot, nor in any part of it.
     Unfair,
-    /// Perhaps in a part, without the states in which one of these can happen.
+    /// It may be able to stay in a part, without the states in which one of these actions can happen.
     Without(ActionSet),
 }
 
 impl Rounds {
-    /// The rounds among the states that are in.
+    /// The rounds among the selected states.
     pub(super) fn of(graph: &Graph, is_in: impl Fn(u32) -> bool) -> Self {
         let mut rounds = Self { numbers: vec![0; graph.states()] };
         let mut last = 0;
         let mut parts = rounds.look(graph, &is_in, &mut last);
-        // What was cut is looked at part by part, again and again, until there is nothing left to cut.
+        // What is left after cutting is judged again, until there is nothing left to cut.
         while !parts.is_empty() {
             let mut is_left = vec![false; graph.states()];
             for state in parts {
@@ -37,13 +37,13 @@ impl Rounds {
         rounds
     }
 
-    /// The round of a state; 0: it is in none.
+    /// The round of a state; 0: it is in no round.
     pub(super) fn round(&self, state: u32) -> u32 {
         self.numbers[state as usize]
     }
 
-    /// Judges the components of these states, numbers those that are rounds, and says what is left of those that must be
-    /// cut.
+    /// Judges the components of these states, numbers those that are rounds, and returns what is left of those that
+    /// must be cut.
     fn look(&mut self, graph: &Graph, is_in: impl Fn(u32) -> bool, last: &mut u32) -> Vec<u32> {
         let mut left = Vec::new();
         Components::of(graph, is_in, |components, number, members| match judge(graph, components, number, members) {
@@ -63,8 +63,8 @@ impl Rounds {
     }
 }
 
-/// Whether the component has all that a fair run needs, in edges that stay in it. A part of it has fewer edges and fewer
-/// states, so what it does not do for weak fairness and for time none of its parts does.
+/// Whether the component has everything that a fair run needs, in edges that stay in it. A part of it has fewer edges
+/// and fewer states, so if the component fails weak fairness or time, all of its parts fail as well.
 fn judge(graph: &Graph, components: &Components, number: u32, members: &[u32]) -> Judged {
     let Fairness { time, strong, .. } = graph.fairness;
     let mut taken = ActionSet::NONE;

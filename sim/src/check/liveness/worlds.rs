@@ -14,7 +14,7 @@ use crate::check::limits::{Limits, Stopped};
 pub(super) struct Worlds<'a, Y: Layout> {
     pub(super) config: &'a Config,
     pub(super) prefilter: &'a Prefilter<Y>,
-    /// What is asked of a state.
+    /// Computes the properties' marks on a state.
     pub(super) marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
     pub(super) limits: &'a Limits<'a>,
     pub(super) started: Instant,
@@ -44,7 +44,7 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
     }
 
     fn nth_successor(&self, world: &Self::State, action: u16, _: usize) -> Self::State {
-        // An action leads to one world only.
+        // An action leads to exactly one world.
         step(self.config, world, self.prefilter.actions()[usize::from(action)]).map_or(*world, |next| next.world)
     }
 

@@ -1,11 +1,11 @@
-//! No text and no bytes make the reader panic, and every problem has its place.
+//! No text and no bytes make the reader panic, and every problem has a valid place.
 
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
 use super::*;
 
-/// Reading and reporting end without a panic, and every problem has a place in the text.
+/// Reading and reporting do not panic, and every problem has a place in the text.
 fn survives(text: &str) {
     let Err(error) = Scenario::parse("example", text) else { return };
     assert!(error.problems().next().is_some(), "an error says something");
@@ -17,7 +17,7 @@ fn survives(text: &str) {
     assert!(!error.report(true).is_empty());
 }
 
-/// What a hand on a keyboard does to a file.
+/// The typical edits of a person typing in a file.
 #[derive(Clone, Debug)]
 enum Edit {
     Delete(Index),
@@ -25,7 +25,7 @@ enum Edit {
     Replace(Index, String),
 }
 
-/// Pieces of TOML, pieces of scenarios, and letters that are hard to show.
+/// Pieces of TOML, pieces of scenarios, and characters that are hard to display.
 #[rustfmt::skip]
 const TOKENS: &[&str] = &[
     "\"", "\"\"\"", "'", "[", "]", "[[", "]]", "{", "}", "=", ".", ",", "#", "\n", "\r", "\r\n", "\t", "\u{0}", "\u{feff}",
@@ -45,7 +45,7 @@ fn edit() -> impl Strategy<Value = Edit> {
     ]
 }
 
-/// Words, runs of blanks, and every other character alone.
+/// Splits into words, runs of blanks, and every other character alone.
 fn tokens(text: &str) -> Vec<String> {
     let mut tokens: Vec<String> = Vec::new();
     for letter in text.chars() {

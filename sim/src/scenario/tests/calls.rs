@@ -1,4 +1,4 @@
-//! A split network: its keys are read, and refused where they mean nothing.
+//! A split network: its keys are read, and rejected where they mean nothing.
 
 use lockstep_model::config::{
     Calls, InterruptedAcquire, MessageDelay, NetworkMode, Registration, RequestId, Resend, StaleRenewal,
@@ -6,7 +6,7 @@ use lockstep_model::config::{
 
 use super::*;
 
-/// A scenario with a split network, and some lines more in its tables.
+/// A scenario with a split network, and some additional lines in its tables.
 fn split_and(time: &str, protocol: &str, faults: &str) -> String {
     format!(
         "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\nacquires = 2\n[network]\nmode = \
@@ -57,7 +57,7 @@ fn a_profile_brings_its_own_switches_of_a_split_network() {
     assert_eq!((ours.interrupted_acquire, ours.stale_renewal), (InterruptedAcquire::Release, StaleRenewal::Ignore));
 }
 
-/// What the network does not do can't be told how to do it.
+/// Settings for something that the network does not do are rejected.
 #[test]
 fn keys_of_a_split_network_are_refused_where_request_and_answer_are_one_step() {
     for lines in [
@@ -113,7 +113,7 @@ fn values_of_a_split_network_are_bounded() {
     }
 }
 
-/// Or the hold count of a node would have no bound: found by a walk that asked 256 times.
+/// Otherwise the hold count of a node would have no bound: found by a walk that sent 256 requests.
 #[test]
 fn who_may_miss_every_answer_may_not_ask_for_ever() {
     let late = split_and("", "", "");
