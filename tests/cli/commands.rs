@@ -1,4 +1,4 @@
-//! The commands against their contract: what they print where, and how they end.
+//! The commands against their contract: what they print to which stream, and their exit codes.
 
 use std::process::Stdio;
 
@@ -9,7 +9,7 @@ use tempfile::TempDir;
 use crate::command::{lockstep, run};
 use crate::traces::kind;
 
-/// The scenario that everybody shows first.
+/// The scenario that is usually shown first.
 const NAME: &str = "failover-loses-the-grant";
 
 fn json(arguments: &[&str]) -> Value {
@@ -75,7 +75,7 @@ fn check_gives_programs_one_object() {
     assert_eq!(broken["steps"].as_u64(), broken["trace"]["steps"].as_array().map(|steps| steps.len() as u64));
 }
 
-/// Stopped early means not known, and not known is not "holds".
+/// A check that stopped early does not know the verdict, and unknown is not "holds".
 #[test]
 fn a_limit_makes_it_inconclusive() {
     let ran = run(&["check", NAME, "--max-states", "2"]);
@@ -113,7 +113,7 @@ fn a_folder_that_cannot_be_made_is_the_environments_fault() {
     assert!(ran.stderr.contains("cannot make the folder"), "{}", ran.stderr);
 }
 
-/// The picture that `explore` draws, as a file.
+/// The picture that `explore` draws, saved as a file.
 #[test]
 fn show_writes_a_picture_to_a_file() {
     let folder = TempDir::new().expect("a folder");
@@ -178,7 +178,7 @@ fn scenarios_are_listed() {
     assert_eq!(known["expect"]["one-believer"], "violated");
 }
 
-/// Whoever wants one that is nearly the same starts from its file.
+/// A user who wants a similar scenario starts from this file.
 #[test]
 fn the_file_of_a_built_in_scenario_is_printed_and_is_that_scenario() {
     let folder = TempDir::new().unwrap();
@@ -240,7 +240,7 @@ fn quiet_says_nothing_but_the_result() {
     assert_eq!(ran.stderr, "");
 }
 
-/// `lockstep … | head` is how people look at long output: the exit code stays what was found.
+/// `lockstep … | head` is the usual way to read long output: the exit code still reports the result.
 #[test]
 fn a_reader_who_leaves_early_is_no_error() {
     for arguments in [&["show", NAME, "--format", "json"][..], &["check"], &["--help"], &["scenarios"]] {
@@ -253,7 +253,7 @@ fn a_reader_who_leaves_early_is_no_error() {
     }
 }
 
-/// Stopped after it has found a violation, stateright must still be able to say by which steps.
+/// Stopped after it has found a violation, stateright must still report the steps of the trace.
 #[test]
 fn a_limit_after_a_violation_keeps_what_was_found_whoever_looks() {
     for engine in ["native", "stateright", "both"] {
@@ -274,7 +274,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
         "resend-all is not possible here: the scenario has it already",
         "cut_link cannot happen there: there is no other node that one could be cut off from",
     ] {
-        // How far apart columns stand is the table's.
+        // The spacing of columns is up to the table.
         let is_it = |said: &str| said.split_whitespace().eq(line.split(' '));
         assert!(ran.stdout.lines().any(is_it), "{line}\n{}", ran.stdout);
     }

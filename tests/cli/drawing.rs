@@ -1,4 +1,4 @@
-//! Every output of a trace against its golden file, and what must be so of any picture.
+//! Every output of a trace against its golden file, and properties that every picture must have.
 
 use lockstep_model::Verdict;
 use lockstep_model::config::{Clients, Config};
@@ -28,7 +28,7 @@ fn the_picture_of_a_stale_effect() {
     insta::assert_snapshot!(picture(&stale_effect(), &Options::default()));
 }
 
-/// Two threads a client, three nodes, a resource: lanes are cut, and say so.
+/// Two threads per client, three nodes, a resource: lanes are cut, and the picture marks this.
 #[test]
 fn the_picture_of_everything_at_once() {
     insta::assert_snapshot!(picture(&walk(&EVERYTHING, 40, 3), &Options::default()));
@@ -50,7 +50,7 @@ fn the_space_time_picture_of_a_failover() {
     insta::assert_snapshot!(svg::picture(&trace, &svg::Options::of(&trace)));
 }
 
-/// A scenario's name and story are anybody's text: in a page they must not become part of it.
+/// A scenario's name and story are arbitrary text: on a page they must not become markup.
 #[test]
 fn names_cannot_break_out_of_the_space_time_picture() {
     let name = "<&\">' ]]></text><script>";
@@ -64,7 +64,7 @@ fn names_cannot_break_out_of_the_space_time_picture() {
     assert!(svg::note(name).contains("&lt;&amp;&quot;&gt;&#39;"));
 }
 
-/// Two clients and two nodes are what most traces have: nothing of them is cut at 120 columns, and no line is longer.
+/// Most traces have two clients and two nodes: nothing in them is cut at 120 columns, and no line is longer.
 #[test]
 fn two_clients_and_two_nodes_fit_in_120_columns() {
     for seed in 0..20 {
@@ -75,7 +75,7 @@ fn two_clients_and_two_nodes_fit_in_120_columns() {
     }
 }
 
-/// Colour repeats what a word or a sign says, so that a page without it says all.
+/// Colour only repeats what a word or a sign says, so the page without colour is complete.
 #[test]
 fn colour_adds_nothing_but_colour() {
     let plain = picture(&failover(), &as_declared());
@@ -85,7 +85,7 @@ fn colour_adds_nothing_but_colour() {
     assert_eq!(strip(&coloured), plain);
 }
 
-/// Whatever can happen can be drawn, in every output: no lane too many, no arrow to nowhere.
+/// Everything that can happen can be drawn, in every output: no superfluous lane, no arrow without a target.
 #[test]
 fn every_history_can_be_drawn() {
     let crowd = Config { clients: Clients { count: 4, ..EVERYTHING.clients }, ..EVERYTHING };

@@ -1,5 +1,5 @@
-//! What happens at the edges: worlds that are too large, two files of one name, names that are no names, files that are
-//! none, a disk that is full.
+//! Edge cases: worlds that are too large, two files with one name, invalid names, paths that are not files, a full
+//! disk.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use tempfile::TempDir;
 use crate::command::{Ran, binary, lockstep, run};
 
 const NAME: &str = "failover-loses-the-grant";
-/// A scenario in which a grant outlives nothing, and one in which nothing is broken.
+/// A scenario in which a lease expires while its holder believes, and one in which no property is violated.
 const BROKEN: &str = "story = \"A lease ends.\"\nlock = \"reentrant\"\n[time]\nlease = 1\n[clients]\ncount = 2\n";
 const WHOLE: &str =
     "story = \"One client.\"\nlock = \"reentrant\"\n[time]\nlease = 1\nrenew_every = 1\n[clients]\ncount = 1\n";
@@ -28,7 +28,7 @@ fn written(folder: &Path, name: &str, scenario: &str) -> PathBuf {
     file
 }
 
-/// What a user pastes into a shell.
+/// Runs a command as a user would paste it into a shell.
 fn pasted(command: &str) -> Ran {
     let command = command.strip_prefix("lockstep ").expect("a command of ours");
     let line = format!("'{}' {command}", binary().display());
@@ -52,13 +52,13 @@ fn who_shows_or_replays_may_say_how_far_to_look() {
     assert_eq!(run(&["replay", NAME, "--timeout", "0"]).code, 2);
     let ran = run(&["replay", &file, "--max-states", "2"]);
     assert!(ran.stderr.contains("what was found so far is replayed"), "{}", ran.stderr);
-    // Whoever has no server is told so before anything is looked at: in which world, the server says.
+    // A missing server is reported before the search begins: which world to search depends on the server.
     let ran = run(&["replay", &file, "--server", "/no/such/server"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (5, ""));
     assert!(ran.stderr.starts_with("error: no server at /no/such/server"), "{}", ran.stderr);
 }
 
-/// The number is that of the states that were looked at, and never smaller than the limit.
+/// The number is the number of visited states, and never smaller than the limit.
 #[test]
 fn a_search_that_was_stopped_says_how_far_it_came() {
     for limit in [2, 100, 1000] {
@@ -90,7 +90,7 @@ fn two_scenarios_of_one_name_do_not_share_a_folder() {
     assert_eq!(run(&["fuzz", &one, &other, "--out", &text(&out)]).code, 2);
 }
 
-/// Of every command that is printed or kept for a file of the user's.
+/// This holds for every command that is printed or stored for a user's file.
 #[test]
 fn what_is_said_to_be_typed_next_can_be_typed() {
     let folder = TempDir::new().expect("a folder");
@@ -120,7 +120,7 @@ fn what_is_said_to_be_typed_next_can_be_typed() {
     assert!(trace.reproduce.contains(&text(&file)), "{}", trace.reproduce);
 }
 
-/// Whoever opens a pipe waits for a writer, perhaps for ever.
+/// Opening a pipe waits for a writer, perhaps for ever.
 #[test]
 fn a_pipe_or_a_device_is_refused() {
     let folder = TempDir::new().expect("a folder");
@@ -155,7 +155,7 @@ fn a_folder_that_nothing_can_be_written_into_is_refused_at_once() {
     }
 }
 
-/// A terminal would obey them.
+/// A terminal would execute them.
 #[test]
 fn control_characters_are_refused_and_never_printed() {
     let folder = TempDir::new().expect("a folder");

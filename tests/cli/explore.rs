@@ -1,4 +1,4 @@
-//! The page of `explore`: the real binary on a free port, asked over plain HTTP as a browser does.
+//! The page of `explore`: the real binary on a free port, queried over plain HTTP as a browser does.
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
@@ -14,11 +14,11 @@ use crate::command::{lockstep, run};
 
 const NAME: &str = "failover-loses-the-grant";
 
-/// A running server; it ends with its test.
+/// A running server, killed at the end of its test.
 struct Explorer {
     child: Child,
     stdout: BufReader<ChildStdout>,
-    /// `127.0.0.1:4321`.
+    /// The address with the port, for example `127.0.0.1:4321`.
     address: String,
 }
 
@@ -29,7 +29,7 @@ impl Drop for Explorer {
     }
 }
 
-/// Started, and ready to answer.
+/// Starts the server and waits until it is ready to answer.
 fn explorer() -> Explorer {
     let mut child = lockstep(&["explore", NAME, "--port", "0"])
         .stdout(Stdio::piped())
@@ -45,10 +45,10 @@ fn explorer() -> Explorer {
 }
 
 impl Explorer {
-    /// One request; the status and the body.
+    /// Sends one request and returns the status and the body.
     fn ask(&self, method: &str, path: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        // Version 1.0 has no chunks.
+        // HTTP 1.0 has no chunked encoding.
         write!(stream, "{method} {path} HTTP/1.0\r\nContent-Length: 0\r\n\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers in text");
@@ -63,7 +63,7 @@ impl Explorer {
         serde_json::from_str(&body).expect("JSON")
     }
 
-    /// The links to counterexamples: what they say, and the path they lead to.
+    /// The links to counterexamples: the text and the path of each.
     fn links(&mut self, most: usize) -> Vec<(String, String)> {
         let mut links = Vec::new();
         for _ in 0..most {
@@ -75,12 +75,12 @@ impl Explorer {
         links
     }
 
-    /// The end of a path.
+    /// The last state of a path.
     fn end_of(&self, path: &str) -> Value {
         self.json(&format!("/path{}", path.trim_end_matches('/')))
     }
 
-    /// The page, once the verdicts are there.
+    /// The page, as soon as it contains the verdicts.
     fn checked_page(&self) -> String {
         let since = Instant::now();
         loop {
@@ -119,7 +119,7 @@ fn the_first_state_reads_like_a_page() {
     Document::parse(text(&first, "picture")).expect("well-formed XML");
 }
 
-/// Name, story, world, and a verdict with its claim for every property that applies, liveness too.
+/// The page shows name, story, world, and a verdict with its claim for every applicable property, including liveness.
 #[test]
 fn the_page_says_what_the_scenario_is_and_what_was_found() {
     let explorer = explorer();
@@ -135,7 +135,7 @@ fn the_page_says_what_the_scenario_is_and_what_was_found() {
     ] {
         assert!(page.contains(says), "no {says:?} in {page}");
     }
-    // There is no resource.
+    // This property does not apply, because the scenario has no resource.
     assert!(!page.contains("tokens-increase"), "{page}");
     for internal in ["Explored", "stateright", "Stateright", "Searching", "&lt;"] {
         assert!(!page.contains(internal), "{internal} in {page}");
@@ -157,7 +157,7 @@ fn the_page_is_complete() {
     assert!(!page.contains("http"), "{page}");
 }
 
-/// From the first state to two believers, step by step, as a reader clicks.
+/// From the first state to two believers, step by step, as a reader would click.
 #[test]
 fn a_link_leads_to_the_violation_step_by_step() {
     let mut explorer = explorer();
@@ -212,7 +212,7 @@ fn ctrl_c_ends_it_at_once() {
     assert_eq!(explorer.ends(), Some(130));
 }
 
-/// Programs get the same, in one object.
+/// Programs get the same information, in one object.
 #[test]
 fn the_address_is_given_to_programs() {
     let mut child = lockstep(&["explore", NAME, "--port", "0", "--format", "json", "--quiet"])

@@ -1,5 +1,5 @@
-//! The `lockstep` command and what it draws: pictures against golden files, the trace against its schema, and the real
-//! binary against its contract (exit codes, what goes to stdout and what to stderr, bad files).
+//! The `lockstep` command and its pictures: pictures against golden files, the trace against its schema, and the real
+//! binary against its contract (exit codes, output on stdout and stderr, invalid files).
 
 mod commands;
 mod drawing;

@@ -1,4 +1,4 @@
-//! The published schema says what a trace is, and nothing more.
+//! The published schema describes a trace exactly, and accepts nothing else.
 
 use std::path::Path;
 
@@ -52,7 +52,7 @@ fn every_trace_is_as_the_schema_says() {
     }
 }
 
-/// A schema that accepts anything would prove nothing.
+/// A schema that accepts everything would prove nothing.
 #[test]
 fn an_altered_trace_is_not_as_the_schema_says() {
     let validator = validator();

@@ -1,5 +1,5 @@
-//! The commands that ask real servers: what they say when the servers agree, when there is none, and that nothing of
-//! them is left behind.
+//! The commands that use real servers: their output when the servers agree and when no server is found, and that they
+//! leave nothing behind.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
@@ -11,14 +11,14 @@ use lockstep_tests::command::{Ran, lockstep, run};
 use lockstep_tests::servers::servers;
 use serde_json::Value;
 
-/// How long a process may take to appear, or to be gone.
+/// How long a process may take to appear or to disappear.
 const PATIENCE: Duration = Duration::from_secs(20);
 
 fn with_server(arguments: &[&str], server: &Path) -> Ran {
     run(&[arguments, &["--server", server.to_str().expect("a path in UTF-8")]].concat())
 }
 
-/// The two releases on either side of it are real: two holders, each on a server that says so.
+/// The two grants before and after the failover are real: two holders, each confirmed by its own server.
 #[test]
 fn a_stranger_sees_real_redis_lose_the_lock() {
     for server in servers().iter().filter(|server| server.ttls() == lockstep_model::config::Ttls::Absolute) {
@@ -50,7 +50,7 @@ fn two_runs_are_the_same_to_the_last_byte() {
         let ran = with_server(&arguments, server.path());
         assert_eq!(ran.code, 0, "{}", ran.stderr);
         let mut object: Value = serde_json::from_str(&ran.stdout).expect("JSON");
-        // How fast it went is all that may differ, and stands in one place.
+        // Only the pace may differ, and it is stored in one place.
         let paces =
             [object["pace"].take(), object["scenarios"][0]["pace"].take(), object["scenarios"][1]["pace"].take()];
         for pace in paces {
@@ -113,7 +113,8 @@ fn a_server_that_cannot_be_used_ends_with_5_and_what_to_do() {
     }
 }
 
-/// Every version draws and replays in the world that it makes: before Redis 7.0 TTLs travel to replicas in another way.
+/// Every version generates and replays histories of its own world: before Redis 7.0 TTLs are replicated as remaining
+/// times.
 #[test]
 fn every_version_can_be_asked_about_replicas() {
     for server in servers() {
@@ -131,7 +132,7 @@ fn every_version_can_be_asked_about_replicas() {
     }
 }
 
-/// The harness is killed as by the kernel's out-of-memory killer: nothing of its own code runs any more.
+/// The harness is killed as by the kernel's out-of-memory killer, so none of its own clean-up code runs.
 #[test]
 fn killing_the_harness_leaves_no_server_behind() {
     let server = servers().swap_remove(0);
@@ -149,7 +150,7 @@ fn killing_the_harness_leaves_no_server_behind() {
     eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
 }
 
-/// One history in a file: a scenario has several, and each failover takes Sentinel seconds.
+/// One history in a file: a scenario has several, and each failover takes Sentinel several seconds.
 fn one_failover(folder: &Path) -> String {
     let shown = run(&["show", "failover-loses-the-grant", "--format", "json"]);
     assert_eq!(shown.code, 0, "{}", shown.stderr);
@@ -158,7 +159,7 @@ fn one_failover(folder: &Path) -> String {
     file.to_str().expect("a path in UTF-8").to_owned()
 }
 
-/// Whoever runs Sentinel sees their own failover lose the lock, and what it did on the way.
+/// Users of Sentinel see their own failover lose the lock, with Sentinel's events during it.
 #[test]
 fn sentinels_failover_is_told_beside_the_history() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -182,7 +183,7 @@ fn sentinels_failover_is_told_beside_the_history() {
     }
 }
 
-/// Two harnesses share neither ports nor files.
+/// Two concurrent harnesses share neither ports nor files.
 #[test]
 fn two_replays_under_sentinel_at_once_do_not_disturb_each_other() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -214,7 +215,7 @@ fn sentinel_where_it_has_nothing_to_do_is_a_usage_error() {
     }
 }
 
-/// Sentinel's patience is not ours: Ctrl-C ends the wait, and with us end nodes and sentinels.
+/// Sentinel can wait long, but Ctrl-C ends the wait at once; nodes and sentinels exit with the harness.
 #[test]
 fn ctrl_c_ends_a_wait_for_sentinel_and_leaves_nothing_behind() {
     use rustix::process::{Pid, Signal, kill_process};
@@ -247,7 +248,7 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     }
 }
 
-/// The processes whose parent is this one.
+/// The server processes that are children of this process.
 fn children_of(parent: u32) -> Vec<u32> {
     let processes =
         fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
@@ -255,7 +256,7 @@ fn children_of(parent: u32) -> Vec<u32> {
 }
 
 fn parent_of(process: u32) -> Option<u32> {
-    // pid (name) state ppid …; the name may hold blanks and parentheses.
+    // Format: pid (name) state ppid …; the name may contain spaces and parentheses.
     let line = fs::read_to_string(format!("/proc/{process}/stat")).ok()?;
     line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }

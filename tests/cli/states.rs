@@ -1,4 +1,4 @@
-//! A state in words: complete, so that two that differ never read alike.
+//! A state in words is complete: two different states never have the same text.
 
 use std::collections::{BTreeMap, HashSet};
 
@@ -8,7 +8,7 @@ use lockstep_sim::render::state;
 
 use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL};
 
-/// Every state within so many of the first, in our words and in those of a compiler.
+/// The first states of a breadth-first search, about this many, each as our text and as its `Debug` output.
 struct Reading {
     most: usize,
 }
@@ -31,7 +31,7 @@ impl InLayout for Reading {
     }
 }
 
-/// A reader who sees the same text twice takes it for the same state.
+/// A reader who sees the same text twice assumes that it is the same state.
 #[test]
 fn two_states_that_differ_read_differently() {
     let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };

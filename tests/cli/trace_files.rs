@@ -1,4 +1,5 @@
-//! Trace files that users bring: whole ones come back byte for byte, others are refused with the place and what to do.
+//! Trace files from users: valid ones are printed again byte for byte; others are refused with the place of the error
+//! and a hint.
 
 use std::fs;
 use std::path::Path;
@@ -10,7 +11,7 @@ use tempfile::TempDir;
 use crate::command::{Ran, run};
 use crate::traces::{failover, orphan};
 
-/// A file with this text, shown.
+/// Runs `show` on a file with this text.
 fn show(text: &str) -> Ran {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("given.json");
@@ -22,7 +23,7 @@ fn path(file: &Path) -> String {
     file.to_str().expect("a path of letters").to_owned()
 }
 
-/// Refused as a bad file, and the message says these things.
+/// Asserts that the file is refused as invalid and that the message contains these parts.
 fn assert_refused(ran: &Ran, says: &[&str]) {
     assert_eq!(ran.code, 2, "{}", ran.stderr);
     assert_eq!(ran.stdout, "");
@@ -71,13 +72,13 @@ fn unknown_fields_are_refused_wherever_they_are() {
     let text = json::document(&failover());
     let top = text.replacen('{', "{\n  \"surprise\": 1,", 1);
     assert_refused(&show(&top), &["unknown field `surprise`", "given.json:2:"]);
-    // Deep inside, where the reader of a variant does not look at what else is there.
+    // Deep inside, where the deserializer of an enum variant does not check for other fields.
     let mut trace: Value = serde_json::from_str(&text).expect("JSON");
     trace["steps"][0]["action"]["surprise"] = value!(1);
     assert_refused(&show(&trace.to_string()), &["unknown field", "surprise"]);
 }
 
-/// What is shown or replayed must be what the model says: a file can claim anything.
+/// A trace that is shown or replayed must agree with the model: a file can claim anything.
 #[test]
 fn a_trace_that_did_not_happen_is_refused_with_its_step() {
     let promote_before_crash = altered("/steps/1/action", value!({ "do": "promote", "node": 1 }));
@@ -108,7 +109,7 @@ fn a_lasso_comes_back_byte_for_byte_and_one_that_is_none_is_refused() {
     assert_refused(&show(&both), &["exclude each other"]);
 }
 
-/// The model trusts its caller to keep the bounds: a file must not be able to crash it.
+/// The model trusts its caller to keep the bounds: an invalid file must not crash it.
 #[test]
 fn a_world_beyond_the_bounds_is_refused() {
     assert_refused(&show(&altered("/config/clients/count", value!(200))), &["/config/clients/count is 200", "1 to 4"]);
@@ -141,7 +142,7 @@ fn nesting_without_end_is_refused() {
     assert_refused(&show(&format!("{{\"schema\": 2, \"x\": {}", "[".repeat(100_000))), &["given.json:1:"]);
 }
 
-/// Steps and states may all be true and the claim about them false: the judge decides, as for every witness.
+/// All steps and states may be right and the claim about them false: the judge decides, as for every witness.
 #[test]
 fn a_trace_that_does_not_break_what_it_says_is_refused() {
     assert_refused(

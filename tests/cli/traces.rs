@@ -1,4 +1,4 @@
-//! Traces to draw, and walks to draw at random.
+//! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
     Bound, Calls, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule,
@@ -7,7 +7,7 @@ use lockstep_model::config::{
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 
-/// The first kind of lock that a holder can enter again, or that it cannot.
+/// The first lock kind that is re-entrant, or that is not.
 pub const fn kind(reenters: bool) -> LockKind {
     let mut index = 0;
     while LockKind::ALL[index].facts().reentry.is_there() != reenters {
@@ -60,7 +60,7 @@ pub const SMALL: Config = Config {
     mutant: None,
 };
 
-/// A master that may die, and a replica.
+/// A master that may crash, and a replica.
 pub const FAILOVER: Config = Config {
     time: Time { wait_limit: None, ..SMALL.time },
     cluster: Cluster { replicas: 1, ..SMALL.cluster },
@@ -68,7 +68,7 @@ pub const FAILOVER: Config = Config {
     ..SMALL
 };
 
-/// Everything at once: processes of two threads, three nodes, a watchdog, a fenced resource, every fault.
+/// Everything at once: processes with two threads, three nodes, a watchdog, a fenced resource, every fault.
 pub const EVERYTHING: Config = Config {
     time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None, jump: 2 },
     clients: Clients { threads: 2, ..SMALL.clients },
@@ -104,7 +104,7 @@ pub const EVERYTHING: Config = Config {
     ..SMALL
 };
 
-/// The same with requests in flight, everything of which may be late or lost.
+/// The same with requests in flight; every message may be late or lost.
 pub const IN_FLIGHT: Config = Config {
     network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
     calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
@@ -119,7 +119,7 @@ fn broken(property: Property) -> About {
     About::Counterexample { property, verdict: Verdict::Violated, engine: "native".to_owned(), shortest: true }
 }
 
-/// The grant dies with the master; the replica gives the lock to somebody else.
+/// The grant dies with the master; the replica grants the lock to another client.
 pub fn failover() -> Trace {
     let actions = [
         Action::Acquire { client: A, thread: 0 },
@@ -153,7 +153,7 @@ pub fn wakeup() -> Trace {
         .expect("it can happen")
 }
 
-/// A stale holder's work reaches a resource that does not look at tokens.
+/// A stale holder's work reaches a resource that does not check tokens.
 pub fn stale_effect() -> Trace {
     let config = Config {
         faults: Faults { pause_client: 1, ..SMALL.faults },
@@ -177,7 +177,7 @@ pub fn stale_effect() -> Trace {
         .expect("it can happen")
 }
 
-/// A thread dies holding, and its process renews for ever.
+/// A thread crashes while it holds the lock, and its process renews for ever.
 pub fn orphan() -> Trace {
     let config = Config {
         time: Time { renew_every: Some(1), ..SMALL.time },
@@ -195,7 +195,7 @@ pub fn orphan() -> Trace {
     Trace::record_lasso("orphan", "", &config, about, (&actions, 2), "lockstep check orphan").expect("it goes round")
 }
 
-/// A walk through a world. The same seed is the same walk; it prefers what it has done least.
+/// A walk through a world. The same seed gives the same walk; it prefers the actions it has taken least often.
 pub fn walk(config: &Config, steps: usize, seed: u64) -> Trace {
     let actions = in_layout(config, Walk { steps, seed });
     Trace::record("walk", "A walk.", config, About::Drawn, &actions, "lockstep fuzz walk").expect("it has happened")
@@ -218,7 +218,7 @@ impl InLayout for Walk {
             let possible = all.iter().filter_map(|&action| Some((action, step(config, &world, action)?.world)));
             let mut possible: Vec<_> = possible.collect();
             possible.sort_by_key(|(action, _)| taken.iter().filter(|other| other.kind() == action.kind()).count());
-            // Knuth's multiplier: any spread over the first few will do.
+            // Knuth's multiplier: any distribution over the first few actions is good enough.
             seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
             let Some(most) = possible.len().checked_sub(1) else { break };
             let pick = usize::try_from(seed >> 60).expect("4 bits").min(most) % 4;

@@ -1,4 +1,4 @@
-//! The page of `check` against its golden file, with one of everything.
+//! The page of `check` against its golden file, with one example of everything.
 
 use lockstep_model::config::Faults;
 use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
@@ -66,7 +66,7 @@ fn the_page_of_one_of_everything() {
     insta::assert_snapshot!(page(&all, Paint::Plain, 120));
 }
 
-/// What is known to be wrong is a failure whatever else is not known.
+/// A known wrong verdict is a failure, even if other verdicts are unknown.
 #[test]
 fn a_scenario_in_one_word() {
     assert_eq!(as_declared().result(), Result::Passed);
@@ -91,7 +91,7 @@ fn programs_get_the_keys_of_the_design_page() {
     assert_eq!(scenario["engine"], "native");
 }
 
-/// What never happened is data, not only words.
+/// What never happened is available as data, not only as text.
 #[test]
 fn programs_learn_what_was_never_come_to() {
     let mut found = as_declared();

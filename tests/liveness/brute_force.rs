@@ -1,5 +1,5 @@
-//! A second checker, for graphs so small that everything can be tried: every set of edges is a guess at what a run takes
-//! again and again. It knows no components, no numbers and no marks, and it must agree.
+//! A second checker, for graphs so small that every set of edges can be tried as the set that a run takes infinitely
+//! often. It uses no components, numbers or marks, and it must agree with the engine.
 
 use std::collections::BTreeSet;
 
@@ -12,7 +12,7 @@ const MOST_STATES: u32 = 5;
 const MOST_EDGES: usize = 10;
 
 fn any_world() -> impl Strategy<Value = Drawn> {
-    // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither; any but time may be strongly fair, or that as well.
+    // Actions 0 to 2 may be weakly fair, 3 may be time, 4 is neither; all except time may also be strongly fair.
     let edge = (0..MOST_STATES, 0..5u16, 0..MOST_STATES);
     let edges = prop::collection::btree_set(edge, 3..=MOST_EDGES);
     let cause = prop::collection::vec(0..MOST_STATES, 1..4);
@@ -31,7 +31,7 @@ fn any_world() -> impl Strategy<Value = Drawn> {
     )
 }
 
-/// Worlds in which nobody may stand still, but may go round: what is strongly fair decides.
+/// Worlds in which standing still is never fair, but loops exist: the strongly fair actions decide the verdict.
 fn any_restless_world() -> impl Strategy<Value = Drawn> {
     let restless = (0..4u32, 0..3u16, 0..4u32);
     let strong = (0..4u32, prop::sample::select(vec![2, 4u16]), 0..MOST_STATES);
@@ -48,12 +48,12 @@ fn any_restless_world() -> impl Strategy<Value = Drawn> {
     })
 }
 
-/// What is never given, at the end of how short a stem.
+/// Returns the length of the shortest stem of a fair run on which the effect is never given, if there is such a run.
 fn tried(world: &Drawn, begins: impl Fn(u32) -> bool) -> Option<usize> {
     let is_owed = |state: u32| !world.effect.contains(&state);
     let anywhere = distances(world, |_| true);
     let while_owed = distances(world, is_owed);
-    // The shortest way to a state on which, since it began to be owed, it was not given.
+    // The shortest stem to a state such that the effect is not given after the obligation began.
     let stem = |state: u32| {
         let starts = (0..MOST_STATES).filter(|start| begins(*start) && is_owed(*start));
         starts
@@ -73,7 +73,7 @@ fn tried(world: &Drawn, begins: impl Fn(u32) -> bool) -> Option<usize> {
             shortest = shortest.into_iter().chain(states.iter().filter_map(|state| stem(*state)).min()).min();
         }
     }
-    // And the runs that end in doing nothing.
+    // Runs that end in a standstill count too.
     let idle =
         (0..MOST_STATES).filter(|state| is_owed(*state) && is_fair(world, &[], &[*state])).filter_map(stem).min();
     shortest.into_iter().chain(idle).min()
@@ -83,7 +83,8 @@ fn touches((from, _, to): (u32, u16, u32), state: u32) -> bool {
     from == state || to == state
 }
 
-/// Whether some run takes exactly these edges again and again: from each state of theirs they lead to each other.
+/// Whether some run takes exactly these edges infinitely often: along them, each of their states reaches all the
+/// others.
 fn is_one_round(taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
     let among = Drawn { edges: taken.to_vec(), ..Drawn::default() };
     let ways = distances(&among, |_| true);
@@ -91,7 +92,7 @@ fn is_one_round(taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
         && states.iter().all(|one| states.iter().all(|other| ways[*one as usize][*other as usize].is_some()))
 }
 
-/// Whether a run that takes these edges and comes to these states again and again, and no others, is fair.
+/// Whether a run is fair that takes exactly these edges and visits exactly these states infinitely often.
 fn is_fair(world: &Drawn, taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
     let is_taken = |action: u16| taken.iter().any(|(_, other, _)| *other == action);
     let can = |state: u32, action: u16| world.edges.iter().any(|edge| edge.0 == state && edge.1 == action);
@@ -102,7 +103,7 @@ fn is_fair(world: &Drawn, taken: &[(u32, u16, u32)], states: &[u32]) -> bool {
     world.weak.iter().all(|action| is_taken(*action) || cannot(*action)) && time_passes && is_strongly_fair
 }
 
-/// From where to where in how many steps, all of whose states are in.
+/// The number of steps between each two states, using only states inside the set.
 fn distances(world: &Drawn, is_in: impl Fn(u32) -> bool) -> Vec<Vec<Option<usize>>> {
     let all = 0..MOST_STATES;
     let near = |from: u32, to: u32| {
@@ -122,7 +123,7 @@ fn distances(world: &Drawn, is_in: impl Fn(u32) -> bool) -> Vec<Vec<Option<usize
     ways
 }
 
-/// The engine's run is one, is fair, and its stem is as short as can be.
+/// The engine's run is a run of the graph, is fair, and its stem is as short as possible.
 fn assert_agrees(world: &Drawn, found: Option<&Path>, begins: impl Fn(u32) -> bool) {
     let expected = tried(world, &begins);
     assert_eq!(found.map(|path| path.stem.len()), expected, "{found:?}");
@@ -168,7 +169,7 @@ proptest! {
     }
 }
 
-/// Random graphs are no proof if they are all alike.
+/// Random graphs prove nothing if they all give the same result.
 #[test]
 fn random_graphs_are_of_both_sorts() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();
@@ -186,7 +187,7 @@ fn random_graphs_are_of_both_sorts() {
     assert!(none >= 200, "{with_turn} {idle} {none}");
 }
 
-/// Nor if strong fairness never made a difference to them.
+/// They also prove nothing if strong fairness never makes a difference.
 #[test]
 fn strong_fairness_changes_some_verdicts_and_some_turns() {
     let mut runner = proptest::test_runner::TestRunner::deterministic();

@@ -1,21 +1,21 @@
-//! Graphs drawn by hand or at random: states are numbers, 0 is the first.
+//! Graphs given by hand or at random: states are numbers, 0 is the initial state.
 
 use lockstep_sim::check::Stopped;
 use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Lasso, Lasting, Marks, Space};
 
-/// Everything that can happen in a drawn world.
+/// Everything that can happen in such a world.
 #[derive(Clone, Debug, Default)]
 pub struct Drawn {
-    /// From where, by which action, to where.
+    /// Source state, action, target state.
     pub edges: Vec<(u32, u16, u32)>,
     pub weak: Vec<u16>,
     pub time: Vec<u16>,
     pub strong: Vec<u16>,
-    /// Where something begins to be owed.
+    /// The states where an obligation begins.
     pub cause: Vec<u32>,
-    /// Where it is given.
+    /// The states where it is met.
     pub effect: Vec<u32>,
-    /// Whether the shortest turn is looked for, or a short one will do.
+    /// Whether to search for the shortest turn; otherwise any short one is accepted.
     pub patient: bool,
 }
 
@@ -30,7 +30,7 @@ impl Space for Drawn {
     }
 
     fn identity(&self, state: &u32) -> u64 {
-        // Spread over all bits, so that states are of many shards.
+        // Spread over all bits, so that states fall into many shards.
         (u64::from(*state) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 
@@ -63,7 +63,7 @@ impl Space for Drawn {
     }
 }
 
-/// A lasso in the drawn numbers: what happens, and the state after it.
+/// A lasso in the numbers of the drawn graph: each action with the state after it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Path {
     pub stem: Vec<(u16, u32)>,
@@ -71,19 +71,19 @@ pub struct Path {
 }
 
 impl Drawn {
-    /// A run on which, from some state on, it is never given again.
+    /// A run on which, from some state on, the effect never occurs again.
     pub fn always_eventually(&self) -> Option<Path> {
         let graph = self.graph();
         graph.always_eventually(|marks| marks & OWED == 0).map(|lasso| self.path(&lasso))
     }
 
-    /// A run on which it begins to be owed and is never given.
+    /// A run on which an obligation begins and is never met.
     pub fn leads_to(&self) -> Option<Path> {
         let graph = self.graph();
         graph.leads_to(|marks| marks & CAUSE != 0, |marks| marks & OWED == 0).map(|lasso| self.path(&lasso))
     }
 
-    /// The most of this action on one run through states in which it is owed.
+    /// The maximum count of this action on one run through states with an open obligation.
     pub fn most(&self, counted: u16) -> Option<Lasting> {
         let graph = self.graph();
         graph.most(|state| graph.marks(state) & OWED != 0, |action| action == counted)
@@ -97,7 +97,7 @@ impl Drawn {
         graph
     }
 
-    /// The graph numbers states as it meets them.
+    /// The graph numbers states in the order in which it visits them.
     fn path(&self, lasso: &Lasso) -> Path {
         let mut order = vec![0];
         let mut at = 0;

@@ -1,4 +1,4 @@
-//! The judge believes no lasso.
+//! The judge trusts no lasso.
 
 use lockstep_model::{Action, Config, Property};
 use lockstep_sim::check::judge::{LassoWitness, Rejection, judge_lassos};
@@ -40,7 +40,7 @@ fn a_loop_in_which_nobody_is_owed_anything_is_rejected() {
     assert_eq!(judged(&config, &idle, 0), Err(Rejection::NotOwed { property: STARVED }));
 }
 
-/// Stopping where B waits and something must happen is no end.
+/// A run cannot end where B waits and some action must still happen.
 #[test]
 fn doing_nothing_is_rejected_where_something_must_happen() {
     let (config, actions, start) = starvation();
@@ -48,7 +48,7 @@ fn doing_nothing_is_rejected_where_something_must_happen() {
     assert!(matches!(found, Err(Rejection::NotFair { .. })), "{found:?}");
 }
 
-/// A holder that need not release starves the waiter; one that must does not, by the very same steps.
+/// A holder that need not release starves the waiter; one that must release does not, with the very same steps.
 #[test]
 fn a_loop_that_never_takes_what_it_always_could_is_rejected() {
     let trace = lasso("holder-never-releases", STARVED);
@@ -60,7 +60,7 @@ fn a_loop_that_never_takes_what_it_always_could_is_rejected() {
     assert_eq!(judged(&config, &actions, start), Err(Rejection::NotFair { property: STARVED, action }));
 }
 
-/// A holder and a waiter can be endlessly busy at one moment, so that time can never pass: that is no run.
+/// A holder and a waiter can act endlessly at one moment, so that time can never pass: that is no valid run.
 #[test]
 fn a_loop_that_takes_no_time_is_rejected() {
     let config = scenario("newcomers-starve-a-waiter").config;

@@ -1,4 +1,4 @@
-//! How long something lasts, in graphs that are judged by looking at them, and in worlds whose times are known.
+//! How long a condition lasts, in graphs that can be judged by inspection and in worlds whose durations are known.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -12,7 +12,7 @@ use crate::drawn::Drawn;
 const A: u16 = 0;
 const T: u16 = 2;
 
-/// It is so everywhere but in these states.
+/// The condition holds everywhere except in these states.
 fn drawn(edges: &[(u32, u16, u32)], effect: &[u32]) -> Drawn {
     Drawn {
         edges: edges.to_vec(),
@@ -41,7 +41,7 @@ fn a_loop_without_a_tick_takes_no_time() {
 fn a_loop_with_a_tick_need_never_be_over() {
     assert_eq!(drawn(&[(0, A, 1), (1, T, 0)], &[]).most(T), Some(Lasting::ForEver));
     assert_eq!(drawn(&[(0, A, 1), (1, T, 1)], &[]).most(T), Some(Lasting::ForEver));
-    // One that is come to counts as much.
+    // A loop that is reached later counts too.
     assert_eq!(drawn(&[(0, T, 1), (1, A, 2), (2, T, 2)], &[]).most(T), Some(Lasting::ForEver));
 }
 
@@ -51,7 +51,8 @@ fn a_loop_through_a_state_where_it_is_not_so_is_left() {
     assert_eq!(drawn(&[(0, T, 0)], &[0]).most(T), None);
 }
 
-/// Both hold from the failover on, at most until the first has to release: 2 ticks. Without that limit, for ever.
+/// Both believe from the failover until the first must release, at most 2 ticks. Without that limit they believe for
+/// ever.
 #[test]
 fn two_believers_last_until_one_releases() {
     let mut config = named("a-master-and-a-replica");

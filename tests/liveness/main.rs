@@ -1,7 +1,7 @@
-//! What is owed for ever on a fair path is found, and nothing else is.
+//! Liveness violations on fair paths are found, and nothing else is reported.
 //!
-//! `graphs` are drawn by hand, with verdicts worked out by hand; `brute_force` tries every set of edges of small random
-//! graphs; `verdicts` holds the scenarios to what fairness means; `judge` and `traces` tamper with lassos.
+//! `graphs` are built by hand, with verdicts worked out by hand; `brute_force` tries every set of edges of small random
+//! graphs; `verdicts` compares the scenarios with what fairness means; `judge` and `traces` tamper with lassos.
 
 mod brute_force;
 mod drawn;
@@ -22,31 +22,31 @@ use lockstep_sim::check::liveness::{Liveness, Whom, look};
 use lockstep_sim::check::{Engine, Limits, Outcome, Stopped, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
-/// The built-in scenario of that name.
+/// The built-in scenario with that name.
 fn scenario(name: &str) -> Scenario {
     builtin().into_iter().find(|scenario| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
-/// Looks at every state.
+/// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
     limited(scenario, engine, None)
 }
 
-/// Looks at so many states.
+/// Explores at most this many states, if a limit is given.
 fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The liveness pass alone.
+/// Runs the liveness pass alone.
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     look(&scenario.config, &Property::LIVENESS, whom, 1, &limits, Instant::now())
 }
 
-/// The lasso that breaks the property in the scenario.
+/// The lasso that violates the property in the scenario.
 fn lasso(name: &str, property: Property) -> Trace {
     let outcome = exhaust(&scenario(name), Engine::Native);
     let found = outcome.properties.into_iter().find(|found| found.property == property);

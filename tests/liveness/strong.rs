@@ -1,4 +1,4 @@
-//! Strong fairness in the scenarios: whom it serves, whom it does not, and what a lasso must say then.
+//! Strong fairness in the scenarios: which waiters it serves, which it does not, and what a lasso must then state.
 
 use lockstep_model::trace::{InLoop, Trace};
 use lockstep_model::{Action, Property, Verdict};
@@ -15,7 +15,7 @@ fn strong(mut scenario: Scenario) -> Scenario {
     scenario
 }
 
-/// Every state is the same; only what must happen is more.
+/// The states are the same; only the fairness assumptions are stronger.
 #[test]
 fn strong_fairness_serves_nobody_in_the_built_in_scenarios() {
     let mut violated = 0;
@@ -37,7 +37,7 @@ fn lassos(scenario: &Scenario) -> Vec<(Property, Trace)> {
     liveness.filter_map(|found| Some((found.property, found.trace?))).collect()
 }
 
-/// That it cannot happen now and then is no excuse, and none is given.
+/// Being disabled now and then is no excuse for a strongly fair action, and the lasso claims no such excuse.
 #[test]
 fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
@@ -59,7 +59,7 @@ fn a_lasso_says_of_what_is_strongly_fair_that_it_is_taken_or_never_possible() {
     assert!(never > 0, "something is never possible in some loop");
 }
 
-/// The judge finds it out by himself: some lassos that are weakly fair are not strongly fair, and are rejected.
+/// The judge detects this independently: some weakly fair lassos are not strongly fair and are rejected.
 #[test]
 fn a_lasso_that_is_fair_only_weakly_is_rejected_where_fairness_is_strong() {
     let (mut rejected, mut accepted) = (0, 0);

@@ -1,5 +1,5 @@
-//! However many threads look, the graph is the one that a single one would find that takes states and successors in
-//! turn.
+//! With any number of threads, the graph is the same as with a single thread that visits states and successors in
+//! order.
 
 use std::collections::HashMap;
 use std::time::Instant;
@@ -9,7 +9,7 @@ use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Marks, Space, Wh
 use lockstep_sim::check::{Limits, Stopped};
 use lockstep_sim::scenario::builtin;
 
-/// A world of many states whose successors are numbers by arithmetic; some actions lead to two states.
+/// A world with many states whose successors are computed by arithmetic; some actions lead to two states.
 struct Tangle {
     states: u64,
 }
@@ -58,7 +58,7 @@ impl Space for Tangle {
     }
 }
 
-/// What a graph says, state by state: marks, and edges where there is a mark.
+/// The content of a graph, state by state: its marks, and its edges if it has a mark.
 type Told = Vec<(Marks, Vec<(u16, u32)>)>;
 
 fn told(graph: &Graph) -> Told {
@@ -67,7 +67,7 @@ fn told(graph: &Graph) -> Told {
     states.map(|state| (graph.marks(state), edges(state))).collect()
 }
 
-/// The same by a queue and a map.
+/// The same, built with a queue and a map.
 fn expected(tangle: &Tangle) -> Told {
     let (mut order, mut numbers) = (vec![0], HashMap::from([(0, 0)]));
     let mut told = Told::new();
@@ -94,7 +94,7 @@ fn states_have_the_numbers_that_one_queue_would_give_them() {
         assert!(expected.len() as u64 * 2 > states, "most of them are reached");
         for threads in [1, 2, 3, 4] {
             let graph = Graph::of(&tangle, threads).expect("nothing stops it");
-            // Not assert_eq: a page of numbers helps nobody.
+            // Not assert_eq: printing a page of numbers would not help.
             assert!(told(&graph) == expected, "{states} states on {threads} threads");
         }
     }
@@ -117,7 +117,7 @@ fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
     }
 }
 
-/// The graph keeps edges, so it is larger than what the search keeps: its own memory is looked at as well.
+/// The graph also stores edges, so it is larger than the search's table: its own memory is counted as well.
 #[test]
 fn a_limit_of_memory_stops_the_graph() {
     let scenario = crate::scenario("third-client-is-woken");

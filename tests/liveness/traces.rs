@@ -1,4 +1,4 @@
-//! A lasso written down can be run again, says what it is in every picture, and notices when it was tampered with.
+//! A written lasso can be replayed, is shown as a lasso in every picture, and is rejected after tampering.
 
 use lockstep_model::Property;
 use lockstep_model::trace::{InLoop, Trace, TraceError};

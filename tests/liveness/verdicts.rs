@@ -1,4 +1,4 @@
-//! The scenarios, held to what fairness means.
+//! The scenarios, compared with what fairness means.
 
 use std::collections::{HashMap, HashSet};
 
@@ -10,14 +10,14 @@ use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::{exhaust, lasso, limited, pass, scenario};
 
-/// Scenarios beyond this are looked at by other tests; these look at all threads, or at every state by slow means.
+/// Other tests cover larger scenarios; the tests here check all threads, or every state by slow means.
 const SMALL_ENOUGH: u64 = 20_000;
 
 fn small() -> impl Iterator<Item = Scenario> {
     builtin().into_iter().filter(|scenario| pass(scenario, Whom::OneClient, Some(SMALL_ENOUGH)).is_ok())
 }
 
-/// All clients are alike, so one is enough: that it is so is not taken for granted.
+/// All clients are alike, so checking one is enough; this test verifies that assumption.
 #[test]
 fn what_is_true_of_one_client_is_true_of_each() {
     for scenario in small() {
@@ -37,7 +37,7 @@ fn what_is_true_of_one_client_is_true_of_each() {
     }
 }
 
-/// The complete graph is the world that the safety engine looks at.
+/// The complete graph covers the same states as the safety engine.
 #[test]
 fn the_graph_has_the_states_that_the_search_finds() {
     for scenario in small() {
@@ -47,7 +47,7 @@ fn the_graph_has_the_states_that_the_search_finds() {
     }
 }
 
-/// A property that says nothing about a scenario would be vacuous in it.
+/// A property that does not apply to a scenario would be vacuous in it.
 #[test]
 fn where_a_property_does_not_apply_nothing_is_owed() {
     for scenario in small() {
@@ -60,8 +60,8 @@ fn where_a_property_does_not_apply_nothing_is_owed() {
     }
 }
 
-/// Each is seen to hold and to be violated, for every kind of lock. A crashed holder's key always ends: only a mutant,
-/// whose keys have no lease, breaks that.
+/// For every lock kind, each property holds in some scenario and is violated in another. The key of a crashed holder
+/// always expires: only a mutant, whose keys have no lease, breaks that.
 #[test]
 fn each_property_is_seen_from_both_sides() {
     for &kind in LockKind::ALL {
@@ -94,7 +94,7 @@ fn newcomers_starve_a_waiter() {
     assert_eq!(start, 4, "both ask, and B subscribes and asks again: there is no shorter stem");
 }
 
-/// The watchdog serves the process: nobody believes, and time and the renewals go on for ever.
+/// The watchdog belongs to the process: no thread believes that it holds, and time and renewals continue for ever.
 #[test]
 fn an_orphan_is_renewed_for_ever() {
     let trace = lasso("thread-dies-and-its-process-renews", Property::NoOrphan);
@@ -108,7 +108,7 @@ fn an_orphan_is_renewed_for_ever() {
     assert_eq!(trace.loop_start, Some(2));
 }
 
-/// A holder that need not release, and one that must: the same world but for that.
+/// A holder that need not release and one that must: the worlds are otherwise the same.
 #[test]
 fn a_holder_must_release_unless_the_scenario_says_otherwise() {
     let mut scenario = scenario("holder-never-releases");
@@ -121,7 +121,7 @@ fn a_holder_must_release_unless_the_scenario_says_otherwise() {
     assert_eq!(verdict(&scenario), Verdict::Holds);
 }
 
-/// Every action that must happen has its line, and no other.
+/// Every fair action has its line, and no other action has one.
 #[test]
 fn a_lasso_says_of_every_fair_action_what_becomes_of_it() {
     for (name, property) in
@@ -141,7 +141,7 @@ fn a_lasso_says_of_every_fair_action_what_becomes_of_it() {
     }
 }
 
-/// stateright looks at no cycles, so liveness stays with our own engine, which says so.
+/// stateright does not analyse cycles, so liveness is always checked by our own engine, and the output says so.
 #[test]
 fn liveness_is_checked_natively_whoever_checks_safety() {
     let scenario = scenario("two-clients-one-node");
@@ -154,7 +154,7 @@ fn liveness_is_checked_natively_whoever_checks_safety() {
     }
 }
 
-/// A part of the graph says nothing: what looks like a standstill may only not have been looked at.
+/// A partial graph proves nothing: a state that looks like a standstill may only be unexplored.
 #[test]
 fn a_limit_makes_liveness_inconclusive() {
     let outcome = limited(&scenario("two-clients-one-node"), Engine::Native, Some(1_000));
@@ -163,7 +163,7 @@ fn a_limit_makes_liveness_inconclusive() {
     assert!(found.why.as_ref().is_some_and(|why| why.contains("--max-states")), "{:?}", found.why);
 }
 
-/// A world in which time is blocked for good would pass for one in which everything holds: no fair run leads there.
+/// A world in which time is blocked for good would seem to satisfy every property, because no fair run leads there.
 #[test]
 fn from_every_state_time_can_go_on_by_what_must_happen() {
     for scenario in small() {
@@ -181,7 +181,7 @@ impl InLayout for TimeGoesOn<'_> {
         let initial = World::<Y>::initial(config);
         let mut met = HashSet::from([initial]);
         let mut queue = vec![initial];
-        // From where a fair action leads to a state, and the states in which time can pass.
+        // For each state, the states from which a fair action leads to it; and the states in which time can pass.
         let mut before: HashMap<World<Y>, Vec<World<Y>>> = HashMap::new();
         let mut goes_on = Vec::new();
         while let Some(world) = queue.pop() {

@@ -1,5 +1,5 @@
-//! `reports/anomalies.md`: every built-in scenario that breaks something, grouped by cause, and what repairs it where that
-//! is known. A repair is lines of the scenario file; what it repairs is found by running the edited file.
+//! `reports/anomalies.md`: every built-in scenario that violates a property, grouped by cause, with a repair where one
+//! is known. A repair consists of lines of the scenario file; its effect is found by running the edited file.
 
 use std::collections::BTreeSet;
 
@@ -10,14 +10,14 @@ use lockstep_sim::scenario::Scenario;
 use crate::page::{self, listed, table};
 use crate::runs::{ALL, Line, edited, exhaust, known, same_world};
 
-/// What a reader looks for.
+/// A topic under which a reader looks for an anomaly.
 struct Group {
     heading: &'static str,
     about: &'static str,
     scenarios: &'static [&'static str],
 }
 
-/// Every scenario that breaks something stands in one of these, in the order in which the page shows it.
+/// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
 const GROUPS: [Group; 7] = [
     Group {
         heading: "Failover",
@@ -151,7 +151,7 @@ const FENCED: Line = ("resource", "fenced", "true");
 const WATCHDOG: Line = ("time", "renew_every", "1");
 const OF_2026: Line = ("protocol", "profile", "\"redisson-4.7\"");
 
-/// The scenario, and the lines that repair it.
+/// Scenarios, each with the lines that repair it.
 const REPAIRS: [(&str, &[Line]); 10] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
@@ -170,7 +170,7 @@ fn the_page_on_anomalies_says_what_its_runs_say() {
     page::keep("reports/anomalies.md", &anomalies());
 }
 
-/// The page.
+/// Generates the page.
 fn anomalies() -> String {
     let contents: Vec<_> = GROUPS
         .iter()
@@ -203,7 +203,7 @@ fn anomalies() -> String {
     )
 }
 
-/// One group.
+/// Generates one group.
 fn part(Group { heading, about, scenarios }: &Group) -> String {
     let rows: Vec<_> = scenarios.iter().map(|name| row(known(name))).collect();
     let head = ["scenario", "what happens", "breaks, after so many steps", "what repairs it in this world"];
@@ -222,7 +222,7 @@ fn row((scenario, outcome): &(Scenario, Outcome)) -> Vec<String> {
     vec![format!("`{}`", scenario.name), scenario.story.clone(), violated.join("<br>"), repairs]
 }
 
-/// What those lines repair, and what they do not.
+/// The properties that these lines repair, and those that they do not.
 fn repair(name: &str, lines: &[Line]) -> String {
     let before = broken(&known(name).1);
     let after_scenario = edited(name, lines);
@@ -252,7 +252,7 @@ fn every_repair_is_of_a_scenario_that_is_broken() {
     }
 }
 
-/// A new anomaly is missing from the page until somebody says what it is about.
+/// A new anomaly is missing from the page until it is assigned to a group.
 #[test]
 fn every_scenario_that_is_broken_stands_in_one_group() {
     let grouped: Vec<&str> = GROUPS.iter().flat_map(|group| group.scenarios).copied().collect();

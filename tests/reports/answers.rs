@@ -1,8 +1,8 @@
-//! What the available servers answer to a history, and how a page shows it: once where all answers agree, by version where
-//! they differ.
+//! The answers of the available servers to a history, and how a page shows them: once where all servers agree, by
+//! version where they differ.
 //!
-//! A page names a server by major and minor version, because the patch version comes with the distribution. The answers of
-//! servers that the page does not name must be among the answers that it shows; everything else is compared as usual.
+//! A page names a server by major and minor version, because the patch version depends on the distribution. The answers
+//! of a server that the page does not name must be among the answers shown; everything else is compared as usual.
 
 use std::fmt::Write as _;
 
@@ -14,19 +14,19 @@ use lockstep_tests::servers::servers;
 
 use crate::page::listed;
 
-/// What every available server answered to one history, with which all of them agree.
+/// The answers of all available servers to one history, which all agree with the model.
 pub struct Answers {
-    /// Number of comparisons on each.
+    /// Number of comparisons on each server.
     pub compared: usize,
-    /// Per server, in the order of their names: its name, and its answers per step.
+    /// Each server, sorted by name, with its answers at each step.
     said: Vec<(String, Vec<Vec<String>>)>,
 }
 
-/// Replays the histories, which belong to one world, one after the other on every available server.
+/// Replays histories of one world, one after the other, on every available server.
 pub fn ask<const HISTORIES: usize>(traces: [&Trace; HISTORIES]) -> [Answers; HISTORIES] {
     let mut all = traces.map(|_| Answers { compared: 0, said: Vec::new() });
     for server in &servers() {
-        // Before 7.0 TTLs are replicated as remaining times; what the history shows is the same.
+        // Before 7.0 TTLs are replicated as remaining times; the history shows the same answers.
         let config = suited(&traces[0].config, server);
         let mut group = Player::start(server, &config, Scripts::built_in()).expect("servers start");
         for (trace, answers) in traces.iter().zip(&mut all) {
@@ -53,7 +53,7 @@ impl Answers {
         self.said.iter().map(|(name, _)| name.as_str()).collect()
     }
 
-    /// What was asked and answered at each step.
+    /// The requests and answers of each step.
     pub fn picture(&self, trace: &Trace) -> String {
         let mut text = String::new();
         for (index, step) in trace.steps.iter().enumerate() {
@@ -74,7 +74,7 @@ impl Answers {
         text
     }
 
-    /// Answers that a picture does not show: the page was made on other servers.
+    /// Answers that a picture does not show, because the page was generated with other servers.
     pub fn missing_in(&self, picture: &str) -> Vec<String> {
         let shown = |answer: &str| {
             picture.lines().any(|line| {
@@ -92,12 +92,12 @@ impl Answers {
     }
 }
 
-/// The sentence that names the servers of a page.
+/// The sentence on the page that names the servers.
 pub fn asked(servers: &[&str]) -> String {
     format!("Asked: {}.", listed(servers))
 }
 
-/// `Redis 7.0`.
+/// The name as on the page: `Redis 7.0`.
 fn name(server: &Server) -> String {
     let version = server.version();
     format!("{} {}.{}", server.flavour(), version.major, version.minor)

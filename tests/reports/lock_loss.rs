@@ -19,7 +19,7 @@ const LOSES: &str = "failover-loses-the-grant";
 const KEEPS: &str = "failover-keeps-the-grant";
 const SLOW: &str = "failover-slower-than-the-lease";
 const PROPERTY: Property = Property::OneBeliever;
-/// The text between these two headings depends on which servers were asked.
+/// The text between these two headings depends on which servers were used.
 const ANSWERS: &str = "## What real servers answer\n";
 const AFTER_ANSWERS: &str = "## What prevents it\n";
 
@@ -58,7 +58,7 @@ fn the_page_on_a_lost_lock_says_what_its_runs_say() {
         page::keep(PAGE, &[before, answered, after].concat());
         return;
     }
-    // Servers that the page does not name: its text must be up to date, and its answers must include theirs.
+    // The page does not name these servers: its text must be up to date, and its answers must include theirs.
     let (_, rest) = committed.split_once(ANSWERS).expect("the page has its answers");
     let (shown, _) = rest.split_once(AFTER_ANSWERS).expect("the page goes on after its answers");
     let kept = [&before, ANSWERS, shown, &after].concat();
@@ -75,7 +75,7 @@ fn loss() -> Trace {
     found.trace.clone().expect("what is violated has a trace")
 }
 
-/// The same history, except that the replica applies the grant in time: B is refused.
+/// The same history, except that the replica applies the grant in time, so B is refused.
 fn saved(scenario: &Scenario, trace: &Trace) -> Trace {
     let mut actions = trace.actions();
     actions.insert(1, Action::Replicate { node: 1 });
@@ -192,7 +192,7 @@ fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
 
 fn prevents() -> String {
     let (at_once, bounded) = (("cluster", "lag", "0"), ("cluster", "failover_within", "1"));
-    // The page calls this switch, and no other, "retries a failed renewal".
+    // This is the only switch that the page calls "retries a failed renewal".
     let of_2021 = ("protocol", "profile", "\"redisson-3.15\"");
     let retried = edited(KEEPS, &[of_2021, ("protocol", "failed_renewal", "\"retry\"")]);
     assert_eq!(found(&exhaust(&retried), PROPERTY).verdict, Verdict::Holds);
@@ -237,7 +237,7 @@ fn prevents() -> String {
     )
 }
 
-/// For small leases and periods: the longest failover without a lost lock.
+/// For small leases and renewal periods: the longest failover without a lost lock.
 fn longest_failovers() -> Vec<Vec<String>> {
     const WORLDS: [(u8, &str, u8, &str); 9] = [
         (2, "2", 1, "1"),

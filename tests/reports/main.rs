@@ -1,7 +1,8 @@
-//! The pages in `reports/` and the README say what real runs say: each is generated here and compared with the committed
+//! The pages in `reports/` and the README match real runs: each page is generated here and compared with the committed
 //! one. `make reports` writes them.
 //!
-//! Numbers, pictures and tables come from runs. A sentence that says more than its numbers is asserted where it stands.
+//! Numbers, pictures and tables come from runs. A sentence that claims more than its numbers has an assertion beside
+//! it.
 
 mod anomalies;
 mod answers;

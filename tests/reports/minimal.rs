@@ -1,4 +1,4 @@
-//! Why a trace is minimal: what happens without each of its steps, and a count of all histories that are as short.
+//! Why a trace is minimal: the result without each of its steps, and a count of all histories of the same length.
 
 use lockstep_model::trace::TraceError;
 use lockstep_model::{Action, Config, InLayout, Layout, Property, World, in_layout, step};
@@ -10,13 +10,13 @@ use crate::runs;
 
 /// The histories of one length.
 pub struct Count {
-    /// How many.
+    /// The number of histories.
     pub all: u64,
-    /// The ones whose last state breaks the property.
+    /// The histories whose last state violates the property.
     pub breaking: Vec<Vec<Action>>,
 }
 
-/// Enumerates all histories of that many steps one by one, without a set of states and without a search.
+/// Enumerates all histories with this many steps one by one, without a state set and without a search.
 pub fn count(config: &Config, property: Property, steps: usize) -> Count {
     in_layout(config, Counting { property, steps })
 }
@@ -64,7 +64,7 @@ impl Counting {
     }
 }
 
-/// What happens to a trace that breaks one-believer when one of its steps is left out; `None`: it still breaks it.
+/// The result when one step is left out of a trace that violates one-believer; `None` if it still violates it.
 pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Option<String> {
     let mut rest = actions.to_vec();
     rest.remove(left_out);

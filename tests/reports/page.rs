@@ -8,17 +8,17 @@ pub use lockstep_sim::render::words::thousands;
 /// Set by `make reports`: pages are written instead of compared.
 const WRITE: &str = "LOCKSTEP_WRITE_REPORTS";
 
-/// Whether pages are written in this run.
+/// Whether this run writes pages.
 pub fn is_writing() -> bool {
     std::env::var_os(WRITE).is_some_and(|value| !value.is_empty())
 }
 
-/// The page as it is committed; empty if there is none yet.
+/// The committed page; empty if there is none yet.
 pub fn committed(path: &str) -> String {
     fs::read_to_string(in_house(path)).unwrap_or_default()
 }
 
-/// Writes the page, or fails where the committed one says something else.
+/// Writes the page, or fails if the committed one differs.
 pub fn keep(path: &str, made: &str) {
     if is_writing() {
         fs::write(in_house(path), made).expect("the page can be written");
@@ -45,7 +45,7 @@ fn in_house(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the house").join(path)
 }
 
-/// What differs first, and what to do about it.
+/// The first difference, and how to fix it.
 fn stale(path: &str, committed: &str, made: &str) -> Option<String> {
     if committed == made {
         return None;

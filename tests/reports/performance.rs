@@ -1,5 +1,5 @@
-//! `reports/performance.md`: its times belong to one machine and cannot be reproduced, but the state counts can. The page is
-//! stale when its state counts are no longer the current ones.
+//! `reports/performance.md`: its times belong to one machine and cannot be reproduced, but its state counts can. The
+//! page is stale when its state counts differ from the current ones.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -13,7 +13,7 @@ use crate::page::{self, thousands};
 fn the_page_on_performance_speaks_of_the_states_of_today() {
     let page = page::committed("reports/performance.md");
     let scenario = BuiltIn::named("two-threads-one-is-woken").expect("it is built in").scenario();
-    // The third size is left to `make bench`: it takes ten times as long as both together.
+    // The third size is checked by `make bench` only: it takes ten times as long as the other two together.
     for acquires in [2, 3] {
         let mut config = scenario.config;
         config.clients.acquires = Some(acquires);

@@ -1,4 +1,4 @@
-//! `docs/protocol.md`: what each action of the model is in our scripts and commands, and in Redisson.
+//! `docs/protocol.md`: each action of the model with its counterpart in our scripts and commands, and in Redisson.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;

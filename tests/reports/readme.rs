@@ -1,9 +1,9 @@
-//! README.md against the repository: its console blocks print what they say, its table is generated, its map has every
-//! directory, and it stays short.
+//! README.md matches the repository: its console blocks show the real output, its table is generated, its map lists
+//! every directory, and it stays short.
 //!
-//! Between `<!-- made: NAME -->` and `<!-- end -->` stands what is generated here. In a console block `…` stands for what
-//! is left out: alone in a line for any number of lines, within a line for any text. A command may name the scenario of
-//! the page, [`EXAMPLE`].
+//! The text between `<!-- made: NAME -->` and `<!-- end -->` is generated here. In a console block `…` marks an
+//! omission: alone on a line it replaces any number of lines, within a line any text. A command may name the example
+//! scenario of the page, [`EXAMPLE`].
 
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +17,10 @@ use crate::page::{self, table};
 
 const README: &str = "README.md";
 
-/// What the page calls the scenario that it shows.
+/// The file name of the example scenario on the page.
 const EXAMPLE: &str = "my-lock.toml";
 
-/// A longer front page is not read.
+/// Nobody reads a longer front page.
 const MOST_LINES: usize = 150;
 
 #[test]
@@ -56,7 +56,7 @@ fn part(name: &str) -> String {
     }
 }
 
-/// A folder with the scenario of the page in it: somebody will copy that, so the page shows what comes of it.
+/// A folder that contains the example scenario: readers will copy it, so the page must show its real output.
 fn with_example(readme: &str) -> tempfile::TempDir {
     let (_, rest) = readme.split_once("```toml\n").expect("the page shows a scenario");
     let (text, _) = rest.split_once("```").expect("the scenario ends");
@@ -65,12 +65,12 @@ fn with_example(readme: &str) -> tempfile::TempDir {
     folder
 }
 
-/// The block as it must be: what the command prints now, unless the block leaves things out and the rest is so.
+/// The expected block: the current output of the command, or the block itself if it has omissions and the rest matches.
 fn console(block: &[&str], folder: &Path) -> String {
     let (command, said) = block.split_first().expect("a console block has a command");
     let command = command.strip_prefix("$ ").unwrap_or_else(|| panic!("{README}: not a command: {command}"));
     let arguments: Vec<_> = match command {
-        // The Makefile's own line is held to this below.
+        // A test below checks the Makefile's own line.
         "make check" => vec!["check"],
         _ => command.strip_prefix("lockstep ").unwrap_or_else(|| panic!("not ours: {command}")).split(' ').collect(),
     };
@@ -160,7 +160,7 @@ fn contributors_are_told_of_every_test() {
     }
 }
 
-/// What it says by hand and others say by run.
+/// Facts written by hand here that other pages take from runs.
 #[test]
 fn the_readme_names_the_servers_and_the_bounds() {
     let (readme, loss) = (page::committed(README), page::committed("reports/lock-loss.md"));

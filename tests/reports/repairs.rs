@@ -1,4 +1,4 @@
-//! `reports/repairs.md`: which repair stops which anomaly, and what it costs.
+//! `reports/repairs.md`: which repair stops which anomaly, and its cost.
 
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -14,7 +14,7 @@ use lockstep_sim::scenario::{BuiltIn, Scenario};
 
 use crate::page::{self, table};
 
-/// A world of the page, and how it is surveyed.
+/// A world on the page, and how it is surveyed.
 struct World {
     name: &'static str,
     options: Options,
@@ -22,7 +22,7 @@ struct World {
     survey: LazyLock<Survey>,
 }
 
-/// Whose waits are shown.
+/// The waits that the page shows.
 enum Waiting {
     /// Waits in the same world without a wait limit.
     Patient,
@@ -30,7 +30,7 @@ enum Waiting {
     AsItIs,
 }
 
-/// Each is surveyed once.
+/// Each world is surveyed once.
 static WORLDS: [World; 3] = [
     // The most common deployment.
     World {
@@ -39,7 +39,7 @@ static WORLDS: [World; 3] = [
         waiting: Waiting::Patient,
         survey: LazyLock::new(|| surveyed(&draft("a-master-and-a-replica"), OPTIONS)),
     },
-    // Late messages alone give as many states as everything else together, and break nearly every property.
+    // Late messages alone give as many states as all other faults together, and break nearly every property.
     World {
         name: "a-split-network",
         options: LATE_ALONE,
@@ -95,11 +95,11 @@ fn written(repair: &Setting) -> String {
 }
 
 impl World {
-    /// The part of the page about one world.
+    /// The section of the page about one world.
     fn part(&self) -> String {
         let story = draft(self.name).story().to_owned();
         let config = BuiltIn::named(self.name).expect("a built-in scenario").scenario().config;
-        // The survey varies the faults.
+        // Faults are left out, because the survey varies them.
         let is_told = |line: &&String| *line != "nothing goes wrong";
         let world: Vec<_> = words::world(&config).iter().filter(is_told).map(|line| format!("- {line}")).collect();
         let world = world.join("\n") + "\n";
@@ -130,7 +130,7 @@ impl World {
         )
     }
 
-    /// A row for each anomaly, a column for each repair that applies to the world.
+    /// A row for each anomaly and a column for each repair that applies to the world.
     fn effects(&self) -> String {
         let repairs = self.survey.repaired.iter().filter_map(|frontier| frontier.repair);
         let head: Vec<_> =
@@ -156,7 +156,7 @@ impl World {
         [format!("`{}`", property.id()), minimal.faults.words(), lasting].into_iter().chain(signs).collect()
     }
 
-    /// The repairs without a column, by the reason why they do not apply.
+    /// The repairs without a column, grouped by the reason why they do not apply.
     fn impossible(&self) -> String {
         let mut by_reason: BTreeMap<&str, Vec<String>> = BTreeMap::new();
         for (repair, reason) in &self.survey.impossible {
@@ -166,7 +166,7 @@ impl World {
         format!("Repairs that do not apply to this world:\n\n{}\n", told.collect::<String>())
     }
 
-    /// What breaks with a repair and did not break before.
+    /// The properties that break with a repair and held before.
     fn broken_anew(&self) -> String {
         let rows: Vec<_> = self
             .survey
@@ -188,7 +188,7 @@ impl World {
     }
 }
 
-/// Every cell of a single fault is checked again, as a reader would check its file.
+/// Every cell with a single fault is checked again, in the way a reader would check its file.
 #[test]
 fn every_cell_of_one_fault_is_as_its_scenario_says() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -196,7 +196,7 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
     let of_one = |(_, minimal): &(Property, &Minimal)| minimal.faults.iter().map(|(_, budget)| budget).sum::<u8>() == 1;
     for world in &WORLDS {
         let bare = draft(world.name);
-        // The cells of one fault with one repair are the claims of one file.
+        // The cells with the same fault and the same repair are claims of one file.
         let mut files: BTreeMap<(FaultSet, &str), Vec<Cell>> = BTreeMap::new();
         let mut checked = 0;
         for (property, minimal) in world.survey.anomalies().filter(of_one) {
@@ -218,7 +218,7 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
             for cell in &cells {
                 let verdict = outcome.properties.iter().find(|found| found.property == cell.property);
                 let verdict = verdict.map(|found| found.verdict);
-                // A repair may make impossible what puts the property to the test.
+                // A repair may make the property vacuous.
                 let is_so = verdict == Some(claim(cell)) || (holds(cell) && verdict == Some(Verdict::Vacuous));
                 assert!(is_so, "{told}: {} {verdict:?}", cell.property);
                 checked += 1;

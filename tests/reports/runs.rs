@@ -1,4 +1,4 @@
-//! What the pages are made from: scenarios, exhausted by both engines.
+//! The data behind the pages: scenarios, explored completely by both engines.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -11,7 +11,7 @@ use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 /// One line of a scenario file: table, key and value.
 pub type Line = (&'static str, &'static str, &'static str);
 
-/// Every built-in scenario and what was found of it, in their order.
+/// Every built-in scenario and its outcome, in the order of the scenarios.
 pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
     builtin()
         .into_iter()
@@ -22,7 +22,7 @@ pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Looks at every state, with both engines: that they differ in anything they both count fails the run.
+/// Explores every state with both engines: any difference in what both count fails the run.
 pub fn exhaust(scenario: &Scenario) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
@@ -31,18 +31,18 @@ pub fn exhaust(scenario: &Scenario) -> Outcome {
     outcome
 }
 
-/// The built-in scenario of that name, and what was found of it.
+/// The built-in scenario with that name, and its outcome.
 pub fn known(name: &str) -> &'static (Scenario, Outcome) {
     ALL.iter().find(|(scenario, _)| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
-/// What was found of one property.
+/// The outcome of one property.
 pub fn found(outcome: &Outcome, property: Property) -> &PropertyOutcome {
     let found = outcome.properties.iter().find(|found| found.property == property);
     found.unwrap_or_else(|| panic!("{property} does not apply to {}", outcome.scenario))
 }
 
-/// `holds`, `violated in 5 steps`, `vacuous`.
+/// The verdict in words: `holds`, `violated in 5 steps`, `vacuous`.
 pub fn verdict_words(found: &PropertyOutcome) -> String {
     match &found.trace {
         Some(trace) => format!("{} in {} steps", found.verdict, trace.steps.len()),
@@ -50,8 +50,8 @@ pub fn verdict_words(found: &PropertyOutcome) -> String {
     }
 }
 
-/// The built-in scenario with these lines in its file instead of what it says there, and without its claims: what a
-/// reader does who edits the file.
+/// The built-in scenario with these lines replacing the corresponding lines of its file, and without its claims: the
+/// same as when a reader edits the file.
 pub fn edited(name: &str, lines: &[Line]) -> Scenario {
     let file = BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}"));
     let (mut text, _) = file.text.split_once("[expect]").expect("a built-in scenario has claims");
@@ -63,13 +63,13 @@ pub fn edited(name: &str, lines: &[Line]) -> Scenario {
     Scenario::parse(name, text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// The built-in scenario whose world this is.
+/// The built-in scenario with the same world, if there is one.
 pub fn same_world(scenario: &Scenario) -> Option<&'static str> {
     let same = ALL.iter().find(|(known, _)| known.config == scenario.config);
     same.map(|(known, _)| known.name.as_str())
 }
 
-/// A history of a scenario, or why it is none.
+/// A history of a scenario, or the reason why the actions are not one.
 pub fn history(scenario: &Scenario, actions: &[Action]) -> Result<Trace, lockstep_model::trace::TraceError> {
     Trace::record(&scenario.name, &scenario.story, &scenario.config, About::Drawn, actions, "make reports")
 }
@@ -100,7 +100,7 @@ fn an_edited_scenario_is_the_one_that_was_meant() {
     assert!(fenced.config.resource.is_some_and(|resource| resource.fenced));
 }
 
-/// The pages call nothing a result that was not declared.
+/// The pages present only verdicts that were declared.
 #[test]
 fn every_built_in_scenario_is_as_declared() {
     for (_, outcome) in ALL.iter() {

@@ -120,7 +120,7 @@ fn actions() -> String {
     table(&head, &rows)
 }
 
-/// Every branch of the rules that has a name: each answer, each happening, each value of a switch.
+/// Every named branch of the rules: each answer, each happening, each value of a switch.
 fn branches() -> String {
     let row = |what: String, can: usize, does: usize, times: Option<u64>| {
         let times = times.map_or_else(String::new, thousands);
@@ -149,7 +149,7 @@ fn branches() -> String {
     table(&["branch", "scenarios that can reach it#", "that do#", "times#"], &rows)
 }
 
-/// What no scenario reaches.
+/// Everything that no scenario reaches.
 fn unseen() -> String {
     let not_taken = ALL.iter().flat_map(|(scenario, outcome)| {
         ActionKind::ALL

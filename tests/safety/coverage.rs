@@ -1,5 +1,5 @@
-//! What was never come to has a name, and the names are right: the table of branches is held to the counts in both
-//! directions.
+//! Branches that were never reached are reported by name, and the reports are correct: the table of branches is
+//! compared with the counts in both directions.
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
@@ -47,7 +47,7 @@ const PROMOTE_RULES: [PromoteRule; 4] =
 
 const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
 
-/// So many states of the world, whatever else there is.
+/// The coverage of a search that stops after this many states.
 fn looked_at(config: Config, max_states: u64) -> Coverage {
     let scenario = Scenario { config, ..scenario("two-clients-one-node") };
     let (stop, progress) = Default::default();
@@ -65,7 +65,7 @@ proptest! {
     }
 }
 
-/// One world with everything that the table asks for, for each kind of lock and way of a switch.
+/// Worlds that together contain everything that the table asks for, for each lock kind and each value of a switch.
 fn rich() -> Vec<Config> {
     let mut all = Vec::new();
     for &lock in LockKind::ALL {
@@ -120,7 +120,7 @@ fn rich() -> Vec<Config> {
     all
 }
 
-/// Branches that no built-in scenario comes to, with the small world that does.
+/// Branches that no built-in scenario reaches, each with a small world that does.
 fn elsewhere() -> Vec<(&'static str, Config)> {
     let failover = scenario("failover-loses-the-grant").config;
     let mut by_priority = failover;
@@ -189,7 +189,7 @@ fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
     assert_eq!(missing, Vec::<String>::new());
 }
 
-/// A rule that is wrong may close a branch, and every verdict may still be as declared: the branch is missed by name.
+/// A wrong rule may make a branch unreachable while every verdict stays as declared: coverage then names the branch.
 #[test]
 fn a_branch_that_a_wrong_rule_closes_is_missed() {
     let missed = |name: &str, mutant: Mutant| {
@@ -212,14 +212,14 @@ fn a_branch_that_a_wrong_rule_closes_is_missed() {
     assert_ne!(never, looked_at(right, 200_000).never_happened(&right).collect::<Vec<_>>());
 }
 
-/// A budget that no path can spend is told, with what is left of it; and a switch that nothing comes to.
+/// Reports a fault budget that no path can spend, with what is left of it, and a switch value that is never reached.
 #[test]
 fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
     let mut config = scenario("failover-loses-the-grant").config;
     config.faults.crash_node = 4;
     let coverage = looked_at(config, 200_000);
     assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(Fault::CrashNode, 2)], "there are two nodes");
-    // The watchdog of a dead thread goes on, and nobody is there to take its lock: no renewal is missed.
+    // The watchdog of a dead thread goes on renewing, and no other client takes its lock, so no renewal is missed.
     let mut config = scenario("missed-renewal-of-2021").config;
     let ways = |config: &Config| -> Vec<_> {
         let coverage = looked_at(*config, 200_000);
@@ -231,7 +231,7 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
     assert_eq!(ways(&config), [("missed_renewal", "stop-timer")]);
 }
 
-/// Counted once more, state by state, with nothing shared but the model.
+/// Counts again, state by state; this count shares only the model with the engine.
 #[test]
 fn as_many_states_are_counted_as_an_action_can_happen_in() {
     for outcome in ALL.iter().filter(|outcome| outcome.states < 5_000) {

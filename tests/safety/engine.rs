@@ -1,5 +1,5 @@
-//! The native engine finds the same however it looks: on any number of threads, with clients told apart or not, with idle
-//! time passed through or not, by wide fingerprints or narrow ones.
+//! The native engine finds the same results with any number of threads, with or without client symmetry, with or
+//! without skipping idle time, and with wide or narrow fingerprints.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
@@ -23,7 +23,7 @@ fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
     outcome.properties.iter().map(|found| found.verdict).collect()
 }
 
-/// All that is told of a run but its time and its memory.
+/// Everything reported about a run except its time and its memory.
 fn told(outcome: &Outcome) -> String {
     let Outcome { states, generated, depth, coverage, properties, .. } = outcome;
     format!("{states} {generated} {depth} {coverage:?} {properties:?}")
@@ -48,7 +48,7 @@ fn wide_fingerprints_find_the_same() {
     }
 }
 
-/// The judge executes the traces, in which clients have got their own names again.
+/// The judge executes the traces, in which the clients have their own names again.
 #[test]
 fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
     for scenario in builtin() {
@@ -56,7 +56,7 @@ fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
         let alike = exhaust_as(&scenario, Options { symmetry: true, ..ONE_THREAD }, Width::Bits64);
         assert_eq!(verdicts(&alike), verdicts(&apart), "{}", scenario.name);
         assert_eq!(alike.depth, apart.depth, "{}", scenario.name);
-        // At most one state stands for all the orders of its clients, and at least for itself.
+        // One state represents at least itself and at most all permutations of its clients.
         let orders: u64 = (1..=u64::from(scenario.config.clients.count)).product();
         assert!(alike.states <= apart.states && alike.states * orders >= apart.states, "{}", scenario.name);
         let threads = Options { symmetry: true, threads: 3, ..ONE_THREAD };
@@ -64,8 +64,8 @@ fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
     }
 }
 
-/// A state in which nothing can happen but time has one successor: whatever can be reached from it can be reached from
-/// where the passage ends, and it is looked at in passing.
+/// A state in which only time can pass has one successor: everything reachable from it is also reachable from the end
+/// of the idle period, and the state is checked when it is skipped.
 #[test]
 fn idle_time_is_passed_through_and_no_verdict_changes() {
     let mut saved = 0;

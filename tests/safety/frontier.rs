@@ -1,4 +1,5 @@
-//! The frontier says what single checks say: what it calls smallest breaks the property, and with one fault less it holds.
+//! The frontier agrees with single checks: a fault set that it calls minimal breaks the property, and with one fault
+//! less the property holds.
 
 use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -36,7 +37,7 @@ fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: Opti
     survey(draft, repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the repairs do to one anomaly, in the order they were asked for.
+/// The effects of the repairs on one anomaly, in the order in which the repairs were passed.
 fn effects(found: &Survey, property: Property, faults: &str) -> Vec<Effect> {
     let is_meant = |(broken, minimal): &(Property, &Minimal)| *broken == property && minimal.faults.words() == faults;
     let (property, minimal) = found.anomalies().find(is_meant).unwrap_or_else(|| panic!("{faults} breaks {property}"));
@@ -93,8 +94,8 @@ fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
     assert_eq!(foreign, ["lose_request", "lose_reply", "delay"], "only they need a split network");
 }
 
-/// Without a receipt the release that is sent again takes away the hold that was left; and so it does with one that is
-/// kept under the id of another try.
+/// Without a receipt, a resent release also removes the remaining hold. The same happens with a receipt that is stored
+/// under the id of another try.
 #[test]
 fn receipts_stop_the_second_believer_of_a_lost_reply_if_every_try_has_the_same_id() {
     let repairs = ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing"].map(repair);
@@ -103,7 +104,7 @@ fn receipts_stop_the_second_believer_of_a_lost_reply_if_every_try_has_the_same_i
         effects(&found, Property::OneBeliever, "lose_reply"),
         [Effect::Stops, Effect::Nothing, Effect::Nothing, Effect::Stops]
     );
-    // What an acquire sent again leaves behind is nothing that the receipt of a release could mend.
+    // A hold left behind by a resent acquire cannot be repaired by the receipt of a release.
     assert_eq!(effects(&found, Property::CountsAgree, "lose_reply")[0], Effect::Nothing);
 }
 
@@ -124,7 +125,8 @@ fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
     assert_eq!(effects(&found, Property::CountsAgree, "lose_reply"), [Effect::Nothing]);
 }
 
-/// A clock that jumps ahead shows it soonest: the entry that a stale answer took away would have renewed in time.
+/// A clock that jumps ahead shows the anomaly soonest: the entry that a stale answer removed would have been renewed in
+/// time.
 #[test]
 fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() {
     let repairs = ["registration-before-the-answer", "stale-renewals-ignored"].map(repair);
@@ -133,7 +135,7 @@ fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() 
     assert_eq!(effects(&found, Property::RenewedWhileHeld, "clock_jump"), [Effect::Nothing, Effect::Stops]);
 }
 
-/// It would be a column that says of every anomaly that nothing helps against it.
+/// Its column would show no effect on any anomaly.
 #[test]
 fn a_repair_of_the_split_network_is_impossible_where_request_and_answer_are_one_step() {
     let split: Vec<_> = REPAIRS.iter().skip_while(|repair| repair.name != "receipts").collect();
@@ -169,7 +171,8 @@ fn what_a_world_has_already_is_no_repair_of_it() {
     assert_eq!(told(RENEWALS), ["resend-all: the scenario has it already"]);
 }
 
-/// What the file itself allows is left out, as its faults are: else no fault would break what lateness breaks.
+/// The lateness that the file itself allows is left out, just as its faults are: otherwise no fault set would break
+/// what lateness breaks.
 #[test]
 fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
     let text = BuiltIn::named(SPLIT).expect("it is built in").text;
@@ -197,7 +200,7 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
     assert!(apart.contains("delay"));
 }
 
-/// Else every set without that fault would be refused, and what they break would seem to hold.
+/// Otherwise every fault set without that fault would be rejected, and the properties it breaks would seem to hold.
 #[test]
 fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
     let broken = |text: &str| {

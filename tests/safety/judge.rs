@@ -1,11 +1,11 @@
-//! The judge believes nobody.
+//! The judge trusts no engine.
 
 use lockstep_model::{Action, Property};
 use lockstep_sim::check::judge::{Rejection, Witness, judge};
 
 use crate::scenario;
 
-/// The shortest way to two believers in `failover-loses-the-grant`.
+/// The shortest trace to two believers in `failover-loses-the-grant`.
 const LOSS: [Action; 5] = [
     Action::Acquire { client: 0, thread: 0 },
     Action::CrashNode { node: 0 },
@@ -39,7 +39,7 @@ fn a_witness_that_cannot_be_executed_is_rejected() {
 
 #[test]
 fn a_witness_that_is_longer_than_need_be_is_rejected() {
-    // A need not know of the new master.
+    // Client A does not need to discover the new master.
     let detour = [&LOSS[..3], &[Action::Discover { client: 0 }], &LOSS[3..]].concat();
     let rejection = Rejection::NotShortest { property: Property::OneBeliever, claimed: 6, found: 5 };
     assert_eq!(judged(&detour), Err(rejection));

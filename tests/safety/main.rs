@@ -1,7 +1,8 @@
-//! The model keeps its properties, or breaks them as declared, and each can fail.
+//! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
-//! `engine` looks in every way that the engine can; `verdicts` holds the built-in scenarios to what they declare, with both engines; `mutants` breaks one rule after
-//! the other and watches the property that notices; `rules` and `judge` look at the step function and at the judge.
+//! `engine` checks with all options of the engine; `verdicts` compares the built-in scenarios with what they declare,
+//! with both engines; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
+//! test the step function and the judge.
 
 mod coverage;
 mod engine;
@@ -17,19 +18,19 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits, Outcome, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
-/// The built-in scenario of that name.
+/// The built-in scenario with that name.
 fn scenario(name: &str) -> Scenario {
     builtin().into_iter().find(|scenario| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
-/// Looks at every state.
+/// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What was found of a property.
+/// The verdict on a property.
 fn verdict(outcome: &Outcome, property: Property) -> Verdict {
     let found = outcome.properties.iter().find(|found| found.property == property);
     found.unwrap_or_else(|| panic!("{property} does not apply to {}", outcome.scenario)).verdict

@@ -1,4 +1,4 @@
-//! Every property can fail: for each a rule is broken on purpose, and the property notices.
+//! Every property can fail: for each one, a rule is broken on purpose and the property detects it.
 
 use std::collections::BTreeSet;
 
@@ -9,7 +9,7 @@ use lockstep_sim::scenario::Scenario;
 
 use crate::{exhaust, scenario, verdict};
 
-/// The wrong rule, the scenario that shows it, the property that notices, and what that says then.
+/// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
 const NOTICED: [(Mutant, &str, Property, Verdict); 29] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
@@ -20,7 +20,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 29] = [
     (Mutant::NoSecondAsk, "two-clients-one-node", Property::NoSleepingWaiter, Verdict::Violated),
     (Mutant::WaitLimitIgnored, "wait-limit-ends", Property::WaitLimitKept, Verdict::Violated),
     (Mutant::WaitLimitIgnored, "wait-limit-ends", Property::WaiterServed, Verdict::Violated),
-    // One lost message, and the waiter sleeps for ever: what its timer is for.
+    // After one lost message the waiter would sleep for ever: the wake timer exists to prevent this.
     (Mutant::NoWakeTimer, "lost-unlock-message-costs-time", Property::WaiterServed, Verdict::Violated),
     (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
@@ -32,7 +32,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 29] = [
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),
-    // Either repair alone is not enough: without one of the two there are two believers.
+    // Either repair alone is not enough: if one of the two is missing, there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
@@ -66,7 +66,7 @@ fn every_property_fails_for_some_wrong_rule() {
     assert_eq!(failing, Property::ALL.into());
 }
 
-/// The plain lock's own rules, which the table above shows on the reentrant one.
+/// The rules of the plain lock itself; the table above covers the same rules for the reentrant lock.
 #[test]
 fn the_rules_of_the_plain_lock_are_noticed_too() {
     let cases = [

@@ -1,4 +1,4 @@
-//! What is true of the step function whatever the scenario: checked along random histories.
+//! What is true of the step function in every scenario, checked along random histories.
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -21,7 +21,7 @@ fn any_scenario() -> impl Strategy<Value = Scenario> {
     proptest::sample::select(builtin())
 }
 
-/// A small world is a small value: two clients, a master and a replica within two cache lines, whatever the lock.
+/// A small world is a small value: two clients, a master and a replica fit into two cache lines, for every lock kind.
 #[test]
 fn a_small_world_is_under_128_bytes() {
     let mut config = BuiltIn::named("failover-loses-the-grant").expect("it is built in").scenario().config;
@@ -41,7 +41,7 @@ impl InLayout for Size {
     }
 }
 
-/// More actions than a byte can number: the largest world in a split network, with every fault.
+/// The largest world, in a split network with every fault, has more actions than one byte can number.
 #[test]
 fn the_largest_world_has_a_number_for_each_of_its_actions() {
     let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nrenew_every = 1\n[clients]\ncount = 4\n\
@@ -66,14 +66,14 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
-    /// Time passes just when nobody has anything to do at once.
+    /// Time passes only when no immediate action is pending.
     #[test]
     fn time_waits_for_whoever_is_due(scenario in any_scenario(), draws in prop::collection::vec(any::<u16>(), 1..60)) {
         let actions = drawn(&scenario, &draws).actions();
         in_layout(&scenario.config, TimeWaits(&actions));
     }
 
-    /// A trace says the same when it is run again, and notices when it was tampered with.
+    /// A trace can be replayed with the same result, and the replay detects tampering.
     #[test]
     fn a_trace_can_be_run_again(scenario in any_scenario(), draws in prop::collection::vec(any::<u16>(), 1..40)) {
         let mut trace = drawn(&scenario, &draws);
@@ -89,7 +89,7 @@ proptest! {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(0), ..ProptestConfig::default() })]
 
-    /// No world stands still with somebody still waiting for time: where time waits, it waits for whoever acts of himself.
+    /// No world is stuck while somebody is waiting for time: if time cannot pass, some process can take a fair action.
     #[test]
     fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
         in_layout(&scenario.config, Standstills);
@@ -103,8 +103,8 @@ fn where_time_waits_in_a_built_in_scenario_somebody_acts() {
     }
 }
 
-/// What the other side was told is not told again: nobody could know from an old master, once it is demoted, what it
-/// granted on its own.
+/// Messages that the new master published are not published again. After the demotion no client can learn from the old
+/// master what it granted on its own.
 #[test]
 fn a_demoted_master_stores_what_the_new_one_stores_and_nobody_hears_of_it_any_more() {
     let mut seen = 0;
@@ -114,8 +114,8 @@ fn a_demoted_master_stores_what_the_new_one_stores_and_nobody_hears_of_it_any_mo
     assert!(seen > 0, "an old master that had a lock of its own was demoted");
 }
 
-/// A cut closes no link, so that a master goes on counting whom it does not reach. Once it is handed over, demoted, or
-/// passed over and back among the others, it counts nobody (module doc of `partition`).
+/// A cut closes no link, so a master still counts replicas that it cannot reach. A node that was handed over or
+/// demoted, or whose partition ended after it was replaced, counts none (module doc of `partition`).
 #[test]
 fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
     let mut seen = 0;
@@ -126,8 +126,9 @@ fn only_an_acting_master_or_one_that_is_cut_off_takes_a_silent_link_for_open() {
     assert!(seen > 0, "a link was half-open");
 }
 
-/// `WAIT` ends with the acknowledgement that makes enough, and before time moves; and nothing is marked as waited for that
-/// nobody waits for: a mark that stayed would hide an acknowledgement from the next to wait (module doc of `wait_for`).
+/// `WAIT` ends with the acknowledgement that reaches the required number, before time passes. No effect stays marked as
+/// awaited when no request waits for it: a stale mark would hide an acknowledgement from the next request that waits
+/// (module doc of `wait_for`).
 #[test]
 fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nobody() {
     let (mut confirming, mut awaited) = (0, 0);
@@ -140,7 +141,8 @@ fn nobody_waits_for_replicas_that_have_the_grant_and_no_effect_is_awaited_by_nob
     assert!(awaited > 0, "a grant was under way to one");
 }
 
-/// A demoted master closes the connections of whoever waits there: nobody lost anything, and an answer is missing.
+/// A demoted master closes the connections of clients waiting there: no message was lost, and still an answer is
+/// missing.
 #[test]
 fn who_waited_on_a_master_that_was_demoted_gives_up_in_time() {
     let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nwait_limit = 0\n[clients]\ncount = 1\n\
@@ -152,7 +154,8 @@ fn who_waited_on_a_master_that_was_demoted_gives_up_in_time() {
     assert!(outcome.coverage.taken(lockstep_model::ActionKind::Abandon) > 0);
 }
 
-/// A resent acquire is a re-entry for the node and a grant for its caller, who is no stale holder by it.
+/// A resent acquire is a re-entry for the node and a grant for its caller, which does not make the caller a stale
+/// holder.
 #[test]
 fn who_was_not_told_of_a_grant_takes_the_reentry_for_one() {
     let text = BuiltIn::named("renewals-on-a-split-network").expect("it is built in").text;
@@ -168,7 +171,7 @@ struct Standstills;
 impl InLayout for Standstills {
     type Output = ();
 
-    /// Looks at so many states, the deep ones first.
+    /// Explores at most this many states, depth first.
     fn run<Y: Layout>(self, config: &Config) {
         const MOST_STATES: usize = 4_000;
         let all = Action::all(config);
@@ -183,7 +186,8 @@ impl InLayout for Standstills {
                     open.push(next.world);
                 }
             }
-            // Where as many messages wait as the model can count, no further one is sent: a bound of every claim.
+            // When the number of waiting messages is at the model's maximum, no further message is sent: a bound of
+            // every claim.
             let is_full = |client: &Client| client.wakeup.messages.max(client.wakeup.permits) == MAX_MESSAGES;
             assert!(
                 acts || world.clients().any(|(_, client)| is_full(client)),
@@ -198,7 +202,7 @@ struct Demotions;
 impl InLayout for Demotions {
     type Output = usize;
 
-    /// Looks at every state, and counts the demotions that erased something.
+    /// Explores every state, and counts the demotions that erased something.
     fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut erased = 0;
         each_step::<Y>(config, |world, action, next| {
@@ -218,7 +222,7 @@ struct HalfOpenLinks;
 impl InLayout for HalfOpenLinks {
     type Output = usize;
 
-    /// Looks at every state, and counts the half-open links of masters that are not cut off.
+    /// Explores every state, and counts the half-open links of masters that are not cut off.
     fn run<Y: Layout>(self, config: &Config) -> usize {
         let mut seen = 0;
         each_step::<Y>(config, |_, action, next| {
@@ -238,7 +242,7 @@ struct Waits;
 impl InLayout for Waits {
     type Output = (usize, usize);
 
-    /// Looks at every state, and counts the requests that wait for replicas, and the effects that somebody waits for.
+    /// Explores every state, and counts the requests that wait for replicas and the effects that are awaited.
     fn run<Y: Layout>(self, config: &Config) -> (usize, usize) {
         let mut seen = (0, 0);
         each_step::<Y>(config, |world, action, next| {
@@ -276,7 +280,7 @@ fn threads(config: &Config) -> impl Iterator<Item = Holder> + use<> {
     (0..config.clients.count).flat_map(move |client| (0..threads).map(move |thread| Holder::new(client, thread)))
 }
 
-/// Shows every step that can be taken from any state.
+/// Calls `show` with every step that can be taken from any reachable state.
 fn each_step<Y: Layout>(config: &Config, mut show: impl FnMut(&World<Y>, Action, &World<Y>)) {
     let all = Action::all(config);
     let first = World::initial(config);
@@ -319,7 +323,7 @@ impl InLayout for TimeWaits<'_> {
     }
 }
 
-/// What a prompt client, an undelayed message or a bounded lag does before time moves.
+/// What a prompt client, an undelayed message or a bounded lag requires to happen before time passes.
 fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     match action {
         Action::Subscribe { .. }

@@ -1,4 +1,4 @@
-//! The built-in scenarios are as they declare, whoever looks.
+//! The built-in scenarios have their declared verdicts, with either engine.
 
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::Engine;
@@ -6,7 +6,7 @@ use lockstep_sim::scenario::builtin;
 
 use crate::{exhaust, scenario};
 
-/// Distinct counts, depths and verdicts of the two engines are compared inside: a difference is an error.
+/// The check compares the distinct counts, depths and verdicts of the two engines: a difference is an error.
 #[test]
 fn every_built_in_scenario_is_as_declared_by_both_engines() {
     for scenario in builtin() {
@@ -25,7 +25,7 @@ fn every_built_in_scenario_is_as_declared_by_both_engines() {
     }
 }
 
-/// Nobody is left to guess what a built-in scenario claims.
+/// Every claim of a built-in scenario is explicit.
 #[test]
 fn every_built_in_scenario_declares_every_property_that_applies() {
     for scenario in builtin() {
@@ -54,8 +54,8 @@ fn promoting_a_replica_that_missed_the_grant_gives_the_lock_away_twice() {
     );
 }
 
-/// Every safety property is seen to hold somewhere and, but for the one that needs two masters and the one that only a
-/// broken counter can break, to be violated somewhere.
+/// For every safety property there is a scenario where it holds and one where it is violated, except for the property
+/// that needs two masters and the one that only a broken counter can break.
 #[test]
 fn the_built_in_scenarios_show_each_property_from_both_sides() {
     let declared =

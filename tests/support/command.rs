@@ -1,4 +1,4 @@
-//! Runs the real binary, the one beside this test executable.
+//! Runs the real binary, which lies beside this test executable.
 
 use std::path::PathBuf;
 use std::process::{Command, Output};
@@ -12,25 +12,25 @@ pub fn binary() -> PathBuf {
     binary
 }
 
-/// What came of a command.
+/// The result of a command.
 #[derive(Debug)]
 pub struct Ran {
     /// The exit code.
     pub code: i32,
-    /// Results.
+    /// The results, from stdout.
     pub stdout: String,
-    /// Messages.
+    /// The messages, from stderr.
     pub stderr: String,
 }
 
-/// `lockstep`, not yet started.
+/// The `lockstep` command, not yet started.
 pub fn lockstep(arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(arguments).env_remove("LOCKSTEP_REDIS_SERVER").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
     command
 }
 
-/// Runs it to its end.
+/// Runs it until it exits.
 pub fn run(arguments: &[&str]) -> Ran {
     let Output { status, stdout, stderr } = lockstep(arguments).output().expect("the binary starts");
     let stderr = String::from_utf8(stderr).expect("messages are text");

@@ -1,7 +1,8 @@
-//! Scenarios that nobody thought of: the texts of small worlds, drawn at random.
+//! Scenarios that no author wrote: the texts of small worlds, generated at random.
 //!
-//! Drawn as a text and not as a config, so that the reader decides what goes together, and so that what is found can be
-//! put into a file. What the reader refuses as not modelled yet is drawn as well: it is tried on the day it is read.
+//! They are generated as texts and not as configs, so that the reader decides which keys fit together, and so that a
+//! finding can be saved as a file. Features that the reader still rejects as not modelled are generated as well: they
+//! are tested from the day on which the reader accepts them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -15,23 +16,23 @@ use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
 use proptest::sample::select;
 
-/// One that says what does not go together: in so many of a thousand its author does not look at what a key needs.
+/// In this many of a thousand scenarios the requirements of keys are ignored, so that keys may not fit together.
 const CARELESS: u16 = 60;
-/// A world in which more goes wrong: its faults are so many times as frequent.
+/// The factor by which faults are more frequent in a world where more goes wrong.
 const WILD: u16 = 3;
 
-/// How a key is drawn.
+/// How a key is generated.
 struct Row {
     key: &'static str,
-    /// The values, as they are written; one that stands here twice is twice as frequent.
+    /// The values as written in the file; a value listed twice is twice as frequent.
     values: &'static [&'static str],
-    /// In how many of a hundred scenarios in which it can mean something.
+    /// The percentage of scenarios that contain the key, among those in which it has a meaning.
     often: u16,
-    /// Whether it means something beside what is said already.
+    /// Whether the key has a meaning beside the keys chosen so far.
     goes_with: fn(&Said) -> bool,
 }
 
-/// What the scenario says so far, by key. No two tables have a key of one name.
+/// The keys and values chosen so far. No two tables share a key name.
 #[derive(Default)]
 struct Said(BTreeMap<&'static str, &'static str>);
 
@@ -52,7 +53,7 @@ impl Said {
         self.is("mode", "\"split\"")
     }
 
-    /// What the kind of lock has; every scenario says its lock first.
+    /// The facts of the lock kind; every scenario chooses its lock first.
     fn lock(&self) -> &'static Facts {
         let word = self.0.get("lock").expect("a scenario has a lock").trim_matches('"');
         LockKind::ALL.iter().find(|kind| kind.name() == word).expect("a kind of lock").facts()
@@ -102,16 +103,16 @@ const TICKS_OR_NONE: &[&str] = &["0", "1", "2", "3"];
 const TICKS_OR_ANY: &[&str] = &["0", "1", "2", "\"any\""];
 const BUDGET: &[&str] = &["1", "1", "2"];
 
-/// Every key, each after those that it needs.
+/// Every key, each after the keys it depends on.
 const ROWS: &[Row] = &[
     always("story", &["\"A world that nobody thought of.\""]),
-    // The words are those of the kinds: see `lock_words`.
+    // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
     row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 60, |_| true),
-    // Who asks, and how long.
+    // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
     row("threads", &["1", "2", "2", "2"], 20, |_| true),
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
@@ -125,7 +126,7 @@ const ROWS: &[Row] = &[
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
     row("hold_at_most", TICKS, 40, |_| true),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most")),
-    // Nodes, and what happens to them.
+    // Nodes and their faults.
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
     row("replicas", &["0", "1", "1", "1", "2", "2"], 70, |_| true),
     row("crash_node", BUDGET, 30, |_| true),
@@ -150,7 +151,7 @@ const ROWS: &[Row] = &[
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\""], 60, |said| said.some("wait_for")),
     row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all()),
-    // What else goes wrong.
+    // Other faults.
     row("crash_client", BUDGET, 12, |_| true),
     row("crash_thread", BUDGET, 12, |_| true),
     row("pause_client", BUDGET, 12, |_| true),
@@ -168,7 +169,7 @@ const ROWS: &[Row] = &[
     }),
     row("fenced", FLAG, 30, |_| true),
     row("strong", FLAG, 5, |_| true),
-    // In which dialect they speak.
+    // Protocol profile and overrides.
     row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),
     row("resend", &["\"none\""], 10, |_| true),
     row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
@@ -186,27 +187,27 @@ const ROWS: &[Row] = &[
     row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
 ];
 
-/// The text of a small world, most of which the reader takes.
+/// The text of a small world; the reader accepts most of them.
 pub fn any_scenario_text() -> impl Strategy<Value = String> {
     let is_careless = weighted(Probability::new(f64::from(CARELESS) / 1000.0), Just(()));
     (prop_oneof![3 => values(1), 1 => values(WILD)], is_careless)
         .prop_map(|(values, careless)| text(&values, careless.is_some()))
 }
 
-/// The same, read; none of those that are refused.
+/// The same, parsed; rejected texts are filtered out.
 pub fn any_scenario() -> impl Strategy<Value = Scenario> {
     any_scenario_text().prop_filter_map("the reader refuses it", |text| read(&text).ok())
 }
 
-/// What the reader makes of it, under a name that says what it is.
+/// Parses the text, under a name that says where it comes from.
 ///
 /// # Errors
-/// What does not go together.
+/// Fails if the text contains keys that do not fit together.
 pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::parse("drawn", text)
 }
 
-/// A value for each row, or none. They shrink to none, which is the calmest world.
+/// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.
 fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
     let drawn = |row: &Row| {
         let is_fault = table_of(row.key) == "faults";
@@ -220,7 +221,8 @@ fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
     ROWS.iter().map(drawn).collect()
 }
 
-/// Every kind of lock as a scenario says it; those whose waiters sleep three times as often, for they have more rules.
+/// Every lock kind as written in a scenario; kinds whose waiters sleep are three times as frequent, for they have more
+/// rules.
 fn lock_words() -> &'static [&'static str] {
     static WORDS: OnceLock<Vec<&'static str>> = OnceLock::new();
     WORDS.get_or_init(|| {

@@ -1,4 +1,4 @@
-//! What the proofs share.
+//! Code shared by the tests.
 
 pub mod command;
 pub mod drawn;

@@ -1,7 +1,7 @@
 //! Private servers with a frozen clock, one for each test and version.
 //!
-//! Which versions: the paths in `LOCKSTEP_TEST_SERVERS`, separated by colons, or else the one that `lockstep` itself finds. A
-//! test that finds no server fails and says what to do.
+//! The versions are the paths in `LOCKSTEP_TEST_SERVERS`, separated by colons, or else the server that `lockstep`
+//! itself finds. A test that finds no server fails and says what to do.
 
 use std::collections::BTreeMap;
 use std::env;
@@ -17,7 +17,7 @@ pub const START_MS: i64 = 2_000_000_000_000;
 /// How long a message may take to arrive on a busy machine.
 const PATIENCE: Duration = Duration::from_secs(20);
 
-/// The server versions to prove things on: at least one.
+/// The server versions to test on: at least one.
 pub fn servers() -> Vec<replay::Server> {
     let paths: Vec<Option<PathBuf>> = match env::var_os("LOCKSTEP_TEST_SERVERS") {
         None => vec![None],
@@ -31,16 +31,16 @@ pub fn servers() -> Vec<replay::Server> {
     paths.iter().map(find).collect()
 }
 
-/// Runs the proof once for every server version.
+/// Runs the test once for every server version.
 pub fn for_every_version(proof: impl Fn(&replay::Server)) {
     for server in servers() {
-        // Shown only when the proof fails: then it says on which server.
+        // The output is shown only when the test fails, and then names the server.
         println!("on {server}");
         proof(&server);
     }
 }
 
-/// Runs the proof once on every server version, each time on a fresh server.
+/// Runs the test once on every server version, each time on a fresh server.
 pub fn on_every_server(proof: impl Fn(&TestServer)) {
     for_every_version(|version| {
         let node = ServerNode::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
@@ -48,7 +48,7 @@ pub fn on_every_server(proof: impl Fn(&TestServer)) {
     });
 }
 
-/// A server that belongs to one test, and whose clock stands still.
+/// A server used by one test only, with a frozen clock.
 #[derive(Debug)]
 pub struct TestServer {
     node: ServerNode,
@@ -60,12 +60,12 @@ impl TestServer {
         self.node.connect().expect("a connection to our own server")
     }
 
-    /// Lets so much time pass on the server.
+    /// Advances the server's clock by this much.
     pub fn wait_ms(&self, ms: i64) {
         self.node.advance_clock(ms).expect("our own server sees its clock");
     }
 
-    /// What one command answers: `server.ask("PTTL lock")`.
+    /// The reply to one command: `server.ask("PTTL lock")`.
     pub fn ask<T: redis::FromRedisValue>(&self, command: &str) -> T {
         let mut words = command.split_whitespace();
         let mut asked = redis::cmd(words.next().expect("a command has a name"));
@@ -78,12 +78,12 @@ impl TestServer {
         self.ask::<()>("REPLICAOF 127.0.0.1 1");
     }
 
-    /// The fields of a hash; none when there is no such key.
+    /// The fields of a hash; empty if there is no such key.
     pub fn fields(&self, key: &str) -> BTreeMap<String, i64> {
         self.ask(&format!("HGETALL {key}"))
     }
 
-    /// A subscriber of `channel`, from now on.
+    /// Subscribes to `channel` from now on.
     pub fn listen(&self, channel: &str) -> Listener {
         let mut connection = self.connect();
         connection.set_read_timeout(Some(PATIENCE)).expect("a read limit on a socket");
@@ -94,7 +94,7 @@ impl TestServer {
     }
 }
 
-/// One subscriber.
+/// A subscriber.
 pub struct Listener {
     connection: Connection,
     sender: Connection,
@@ -104,7 +104,7 @@ pub struct Listener {
 impl Listener {
     /// The messages on the channel since the last call.
     pub fn messages(&mut self) -> Vec<String> {
-        // Messages keep their order: what does not arrive before this one was not published.
+        // Messages keep their order: a message that does not arrive before this one was not published.
         let receivers: i64 =
             redis::cmd("PUBLISH").arg(&self.channel).arg("that is all").query(&mut self.sender).expect("a message");
         // A subscriber that has just disconnected may still be counted.

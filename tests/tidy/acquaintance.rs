@@ -1,5 +1,5 @@
-//! Who may know whom: the model knows nobody, Redis's words know nobody of us, and they meet in
-//! `sim` only. If they shared a type, their agreement would be a tautology.
+//! Which crate may depend on which: the model and the Redis implementation know nothing of each other, and only `sim`
+//! uses both. If they shared a type, their agreement would be a tautology.
 
 use cargo_metadata::{DependencyKind, MetadataCommand};
 
@@ -20,10 +20,10 @@ const TESTS: &str = "lockstep-tests";
 fn complaints(dependencies: &[Dependency]) -> Vec<String> {
     let is_ours = |name: &str| name.starts_with("lockstep-");
     let may_know = |Dependency { from, to, kind }: &Dependency| match from.as_str() {
-        // The second only for the JSON Schema of a trace, behind a feature.
+        // `schemars` is only for the JSON Schema of a trace, behind a feature.
         MODEL if *kind == DependencyKind::Normal => ["serde", "schemars"].contains(&to.as_str()),
         IMPL if *kind == DependencyKind::Normal => ["redis", "thiserror"].contains(&to.as_str()),
-        // Not even for their own tests.
+        // This applies to the dependencies of their own tests as well.
         MODEL | IMPL => !is_ours(to),
         SIM => !is_ours(to) || [MODEL, IMPL].contains(&to.as_str()),
         TESTS => true,

@@ -1,29 +1,29 @@
-//! Every page and heading that a comment or a page cites exists: a citation that leads nowhere is worse than none.
+//! Every page and heading cited by a comment or a page exists: a dead citation is worse than none.
 //!
-//! A citation is written from the root, `docs/facts/` and so on, with the anchor of the heading behind `#`; further
-//! headings of the same page follow as `, #anchor`. Links of Markdown pages are relative, as everywhere.
+//! A citation is a path from the repository root (`docs/facts/` and so on) with the anchor of the heading after `#`;
+//! further headings of the same page follow as `, #anchor`. Links in Markdown pages are relative, as usual.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::{File, assert_none, house, root};
 
-/// The directories whose files pages name.
+/// The directories whose files are cited by path.
 const TOP: [&str; 7] = ["model", "impl", "sim", "tests", "reports", "docs", "tools"];
 
-/// A page, from the root, and the heading that is meant, if one is named.
+/// A page, as a path from the root, and the cited heading, if any.
 #[derive(Debug, PartialEq, Eq)]
 struct Citation {
     page: String,
     anchor: Option<String>,
 }
 
-/// The anchor that a Markdown viewer gives a heading: lower case, without punctuation, blanks as hyphens.
+/// The anchor that a Markdown viewer gives a heading: lower case, without punctuation, spaces as hyphens.
 fn anchor_of(heading: &str) -> String {
     let kept = |letter: &char| letter.is_alphanumeric() || matches!(letter, '-' | '_' | ' ');
     heading.trim().to_lowercase().chars().filter(kept).map(|letter| if letter == ' ' { '-' } else { letter }).collect()
 }
 
-/// The anchors of a page. A heading that occurs again gets a number.
+/// The anchors of a page. A repeated heading gets a number.
 fn anchors(page: &str) -> BTreeSet<String> {
     let mut seen: BTreeMap<String, usize> = BTreeMap::new();
     let mut is_code = false;
@@ -42,7 +42,7 @@ fn anchors(page: &str) -> BTreeSet<String> {
     anchors
 }
 
-/// The text with comments that span several lines on one line.
+/// The text, with each comment that spans several lines joined into one line.
 fn flattened(file: &File) -> String {
     let prefixes: &[&str] = match file.extension() {
         "rs" => &["//!", "///", "//"],
@@ -57,7 +57,7 @@ fn flattened(file: &File) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// What is cited by its path from the root.
+/// The citations that use a path from the root.
 fn citations(file: &File) -> Vec<Citation> {
     let mut found = Vec::new();
     let text = flattened(file);
@@ -83,7 +83,7 @@ fn citations(file: &File) -> Vec<Citation> {
     found
 }
 
-/// What a Markdown page links to within the repository.
+/// The links of a Markdown page to files within the repository.
 fn links(file: &File) -> Vec<Citation> {
     let folder = file.path.rsplit_once('/').map_or("", |(folder, _)| folder);
     let targets = file.text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
@@ -96,8 +96,8 @@ fn links(file: &File) -> Vec<Citation> {
     targets.collect()
 }
 
-/// The paths that a Markdown page names in code style, `model/src/step.rs`. Capitals stand for any name:
-/// `model/src/locks/KIND.rs`.
+/// The paths that a Markdown page names in code style, such as `model/src/step.rs`. Capitals are a placeholder for any
+/// name: `model/src/locks/KIND.rs`.
 fn named_paths(file: &File) -> Vec<&str> {
     let spans = file.text.split('`').skip(1).step_by(2);
     let is_path = |span: &&str| {
@@ -110,7 +110,7 @@ fn named_paths(file: &File) -> Vec<&str> {
     spans.filter(is_path).collect()
 }
 
-/// A relative path, from the root.
+/// Turns a relative path into a path from the root.
 fn resolved(folder: &str, path: &str) -> String {
     let mut parts: Vec<_> = folder.split('/').filter(|part| !part.is_empty()).collect();
     for part in path.trim_end_matches('/').split('/') {
@@ -157,7 +157,7 @@ fn complaints(files: &[File], exists: impl Fn(&str) -> bool) -> Vec<String> {
 
 #[test]
 fn every_cited_page_and_heading_exists() {
-    // This file cites what does not exist, on purpose.
+    // This file cites missing pages on purpose.
     let files: Vec<_> = house().into_iter().filter(|file| file.path != "tests/tidy/citations.rs").collect();
     assert_none(&complaints(&files, |path| root().join(path).exists()));
 }

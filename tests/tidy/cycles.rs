@@ -1,7 +1,7 @@
-//! No import cycle between the modules of a crate: a module is read after those that it imports, and before all others.
+//! No import cycles between the modules of a crate, so that each module can be read after the modules it imports.
 //!
-//! Every file is a module. A file that only declares and re-exports its children (`mod.rs`, `lib.rs`) may import them; they
-//! do not import from it.
+//! Every file is a module. A file that only declares and re-exports its children (`mod.rs`, `lib.rs`) may import them;
+//! they do not import from it.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,13 +10,13 @@ use syn::{Item, ItemMod, ItemUse, UseTree};
 
 use crate::{File, assert_none, house};
 
-/// A module, by the names from the root of its crate.
+/// A module, as its path of names from the crate root.
 type Module = Vec<String>;
 
-/// The folders of sources.
+/// The source folders.
 const CRATES: [&str; 3] = ["model/src/", "impl/src/", "sim/src/"];
 
-/// The module that a file is, with the folder of its crate.
+/// The module that a file defines, and the source folder of its crate.
 fn module(path: &str) -> Option<(&'static str, Module)> {
     let folder = CRATES.into_iter().find(|folder| path.starts_with(folder))?;
     let mut names: Module = path[folder.len()..].strip_suffix(".rs")?.split('/').map(str::to_owned).collect();
@@ -47,7 +47,7 @@ impl<'ast> Visit<'ast> for Paths {
         let is_test = module.attrs.iter().any(|attribute| {
             attribute.path().is_ident("cfg") && attribute.parse_args::<syn::Ident>().is_ok_and(|flag| flag == "test")
         });
-        // What stands inside braces has its own `super`; ours hold tests.
+        // An inline module has its own `super`; in this repository inline modules contain tests.
         if !is_test && module.content.is_none() {
             visit::visit_item_mod(self, module);
         }
@@ -68,7 +68,7 @@ fn flatten(tree: &UseTree, before: &mut Vec<String>, paths: &mut Vec<Vec<String>
     }
 }
 
-/// The module in which a path ends, if it is one of this crate.
+/// The module that a path refers to, if it belongs to this crate.
 fn target(from: &Module, path: &[String], modules: &BTreeMap<Module, &File>) -> Option<Module> {
     let mut at: Module;
     let mut rest = path;
@@ -106,7 +106,7 @@ fn target(from: &Module, path: &[String], modules: &BTreeMap<Module, &File>) -> 
     modules.contains_key(&at).then_some(at)
 }
 
-/// The cycles among the modules of one crate, each as a list of its modules.
+/// Import cycles among the modules of one crate, one message for each module in a cycle.
 fn cycles(files: &[&File]) -> Vec<String> {
     let modules: BTreeMap<Module, &File> =
         files.iter().filter_map(|file| Some((module(&file.path)?.1, *file))).collect();
@@ -123,7 +123,8 @@ fn cycles(files: &[&File]) -> Vec<String> {
         })
         .collect();
     let mut left: BTreeSet<&Module> = modules.keys().collect();
-    // A module is not in a cycle, nor leads to one, if all that it imports are such; what remains is cycles and their users.
+    // Remove modules whose imports have all been removed, repeatedly: what remains are cycles and modules that lead to
+    // one.
     loop {
         let done: Vec<_> =
             left.iter().copied().filter(|module| imports[*module].iter().all(|to| !left.contains(to))).collect();
@@ -132,7 +133,7 @@ fn cycles(files: &[&File]) -> Vec<String> {
         }
         left.retain(|module| !done.contains(module));
     }
-    // The same from the other side leaves the cycles and what stands between them.
+    // The same in the other direction: what remains are the cycles and the modules between them.
     loop {
         let unused: Vec<_> =
             left.iter().copied().filter(|module| !left.iter().any(|other| imports[*other].contains(*module))).collect();

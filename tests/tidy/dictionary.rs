@@ -1,11 +1,11 @@
-//! One word per thing, in every name: identifiers in Rust and Lua, keys in scenarios.
+//! One word per concept in every name: identifiers in Rust and Lua, keys in scenarios.
 //!
-//! Comments and strings may say what they like: Redis and Redisson have words of their own.
+//! Comments and strings are exempt: Redis and Redisson have words of their own.
 
 use crate::rust::Name;
 use crate::{File, assert_none, house, lua, rust};
 
-/// What we do not say, and what we say instead.
+/// Words that we avoid, and what we say instead.
 const INSTEAD: [(&str, &str); 22] = [
     ("mutex", "lock"),
     ("owner", "holder"),
@@ -31,7 +31,7 @@ const INSTEAD: [(&str, &str); 22] = [
     ("mismatch", "difference, divergence or departure"),
 ];
 
-/// A name that others gave, whole, and where we may use it: below this path.
+/// A complete name defined by others, and the path below which we may use it.
 struct Borrowed {
     name: &'static str,
     below: &'static str,
@@ -59,7 +59,7 @@ const BORROWED: [Borrowed; 18] = [
     Borrowed { name: "primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
 ];
 
-/// `set_read_timeout`, `MutexGuard` and `wait-limit` as lower-case words.
+/// Splits `set_read_timeout`, `MutexGuard` and `wait-limit` into lower-case words.
 fn words(name: &str) -> Vec<String> {
     let mut words: Vec<String> = Vec::new();
     let mut word_ended = true;
@@ -70,7 +70,7 @@ fn words(name: &str) -> Vec<String> {
             word_ended = true;
             continue;
         }
-        // A word begins after a small letter (`rTimeout`), and at the last capital of several (`TTLTimeout`).
+        // A word begins after a lower-case letter (`rTimeout`), and at the last of several capitals (`TTLTimeout`).
         let next_is_lower = letters.peek().is_some_and(|next| next.is_lowercase());
         if word_ended || letter.is_uppercase() && (previous_is_lower || next_is_lower) {
             words.push(String::new());
@@ -103,7 +103,7 @@ fn complaint(path: &str, Name { name, line }: &Name) -> Option<String> {
     Some(format!("{path}:{line}: {name}: do not say {banned}, say {instead}"))
 }
 
-/// The keys and table names of a scenario. Whether it is valid is for others to say: this reads line by line.
+/// The keys and table names of a scenario. This reads line by line and does not check whether the scenario is valid.
 fn keys(file: &File) -> Vec<Name> {
     let key = |line: &str| {
         let line = line.trim();
@@ -161,7 +161,7 @@ fn names_fall_into_words() {
     assert_eq!(words("wait-limit"), ["wait", "limit"]);
 }
 
-/// An exception that nobody could tell the reason of is a hole.
+/// An exception without a stated reason is a hole in the rule.
 #[test]
 fn every_borrowed_name_says_from_whom_and_would_be_noticed_otherwise() {
     for Borrowed { name, from, .. } in BORROWED {

@@ -1,14 +1,14 @@
-//! No file is a heart of thousands of lines, and none knows the machine it was written on.
+//! No file is thousands of lines long, and no file contains paths of the machine it was written on.
 
 use crate::{File, assert_none, house};
 
-/// A source file beyond this is two files.
+/// A source file longer than this should be split.
 const MOST_LINES: usize = 700;
 
-/// The front door of the binary shows the way and does nothing.
+/// `main.rs` only dispatches to other modules, so it stays short.
 const MOST_LINES_OF_MAIN: usize = 30;
 
-/// First folders of paths that are there on one machine only.
+/// First folders of paths that exist on one machine only.
 const MACHINE_FOLDERS: [&str; 5] = ["home", "root", "Users", "work", "mnt"];
 
 fn too_long(file: &File) -> Option<String> {
@@ -22,7 +22,7 @@ fn too_long(file: &File) -> Option<String> {
 }
 
 fn machine_paths(file: &File) -> Vec<String> {
-    // A path begins where no other part of one stands before its first slash.
+    // An absolute path begins at a slash that does not continue a longer path.
     let begins_here = |before: &str| !before.ends_with(|last: char| last.is_alphanumeric() || "_-.}".contains(last));
     let names_one = |line: &str| {
         MACHINE_FOLDERS

@@ -1,4 +1,5 @@
-//! A kind of lock is named in its own seven places and, once per crate, where it is registered; nothing else knows a kind.
+//! A lock kind is named only in its own seven places and, once per crate, where it is registered; no other code names a
+//! kind.
 
 use std::str::FromStr;
 
@@ -7,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use crate::side_by_side::{kinds, places};
 use crate::{File, assert_none, house};
 
-/// Where the kinds are registered, one file per crate, and the module files that declare theirs.
+/// The files that register the kinds, one per crate, and the module files that declare them.
 const REGISTRATIONS: [&str; 5] = [
     "model/src/locks/kind.rs",
     "model/src/locks/mod.rs",
@@ -16,16 +17,16 @@ const REGISTRATIONS: [&str; 5] = [
     "tests/conformance/main.rs",
 ];
 
-/// Tests of what the scenario reader says of the words in a file.
+/// Tests of the scenario reader's messages about words in a file.
 const WORDS_OF_FILES: &str = "sim/src/scenario/tests";
 
-/// `read_write` as a variant: `ReadWrite`.
+/// `read_write` as an enum variant: `ReadWrite`.
 fn variant(kind: &str) -> String {
     let capitalized = |word: &str| word[..1].to_uppercase() + &word[1..];
     kind.split('_').map(capitalized).collect()
 }
 
-/// `read_write` as scenarios say it: `read-write`.
+/// `read_write` as written in scenarios: `read-write`.
 fn word(kind: &str) -> String {
     kind.replace('_', "-")
 }
@@ -45,7 +46,8 @@ fn complaints(file: &File, kinds: &[&str]) -> Vec<String> {
     complaints
 }
 
-/// Shows every variant of the kind enum, every path of the kind's module, and every literal that is the kind's name.
+/// Reports every variant of the kind enum, every path into the kind's module, and every literal equal to the kind's
+/// name.
 fn each_mention(tokens: TokenStream, kind: &str, note: &mut impl FnMut(usize, &str)) {
     let tokens: Vec<_> = tokens.into_iter().collect();
     let is_ident =

@@ -1,11 +1,11 @@
-//! Every script says what it takes, what it answers, and where its twin is.
+//! Every script documents its inputs, its replies and where its counterpart in the model is.
 
 use std::collections::BTreeSet;
 
 use crate::rust::Name;
 use crate::{File, assert_none, house};
 
-/// The comment lines at the top, and the code with its comments and strings taken out.
+/// The comment lines at the top, and the code without comments and strings.
 struct Script {
     header: Vec<String>,
     code: String,
@@ -17,7 +17,7 @@ fn read(file: &File) -> Script {
     Script { header, code: file.text.lines().map(code_of).collect::<Vec<_>>().join("\n") }
 }
 
-/// One line without its strings and its comment. Long brackets are not looked for: no script here needs them.
+/// One line without its strings and its comment. Long brackets are not supported, because no script here uses them.
 fn code_of(line: &str) -> String {
     let mut code = String::new();
     let mut rest = line;
@@ -29,14 +29,14 @@ fn code_of(line: &str) -> String {
         }
         let quote = rest.chars().next().filter(|&first| first != '-');
         let end = quote.map(|quote| rest[1..].find(quote).map_or(rest.len(), |end| end + 2));
-        // A string leaves a gap, so that the words around it stay apart.
+        // Leave a space for the string, so that the words around it stay separate.
         code.push(if quote.is_some() { ' ' } else { '-' });
         rest = &rest[end.unwrap_or(1)..];
     }
     code + rest
 }
 
-/// Every identifier, in the order of the text.
+/// Every identifier, in source order.
 pub fn names(file: &File) -> Vec<Name> {
     let is_part = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     let code = read(file).code;
@@ -87,7 +87,7 @@ fn complaints(file: &File) -> Vec<String> {
 
 #[test]
 fn every_script_has_its_header() {
-    // The harness's own script, which no client sends, has no twin in the model.
+    // The harness's own script, which no client sends, has no counterpart in the model.
     let is_protocol = |file: &File| file.extension() == "lua" && file.path.starts_with("impl/scripts/");
     let scripts: Vec<_> = house().into_iter().filter(is_protocol).collect();
     assert!(!scripts.is_empty(), "there are scripts");

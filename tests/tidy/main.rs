@@ -1,8 +1,8 @@
-//! The house keeps its own rules.
+//! The repository follows its own rules.
 //!
-//! Each rule is a function from what is there to a list of complaints. One test says that the list
-//! is empty for this house; its companion feeds the function something bad, because a rule that
-//! cannot complain says nothing.
+//! Each rule is a function that returns a list of complaints. One test asserts that the list is empty for this
+//! repository; a companion test passes bad input to the function, because a rule that can never complain proves
+//! nothing.
 
 mod acquaintance;
 mod citations;
@@ -17,9 +17,9 @@ mod side_by_side;
 use std::fs;
 use std::path::Path;
 
-/// One file of the house that can be read as text.
+/// One text file of the repository.
 struct File {
-    /// From the root of the house, with `/` between the parts.
+    /// The path from the repository root, with `/` as separator.
     path: String,
     text: String,
 }
@@ -29,7 +29,7 @@ impl File {
         Path::new(&self.path).extension().and_then(|extension| extension.to_str()).unwrap_or_default()
     }
 
-    /// A file that never was, for a companion test.
+    /// A file that does not exist, for a companion test.
     fn invented(path: &str, text: &str) -> Self {
         Self { path: path.into(), text: text.into() }
     }
@@ -39,7 +39,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("tests/ lies in the house")
 }
 
-/// Every file of the house, in the order of their paths, without what is built or fetched.
+/// Every file of the repository, sorted by path, without build output and downloads.
 fn house() -> Vec<File> {
     let mut files = Vec::new();
     collect(root(), &mut files);
@@ -66,7 +66,7 @@ fn collect(folder: &Path, files: &mut Vec<File>) {
     }
 }
 
-/// All complaints of one rule, one a line, so that one run shows all there is to do.
+/// Reports all complaints of one rule, one per line, so that one run shows all there is to fix.
 fn assert_none(complaints: &[String]) {
     assert!(complaints.is_empty(), "{} complaints:\n{}", complaints.len(), complaints.join("\n"));
 }

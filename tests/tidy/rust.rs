@@ -1,4 +1,4 @@
-//! Rust as its tokens: what a comment or a string says is nobody's name.
+//! Rust as its tokens, so that words in comments and strings do not count as names.
 
 use std::str::FromStr;
 
@@ -6,7 +6,7 @@ use proc_macro2::{Delimiter, Ident, TokenStream, TokenTree};
 
 use crate::{File, assert_none, house};
 
-/// A name in a source, and its line.
+/// A name in a source file, and its line.
 pub struct Name {
     pub name: String,
     pub line: usize,
@@ -19,7 +19,7 @@ impl From<&Ident> for Name {
     }
 }
 
-/// Every identifier, in the order of the text, those inside macros too.
+/// Every identifier, in source order, including those inside macros.
 pub fn names(file: &File) -> Vec<Name> {
     let mut names = Vec::new();
     each_ident(tokens(file), &mut |ident| names.push(Name::from(ident)));
@@ -46,7 +46,7 @@ fn complaints(file: &File) -> Vec<String> {
     complaints
 }
 
-/// Looks for an unfinished place, a silenced lint and a test that does not run.
+/// Finds unfinished code, silenced lints and ignored tests.
 fn complain(tokens: TokenStream, path: &str, complaints: &mut Vec<String>) {
     let tokens: Vec<_> = tokens.into_iter().collect();
     for (index, token) in tokens.iter().enumerate() {
@@ -74,7 +74,7 @@ fn complain(tokens: TokenStream, path: &str, complaints: &mut Vec<String>) {
 fn complain_of_attribute(attribute: TokenStream, path: &str, complaints: &mut Vec<String>) {
     let mut names = Vec::new();
     each_ident(attribute, &mut |ident| names.push(Name::from(ident)));
-    // `cfg_attr` may bring any other attribute, under a condition.
+    // `cfg_attr` may add any other attribute, under a condition.
     let conditional = names.first().is_some_and(|first| first.name == "cfg_attr");
     let candidates = if conditional { &names[..] } else { &names[..names.len().min(1)] };
     for Name { name, line } in candidates {

@@ -1,10 +1,10 @@
-//! Side by side: every kind of lock stands in seven places, under one name, or in none.
+//! Side by side: every lock kind has a file in all seven places, under one name, or in none.
 
 use std::collections::BTreeSet;
 
 use crate::{assert_none, house};
 
-/// The seven places of a kind.
+/// The seven places of a lock kind.
 pub fn places(kind: &str) -> [String; 7] {
     [
         format!("model/src/locks/{kind}.rs"),
@@ -17,8 +17,8 @@ pub fn places(kind: &str) -> [String; 7] {
     ]
 }
 
-/// The kind that a path is about, if it is about one. In `model/src/locks`, `translate` and `tests/conformance` also stands
-/// what is true of all kinds, so there a file counts only if its name is a kind's elsewhere.
+/// The kind that a path belongs to, if any. `model/src/locks`, `translate` and `tests/conformance` also contain files
+/// common to all kinds, so a file there counts only if its name is a kind's name elsewhere.
 fn kind_of(path: &str) -> Option<&str> {
     let in_folder = |folder: &str| path.strip_prefix(folder)?.split_once('/').map(|(kind, _)| kind);
     let as_file = |folder: &str| path.strip_prefix(folder)?.strip_suffix(".rs").filter(|kind| !kind.contains('/'));
@@ -28,7 +28,7 @@ fn kind_of(path: &str) -> Option<&str> {
         .or_else(|| path.strip_prefix("docs/locks/")?.strip_suffix(".md"))
 }
 
-/// The kinds that the paths are about.
+/// The kinds that the paths belong to.
 pub fn kinds<'a>(paths: &[&'a str]) -> BTreeSet<&'a str> {
     paths.iter().filter_map(|path| kind_of(path)).collect()
 }
@@ -79,7 +79,7 @@ fn a_kind_with_a_missing_place_is_noticed() {
     }
 }
 
-/// Snake case everywhere: the scenario word is `read-write`, the folder is not.
+/// The names must be in snake case everywhere: the scenario word is `read-write`, the folder is not.
 #[test]
 fn two_spellings_of_one_kind_are_noticed() {
     assert_eq!(complaints(&["impl/src/locks/read_write.rs", "sim/scenarios/read-write/quiet.toml"]).len(), 12);
