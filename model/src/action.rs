@@ -331,11 +331,12 @@ fn threads(config: &Config) -> impl Iterator<Item = (u8, u8)> {
 
 fn slots(config: &Config, which: Which) -> impl Iterator<Item = (u8, Slot)> {
     let (has_second, has_watchdog) = (config.clients.threads > 1, config.time.renew_every.is_some());
+    let late = Slot::late(config.late_requests());
     let is_there = move |slot: &Slot| match slot {
         Slot::Call1 => true,
         Slot::Call2 => has_second,
         Slot::Renewal => has_watchdog,
-        Slot::Late => which == Which::Any,
+        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => which == Which::Any && late.contains(slot),
     };
     (0..config.clients.count)
         .flat_map(move |client| Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot)))

@@ -46,5 +46,5 @@ pub use locks::{Holder, Lock, LockKind};
 pub use notes::{Happening, Happenings};
 pub use properties::{Property, Verdict};
 pub use reply::{Reply, ReplyKind};
-pub use step::{Step, step, step_into};
+pub use step::{Step, attempt, step, step_into};
 pub use world::{InLayout, Layout, Prefilter, World, in_largest_layout, in_layout};

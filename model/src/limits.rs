@@ -20,12 +20,19 @@ pub const MAX_JUMP: i8 = 15;
 pub const MAX_ACQUIRES: u8 = 100;
 /// Budget of any one fault.
 pub const MAX_FAULTS: u8 = 8;
-/// Effects under way to one replica; a write that would exceed it waits. A bound of every claim.
-pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
-/// Unlock messages under way to one client, and permits of its wake-up entry; a publication that would exceed it waits.
-/// A bound of every claim.
-pub const MAX_MESSAGES: u8 = 3;
 /// Resends of one request.
 pub const MAX_RETRIES: u8 = 4;
-/// Receipts that a node stores at once; a release that would leave one more waits. A bound of every claim.
-pub const MAX_RECEIPTS: u8 = 3;
+
+// Capacities: where one is exceeded, what lies behind is not explored, and a verdict that rests on every state is
+// inconclusive (`notes::Capacity`).
+
+/// Effects under way to one replica.
+pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
+/// Unlock messages under way to one client, and permits of its wake-up entry.
+pub const MAX_MESSAGES: u8 = 3;
+/// Receipts that a node stores at once.
+pub const MAX_RECEIPTS: u8 = 6;
+/// Requests of one client that their callers have abandoned.
+pub const MAX_LATE_REQUESTS: u8 = 4;
+/// Grants of one thread that its renewal table has not heard of.
+pub const MAX_REGISTRATIONS: u8 = 3;

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use crate::limits::{MAX_EFFECTS_UNDER_WAY, MAX_LATE_REQUESTS, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS};
+
 /// Everything that is noted while one step is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Notes {
@@ -9,6 +11,8 @@ pub struct Notes {
     pub happenings: Happenings,
     /// Which rules about a step were broken.
     pub breaches: Breaches,
+    /// Which capacities of the model were exceeded.
+    pub touched: Capacities,
 }
 
 impl Notes {
@@ -20,6 +24,11 @@ impl Notes {
     /// Notes that a rule about a step was broken.
     pub(crate) const fn broke(&mut self, breach: Breach) {
         self.breaches.note(breach);
+    }
+
+    /// Notes that the model has no room for what would happen.
+    pub(crate) const fn exceeded(&mut self, capacity: Capacity) {
+        self.touched.note(capacity);
     }
 }
 
@@ -191,5 +200,108 @@ impl Breaches {
     /// As a byte, for hashing.
     pub(crate) const fn byte(self) -> u8 {
         self.0
+    }
+}
+
+/// Capacities of the model that a step would have exceeded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Capacities(u8);
+
+/// Declares the capacities: what there is too much of, and what a scenario can do about it.
+macro_rules! capacities {
+    ($($(#[$doc:meta])* $capacity:ident = $name:literal, $limit:expr, $sentence:literal, $advice:literal;)+) => {
+        /// Something the model has limited room for. A step that would need more than that is not explored, so that nothing
+        /// can be said of what lies behind it: a verdict that rests on every state is then inconclusive.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[serde(rename_all = "kebab-case")]
+        #[repr(u8)]
+        pub enum Capacity {
+            $($(#[$doc])* $capacity,)+
+        }
+
+        impl Capacity {
+            /// Every one, in the order of their bits.
+            pub const ALL: [Self; [$(Self::$capacity),+].len()] = [$(Self::$capacity),+];
+
+            /// The word for it in reports.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$capacity => $name,)+
+                }
+            }
+
+            /// For how many there is room.
+            pub const fn limit(self) -> u8 {
+                match self {
+                    $(Self::$capacity => $limit,)+
+                }
+            }
+
+            /// What is limited, as a noun phrase behind the number.
+            pub const fn sentence(self) -> &'static str {
+                match self {
+                    $(Self::$capacity => $sentence,)+
+                }
+            }
+
+            /// What to change in a scenario so that it needs less.
+            pub const fn advice(self) -> &'static str {
+                match self {
+                    $(Self::$capacity => $advice,)+
+                }
+            }
+        }
+    };
+}
+
+capacities! {
+    /// Effects under way to one replica.
+    Effects = "effects", MAX_EFFECTS_UNDER_WAY, "effects under way to one replica",
+        "a shorter lag, fewer acquires or a longer renew_every needs fewer";
+    /// Unlock messages under way to one process, and permits that nobody has taken.
+    Messages = "messages", MAX_MESSAGES, "unlock messages under way to one client, or permits that wait for it",
+        "give [clients] acquires, or a shorter delay";
+    /// Receipts of releases on one node.
+    Receipts = "receipts", MAX_RECEIPTS, "release receipts on one node",
+        "a shorter receipt in [calls], or fewer acquires and interrupts";
+    /// Requests of one client that their callers have abandoned.
+    LateRequests = "late-requests", MAX_LATE_REQUESTS, "abandoned requests of one client that are still under way",
+        "a shorter delay or fewer faults in [faults] leaves fewer";
+    /// Grants of one thread that the renewal table has not heard of.
+    Registrations = "registrations", MAX_REGISTRATIONS, "grants of one thread that its renewal table has not heard of",
+        "give [clients] acquires, or registration = \"before-answer\"";
+}
+
+const _: () = assert!(Capacity::ALL.len() <= u8::BITS as usize, "a bit each");
+
+impl Capacities {
+    /// None.
+    pub const NONE: Self = Self(0);
+
+    /// Notes one.
+    pub const fn note(&mut self, capacity: Capacity) {
+        self.0 |= 1 << capacity as u8;
+    }
+
+    /// Whether it is noted.
+    pub const fn has(self, capacity: Capacity) -> bool {
+        self.0 >> capacity as u8 & 1 != 0
+    }
+
+    /// Whether any is.
+    pub const fn any(self) -> bool {
+        self.0 != 0
+    }
+
+    /// The union of both.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Those that are noted, in the order of [`Capacity::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Capacity> {
+        Capacity::ALL.into_iter().filter(move |capacity| self.has(*capacity))
     }
 }

@@ -7,7 +7,7 @@ use crate::action::{Action, Party};
 use crate::config::faults::Fault;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
-use crate::notes::{Breach, Breaches, Happening, Happenings, Notes};
+use crate::notes::{Breach, Breaches, Capacities, Happening, Happenings, Notes};
 use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
@@ -23,17 +23,31 @@ pub struct Step<Y: Layout> {
     pub reply: Reply,
     /// What else happened.
     pub happenings: Happenings,
+    /// What the model had too little room for. If the action cannot happen, that is why; otherwise the step leaves out a
+    /// difference that the world could still show.
+    pub touched: Capacities,
 }
 
 /// The world after the action, or `None` where it cannot happen.
 pub fn step<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> Option<Step<Y>> {
-    let mut after = Step { world: *world, reply: Reply::Done, happenings: Happenings::NONE };
-    step_into(config, world, action, &mut after).then_some(after)
+    attempt(config, world, action).ok()
 }
 
-/// [`step`] into a place that is reused: false where the action cannot happen, and then what is in the place means nothing.
+/// The world after the action, or what the model has too little room for; [`Capacities::NONE`]: the action cannot happen in
+/// this world.
+///
+/// # Errors
+/// Why there is no world after it.
+pub fn attempt<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> Result<Step<Y>, Capacities> {
+    let mut after = Step { world: *world, reply: Reply::Done, happenings: Happenings::NONE, touched: Capacities::NONE };
+    if step_into(config, world, action, &mut after) { Ok(after) } else { Err(after.touched) }
+}
+
+/// [`step`] into a place that is reused: false where the action cannot happen, and then nothing in the place means anything
+/// but what is [`touched`](Step::touched).
 pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, after: &mut Step<Y>) -> bool {
-    let Step { world: next, happenings, reply } = after;
+    let Step { world: next, happenings, reply, touched } = after;
+    *touched = Capacities::NONE;
     *next = *world;
     next.breaches = Breaches::NONE;
     let mut notes = Notes::default();
@@ -43,7 +57,9 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
         return false;
     }
     let mut context = Context { config, world: next, notes: &mut notes };
-    let Some(answer) = execute(&mut context, action) else { return false };
+    let answer = execute(&mut context, action);
+    *touched = notes.touched;
+    let Some(answer) = answer else { return false };
     *reply = answer;
     failover_end::note_end(config, next);
     note_vanished_grant(world, next, action, &mut notes);

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lockstep_model::config::{Bound, MAX_EFFECTS_UNDER_WAY, PromoteRule};
+use lockstep_model::config::{Bound, PromoteRule};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::judge::MOST_STATES;
@@ -273,8 +273,8 @@ fn longest_failovers() -> Vec<Vec<String>> {
 fn not_claimed() -> String {
     format!(
         "## What this page does not claim\n\n\
-         - Larger worlds: \"holds\" means that every state of the world above was visited, with at most \
-         {MAX_EFFECTS_UNDER_WAY} effects under way to a replica (a further write waits).\n\
+         - Larger worlds: \"holds\" means that every state of the world above was visited. Where the model has too little \
+         room for one, a verdict is inconclusive and says so.\n\
          - A network that loses or delays: here a request is sent, executed and answered in one step.\n\
          - `WAIT`: Redisson sends it after an acquire by default (`checkLockSyncedSlaves`); the clients of this page do not. \
          Its effect: `wait-for-the-replica`, `wait-does-not-cover-renewals` and [repairs.md](repairs.md). \"Replicas have a \

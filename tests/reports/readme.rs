@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 
-use lockstep_model::config::{MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_REPLICAS};
+use lockstep_model::config::{MAX_CLIENTS, MAX_REPLICAS};
 use lockstep_sim::exit::Exit;
 use lockstep_tests::command::lockstep;
 
@@ -166,7 +166,7 @@ fn the_readme_names_the_servers_and_the_bounds() {
     let (readme, loss) = (page::committed(README), page::committed("reports/lock-loss.md"));
     let asked = loss.split_once("Asked: ").and_then(|(_, rest)| rest.split_once(". ")).expect("servers were asked").0;
     assert!(readme.contains(asked), "{README} names other servers than {asked}");
-    let bounds = format!("at most {MAX_CLIENTS} clients, {MAX_REPLICAS} replicas, {MAX_EFFECTS_UNDER_WAY} effects");
+    let bounds = format!("at most {MAX_CLIENTS} clients, {MAX_REPLICAS} replicas");
     assert!(readme.contains(&bounds), "{README} has other bounds than {bounds}");
 }
 

@@ -1,10 +1,8 @@
 //! `reports/state-space.md`: how many states were visited, what was found, and what was never reached.
 
 use lockstep_model::Happening;
-use lockstep_model::config::{
-    MAX_ACQUIRES, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_FAULTS, MAX_HOLDS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS,
-    MAX_TICKS,
-};
+use lockstep_model::config::{MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS, MAX_REPLICAS, MAX_THREADS, MAX_TICKS};
+use lockstep_model::notes::Capacity;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{ActionKind, Config, InLayout, Layout, Property, ReplyKind, Verdict, World, in_layout};
@@ -218,23 +216,20 @@ fn bounds() -> String {
         ("MAX_TICKS", MAX_TICKS.into(), "ticks of any one time"),
         ("MAX_FAULTS", MAX_FAULTS.into(), "budget of any one fault"),
         (
-            "MAX_EFFECTS_UNDER_WAY",
-            MAX_EFFECTS_UNDER_WAY.into(),
-            "effects under way to one replica; a further write waits",
-        ),
-        (
-            "MAX_MESSAGES",
-            MAX_MESSAGES.into(),
-            "unlock messages under way to one client, and permits that it keeps; a further message waits",
-        ),
-        (
             "MOST_STATES",
             MOST_STATES as u64,
             "states that the judge stores to confirm that a trace is the shortest; beyond that it does not claim so",
         ),
     ];
-    let rows: Vec<_> =
-        rows.map(|(name, value, what)| vec![format!("`{name}`"), thousands(value), what.to_owned()]).into();
+    let capacities = Capacity::ALL.map(|capacity| {
+        let what = format!("{}; where more are needed, a verdict is inconclusive", capacity.sentence());
+        vec![format!("`{}`", capacity.name()), capacity.limit().to_string(), what]
+    });
+    let rows: Vec<_> = rows
+        .map(|(name, value, what)| vec![format!("`{name}`"), thousands(value), what.to_owned()])
+        .into_iter()
+        .chain(capacities)
+        .collect();
     table(&["constant", "value#", "bounds"], &rows)
 }
 

@@ -1,9 +1,10 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
-//! `engine` checks with all options of the engine; `verdicts` compares the built-in scenarios with what they declare,
+//! `capacities` asserts that no verdict rests on a bound of the model; `engine` checks with all options of the engine; `verdicts` compares the built-in scenarios with what they declare,
 //! with both engines; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
 //! test the step function and the judge.
 
+mod capacities;
 mod coverage;
 mod engine;
 mod frontier;

@@ -17,8 +17,9 @@ use super::requests::{InFlight, Request, Slot, Stage, Verb};
 use super::state::{Mode, Phase};
 use crate::config::calls::{Registration, Resend, StaleRenewal};
 use crate::config::sections::Config;
+use crate::limits::MAX_REGISTRATIONS;
 use crate::mutants::Mutant;
-use crate::notes::Happening;
+use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -88,7 +89,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// Whether the reply to a request will be awaited once a node has executed it.
     pub(crate) fn awaits_reply(&self, slot: Slot, must_undo: bool) -> bool {
-        self.client.mode != Mode::Crashed && (slot != Slot::Late || must_undo)
+        self.client.mode != Mode::Crashed && (!slot.is_late() || must_undo)
     }
 
     /// The process hears of a grant, and enters the hold into its renewal table.
@@ -99,8 +100,8 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         let requests = self.in_flight.requests_mut()?;
         let owed = &mut requests.owed[usize::from(thread)];
-        if *owed {
-            *owed = false;
+        if *owed > 0 {
+            *owed -= 1;
         } else {
             let call = requests.slot_mut(Slot::of_thread(thread)).as_mut()?;
             if call.is_heard || !call.is_granted() {
@@ -149,7 +150,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         let thread = request.thread;
-        if slot == Slot::Late {
+        if slot.is_late() {
             *self.in_flight.requests_mut()?.slot_mut(slot) = None;
             return Some((reply, Answered::MustRelease));
         }
@@ -201,10 +202,14 @@ impl<Q: InFlight> Process<'_, Q> {
         if request.is_granted() {
             let registration = self.config.calls.registration;
             let owed = &mut self.in_flight.requests_mut()?.owed[usize::from(request.thread)];
-            if registration == Registration::BeforeAnswer || *owed {
+            if registration == Registration::BeforeAnswer {
                 return None;
             }
-            *owed = true;
+            if *owed == MAX_REGISTRATIONS {
+                self.notes.exceeded(Capacity::Registrations);
+                return None;
+            }
+            *owed += 1;
         }
         (!request.is_answered_release()).then_some(())
     }
@@ -260,13 +265,16 @@ impl<Q: InFlight> Process<'_, Q> {
         self.put_aside(Request { retries_left: 0, ..request })
     }
 
-    /// A request that nobody waits for any more is kept apart. `None`: there is one already.
+    /// A request that nobody waits for any more is kept apart. `None`: there is no room for it.
     fn put_aside(&mut self, request: Request) -> Option<()> {
-        let late = self.in_flight.requests_mut()?.slot_mut(Slot::Late);
-        if late.is_some() {
+        let requests = self.in_flight.requests_mut()?;
+        let Some(free) =
+            Slot::late(self.config.late_requests()).iter().copied().find(|slot| requests.get(*slot).is_none())
+        else {
+            self.notes.exceeded(Capacity::LateRequests);
             return None;
-        }
-        *late = Some(Request { answer_left: Timer::OFF, asks_for: 0, ..request });
+        };
+        *requests.slot_mut(free) = Some(Request { answer_left: Timer::OFF, asks_for: 0, ..request });
         Some(())
     }
 
@@ -284,7 +292,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// Request or reply is lost.
     pub(crate) fn lose(&mut self, slot: Slot, is_there: impl Fn(&Request) -> bool) -> Option<()> {
-        let is_awaited = self.client.mode != Mode::Crashed && slot != Slot::Late;
+        let is_awaited = self.client.mode != Mode::Crashed && !slot.is_late();
         let in_slot = self.in_flight.requests_mut()?.slot_mut(slot);
         let request = in_slot.filter(is_there)?;
         *in_slot = Some(Request { stage: Stage::Lost, age: 0, asks_for: 0, ..request }).filter(|_| is_awaited);

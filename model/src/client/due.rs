@@ -6,7 +6,6 @@
 use super::requests::{InFlight, Request, Requests, Slot, Stage};
 use super::state::{Client, Phase};
 use crate::config::sections::Config;
-use crate::limits::MAX_MESSAGES;
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
@@ -69,7 +68,6 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         self.config.network.delay.most().is_some_and(|most| age >= most)
             && self.client.is_running()
             && self.client.wakeup.messages > 0
-            && self.client.wakeup.permits < MAX_MESSAGES
             && !self.config.is_mutated(Mutant::MessagesNeverArrive)
     }
 
@@ -88,15 +86,14 @@ impl<Q: InFlight> ProcessView<'_, Q> {
 
     /// Whether the caller of an overdue request will do something about it before time passes.
     fn will_act_on(&self, slot: Slot, request: &Request, reach: Reach) -> bool {
-        let has_room = request.stage != Stage::Sent || self.in_flight.requests().get(Slot::Late).is_none();
         let can_resend = request.retries_left == 0 || reach.is_up;
-        self.overdue(slot).is_some() && has_room && can_resend
+        self.overdue(slot).is_some() && can_resend
     }
 
     /// The request in that slot, if its caller's timeout is over.
     pub(crate) fn overdue(&self, slot: Slot) -> Option<Request> {
         let request = self.in_flight.requests().get(slot)?;
-        let is_waiting = slot != Slot::Late && self.client.is_running() && !request.is_heard;
+        let is_waiting = !slot.is_late() && self.client.is_running() && !request.is_heard;
         (is_waiting && request.answer_left.is_due()).then_some(*request)
     }
 }

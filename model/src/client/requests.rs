@@ -1,8 +1,8 @@
 //! What one client has in flight, where request and answer are steps of their own: the values. What happens to them stands
 //! in `calls`.
 //!
-//! There is one request per thread, one of the watchdog, and one that its caller has abandoned and that may still be
-//! executed. A second abandoned one would have to wait: a bound of every claim.
+//! There is one request per thread, one of the watchdog, and those that their callers have abandoned and that may still be
+//! executed.
 
 use core::fmt::Debug;
 use core::hash::{Hash, Hasher};
@@ -10,7 +10,7 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::config::sections::Config;
-use crate::limits::{MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
+use crate::limits::{MAX_LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -57,8 +57,8 @@ impl InFlight for Requests {
 pub struct Requests {
     /// By [`Slot`].
     pub(crate) slots: [Option<Request>; Slot::ALL.len()],
-    /// Per thread: it has heard of a grant that the renewal table does not have yet ([`Registration::Unordered`]).
-    pub owed: [bool; MAX_THREADS as usize],
+    /// Per thread: of how many grants it has heard that the renewal table does not have yet ([`Registration::Unordered`]).
+    pub owed: [u8; MAX_THREADS as usize],
     /// Ticks that the unlock messages have been under way to the process, oldest first; counted only where the scenario
     /// bounds the delay.
     pub(crate) message_ages: [u8; MAX_MESSAGES as usize],
@@ -80,11 +80,23 @@ pub enum Slot {
     Renewal,
     /// A request that its caller has abandoned.
     Late,
+    /// Another one.
+    #[serde(rename = "late-2")]
+    Late2,
+    /// A third one.
+    #[serde(rename = "late-3")]
+    Late3,
+    /// A fourth one.
+    #[serde(rename = "late-4")]
+    Late4,
 }
 
 impl Slot {
     /// Every one.
-    pub const ALL: [Self; 4] = [Self::Call1, Self::Call2, Self::Renewal, Self::Late];
+    pub const ALL: [Self; 7] =
+        [Self::Call1, Self::Call2, Self::Renewal, Self::Late, Self::Late2, Self::Late3, Self::Late4];
+    /// Those of abandoned requests.
+    pub const LATE: [Self; MAX_LATE_REQUESTS as usize] = [Self::Late, Self::Late2, Self::Late3, Self::Late4];
 
     /// The word for it in traces and reports.
     pub const fn name(self) -> &'static str {
@@ -93,7 +105,20 @@ impl Slot {
             Self::Call2 => "call-2",
             Self::Renewal => "renewal",
             Self::Late => "late",
+            Self::Late2 => "late-2",
+            Self::Late3 => "late-3",
+            Self::Late4 => "late-4",
         }
+    }
+
+    /// Those of this many abandoned requests.
+    pub(crate) fn late(requests: u8) -> &'static [Self] {
+        &Self::LATE[..usize::from(requests).min(Self::LATE.len())]
+    }
+
+    /// Whether it is of an abandoned request: nobody waits for its answer.
+    pub const fn is_late(self) -> bool {
+        matches!(self, Self::Late | Self::Late2 | Self::Late3 | Self::Late4)
     }
 
     /// The slot of a thread's call.
@@ -106,7 +131,7 @@ impl Slot {
         match self {
             Self::Call1 => Some(0),
             Self::Call2 => Some(1),
-            Self::Renewal | Self::Late => None,
+            Self::Renewal | Self::Late | Self::Late2 | Self::Late3 | Self::Late4 => None,
         }
     }
 }
@@ -182,7 +207,7 @@ impl Requests {
     /// Nothing in flight.
     pub const NONE: Self = Self {
         slots: [None; Slot::ALL.len()],
-        owed: [false; MAX_THREADS as usize],
+        owed: [0; MAX_THREADS as usize],
         message_ages: [0; MAX_MESSAGES as usize],
     };
 
@@ -199,7 +224,10 @@ impl Requests {
     /// Whether a call of this thread is in flight, or abandoned and not over yet.
     pub fn is_calling(&self, thread: u8) -> bool {
         self.get(Slot::of_thread(thread)).is_some()
-            || self.get(Slot::Late).is_some_and(|request| request.thread == thread && request.verb != Verb::Renew)
+            || Slot::LATE
+                .into_iter()
+                .filter_map(|slot| self.get(slot))
+                .any(|request| request.thread == thread && request.verb != Verb::Renew)
     }
 
     pub(crate) fn slot_mut(&mut self, slot: Slot) -> &mut Option<Request> {
@@ -226,6 +254,11 @@ impl Requests {
         let [_, later @ ..] = self.message_ages;
         self.message_ages[..later.len()].copy_from_slice(&later);
         self.message_ages[later.len()] = 0;
+    }
+
+    /// The newest unlock message has just set out.
+    pub(crate) const fn renew_newest_message(&mut self) {
+        self.message_ages[MAX_MESSAGES as usize - 1] = 0;
     }
 
     /// The subscription has ended.
@@ -272,11 +305,11 @@ impl Hash for Requests {
     // In words, for the reason that `world/hash` gives.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         let Self { slots, owed: [first_owed, second_owed], message_ages: [oldest, older, newest] } = *self;
-        let mut flags = u8::from(first_owed) | u8::from(second_owed) << 1;
-        for (slot, request) in (2u8..).zip(&slots) {
+        let mut flags = 0;
+        for (slot, request) in (0u8..).zip(&slots) {
             flags |= u8::from(request.is_some()) << slot;
         }
-        hasher.write_u64(u64::from_le_bytes([flags, oldest, older, newest, 0, 0, 0, 0]));
+        hasher.write_u64(u64::from_le_bytes([flags, oldest, older, newest, first_owed, second_owed, 0, 0]));
         for request in slots.into_iter().flatten() {
             request.hash(hasher);
         }

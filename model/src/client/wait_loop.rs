@@ -8,10 +8,10 @@
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, Thread, WakeupEntry};
-use crate::limits::MAX_MESSAGES;
+use crate::limits::{MAX_MESSAGES, MAX_THREADS};
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
-use crate::notes::Happening;
+use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -246,16 +246,43 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// An unlock message reaches the process.
     pub(crate) fn deliver(&mut self) -> Option<()> {
-        let has_room = self.client.wakeup.permits < MAX_MESSAGES;
-        if !self.client.is_running() || !has_room || self.config.is_mutated(Mutant::MessagesNeverArrive) {
+        if !self.client.is_running() || self.config.is_mutated(Mutant::MessagesNeverArrive) {
             return None;
         }
         self.take_message()?;
         if !self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting) {
             self.notes.happened(Happening::MessageUnheard);
         }
-        self.client.wakeup.permits += 1;
+        if self.client.wakeup.permits < MAX_MESSAGES {
+            self.client.wakeup.permits += 1;
+        } else if !self.wakes_at_once() {
+            self.notes.exceeded(Capacity::Messages);
+        }
         Some(())
+    }
+
+    /// An unlock message sets out to the process. One more than there is room for takes the place of the newest: a waiter
+    /// that is woken, refused and woken once more within one moment is where it would be without the first of the two, and
+    /// as many wake-ups as there are threads and one more are never too few. Where a wake-up can take time, between two of
+    /// them a timer may fire, and the difference could be seen.
+    pub(crate) fn send_message(&mut self) {
+        const { assert!(MAX_MESSAGES > MAX_THREADS, "among the wake-ups, one thread has two") };
+        let messages = &mut self.client.wakeup.messages;
+        if *messages < MAX_MESSAGES {
+            *messages += 1;
+            return;
+        }
+        if !self.wakes_at_once() {
+            self.notes.exceeded(Capacity::Messages);
+        }
+        if let Some(requests) = self.in_flight.requests_mut() {
+            requests.renew_newest_message();
+        }
+    }
+
+    /// Whether a waiter that is woken has its answer before time passes.
+    fn wakes_at_once(&self) -> bool {
+        !Q::IS_SPLIT && self.config.network.delay.most() == Some(0)
     }
 
     /// The oldest unlock message is not under way any more: it has arrived, or is lost.

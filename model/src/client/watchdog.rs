@@ -9,10 +9,14 @@ use super::process::Process;
 use super::requests::{InFlight, Slot};
 use super::state::{RenewalTable, Thread};
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer};
+use crate::limits::MAX_HOLDS;
 use crate::mutants::Mutant;
-use crate::notes::Happening;
+use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
+
+/// Holds of one thread that the table counts: more than it ever has at once.
+const MAX_REGISTERED: u8 = 2 * MAX_HOLDS;
 
 /// What the watchdog does when its timer fires.
 pub(crate) enum Firing {
@@ -91,7 +95,13 @@ impl<Q: InFlight> Process<'_, Q> {
                 table.due_in = period;
             }
         }
-        table.counts[usize::from(thread)] += 1;
+        let count = &mut table.counts[usize::from(thread)];
+        if *count < MAX_REGISTERED {
+            *count += 1;
+        } else {
+            // Grants that are registered after their release was: the table may count more and more holds.
+            self.notes.exceeded(Capacity::Registrations);
+        }
     }
 
     /// A release was answered: there is one hold less to renew.

@@ -1,7 +1,8 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::Resend;
-use super::sections::{Clients, Config, Fsync, NetworkMode, PromoteRule};
+use super::sections::{Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
+use crate::limits::MAX_LATE_REQUESTS;
 use crate::locks::contract::LockContext;
 use crate::mutants::{ActiveMutant, Mutant};
 
@@ -36,6 +37,19 @@ impl Config {
     pub const fn can_lack_replicas(&self) -> bool {
         let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
+    }
+
+    /// Whether a failover compares how much of the data each replica has.
+    pub(crate) const fn ranks_replicas(&self) -> bool {
+        matches!(self.cluster.promote, PromoteRule::MostData)
+    }
+
+    /// Whether an effect takes the place of the one before it that a replica has not applied yet. Nobody can tell: what a
+    /// replica stores is seen when it is promoted and not before, and every state between the two is seen where the replica
+    /// has applied the older effect before the newer one was written. Not so where a TTL counts from its arrival
+    /// (an effect that arrives late is another one), and where both `WAIT` and a choice by data count effects.
+    pub const fn merges_effects(&self) -> bool {
+        matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && self.cluster.wait_for > 0)
     }
 
     /// Whether it matters which links a master considers open.
@@ -97,6 +111,16 @@ impl Config {
         let is_late = self.network.can_outlast(self.calls);
         self.can_miss_answers()
             && (self.calls.resend != Resend::All || is_late || losses > u32::from(self.calls.retry_attempts))
+    }
+
+    /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
+    pub(crate) fn late_requests(&self) -> u8 {
+        // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
+        // paused or its node died.
+        let faults = &self.faults;
+        let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.crash_node);
+        let most = if self.network.can_outlast(self.calls) { u8::MAX } else { by_fault.saturating_add(1) };
+        most.min(MAX_LATE_REQUESTS)
     }
 
     /// Whether a release leaves a receipt that could ever be read: where request and answer are one step, none can.

@@ -23,6 +23,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let config = self.config;
         let was_acting = node == self.group.master;
         let dying = self.group.node_mut(node);
+        dying.links.set_missed(0);
         dying.role = if config.can_restart() && !dying.is_master() { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
         dying.silent_ticks = 0;
@@ -47,7 +48,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             if !node.queue.is_empty() {
                 self.notes.happened(Happening::EffectsLost);
             }
-            if self.config.cluster.promote == PromoteRule::MostData {
+            if self.config.ranks_replicas() && !self.config.merges_effects() {
                 node.links.set_missed(node.links.missed().max(node.queue.len()));
             }
             node.queue = Queue::empty();
@@ -156,6 +157,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         replica.role = Role::Replica;
+        replica.links.set_missed(0);
         // A copy holds deadlines, in every version.
         replica.stored = taken_over(config, stored, ahead, replica.ahead);
         replica.silent_ticks = 0;

@@ -32,6 +32,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         } else if cut_off.role == Role::Replica {
             // What was under way to it comes with everything else when it follows again.
             cut_off.role = Role::Unsynced;
+            cut_off.links.set_missed(0);
             cut_off.queue = Queue::empty();
         }
         Some(())

@@ -2,7 +2,11 @@
 
 use super::layout::{ServerLayout, StoredIn};
 use crate::limits::MAX_TICKS;
+use crate::locks::contract::Lock as _;
+use crate::locks::receipts::ReceiptStore as _;
+use crate::locks::stored::Stored;
 use crate::slots::Slots;
+use crate::time::Timer;
 
 /// Effects under way to one replica, oldest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -50,6 +54,55 @@ impl<Y: ServerLayout> Queue<Y> {
         &mut self.effects.as_mut()[..usize::from(self.len)]
     }
 
+    /// One effect more, in the place of the newest if nobody waits for that one: whoever could see the replica between the
+    /// two sees the same where the replica has applied the older one before the newer one was written. `None`: there is no
+    /// room.
+    #[must_use]
+    pub(super) fn supersede(&mut self, effect: Effect<Y>) -> Option<()> {
+        match self.effects_mut().last_mut() {
+            Some(newest) if !newest.is_awaited() => {
+                *newest = effect.aged(effect.age().max(newest.age()));
+                Some(())
+            }
+            _ => self.push(effect),
+        }
+    }
+
+    /// One effect more, where a TTL counts from its arrival. An older one that is alike is dropped: it could arrive when this
+    /// one does, and before this one was written it could have arrived at any time. Not so if an effect between them leaves
+    /// a TTL as it was. `None`: there is no room.
+    #[must_use]
+    pub(super) fn push_anew(&mut self, effect: Effect<Y>) -> Option<()> {
+        let alike = self.effects().iter().position(|older| *older == effect.aged(older.age()));
+        let Some(at) = alike.filter(|&at| self.effects()[at..].iter().all(Effect::tells_every_ttl)) else {
+            return self.push(effect);
+        };
+        let age = self.effects()[at].age();
+        let end = usize::from(self.len) - 1;
+        let effects = self.effects_mut();
+        effects.copy_within(at + 1.., at);
+        effects[end] = effect;
+        effects[at] = effects[at].aged(effects[at].age().max(age));
+        Some(())
+    }
+
+    /// Drops each effect that nobody waits for any more and that another follows; see [`supersede`](Self::supersede).
+    pub(super) fn merge(&mut self) {
+        let mut at = 0;
+        while at + 1 < usize::from(self.len) {
+            let effects = self.effects_mut();
+            let older = effects[at];
+            if older.is_awaited() {
+                at += 1;
+                continue;
+            }
+            effects[at + 1] = effects[at + 1].aged(effects[at + 1].age().max(older.age()));
+            effects.copy_within(at + 1.., at);
+            self.len -= 1;
+            self.effects.as_mut()[usize::from(self.len)] = Effect::default();
+        }
+    }
+
     /// One effect more. `None`: there is no room.
     #[must_use]
     pub(super) fn push(&mut self, effect: Effect<Y>) -> Option<()> {
@@ -79,7 +132,19 @@ impl<Y: ServerLayout> Effect<Y> {
         Self { stored, bits: if keeps_lock { Self::KEEPS_LOCK } else { 0 } }
     }
 
-    /// Ticks since it was written, as far as they are counted.
+    /// The same, written this many ticks ago: what arrives in the place of an older effect has to arrive as early.
+    const fn aged(self, age: u8) -> Self {
+        Self { bits: self.bits & !Self::AGE | age, ..self }
+    }
+
+    /// Whether a replica that applies it keeps no TTL of its own.
+    fn tells_every_ttl(&self) -> bool {
+        let Stored { lock, receipts } = self.stored;
+        let tells_lock = self.stored.is_free() || lock != lock.without_ttl();
+        !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::OFF)
+    }
+
+    /// Ticks since it was written, as far as they are counted. Where it took the place of others: since the oldest was.
     pub const fn age(&self) -> u8 {
         self.bits & Self::AGE
     }

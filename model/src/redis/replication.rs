@@ -6,7 +6,7 @@ use super::clock::taken_over;
 use super::connections::WaitAnswers;
 use super::group::{Group, Role};
 use super::layout::{ServerLayout, StoredIn};
-use super::queue::Effect;
+use super::queue::{Effect, Queue};
 use super::server::Server;
 use crate::config::sections::{Bound, Config, Ttls};
 use crate::locks::contract::{KeyFamily, Lock, Writes};
@@ -14,7 +14,8 @@ use crate::locks::holder::Holder;
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
-use crate::notes::Happening;
+use crate::notes::{Capacity, Happening};
+use crate::slots::Slots;
 use crate::time::Timer;
 
 impl<Y: ServerLayout> Server<'_, Y> {
@@ -48,10 +49,28 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let effect = Effect::new(stored, keeps_lock);
             if config.cluster.lag.is_zero() {
                 apply(config, &mut node.stored, &effect);
+                continue;
+            }
+            let pushed = if config.merges_effects() {
+                node.links.set_missed(node.links.missed() + u8::from(config.ranks_replicas()));
+                node.queue.supersede(effect)
+            } else if config.cluster.wait_for > 0 || config.ranks_replicas() {
+                node.queue.push(effect)
             } else {
-                node.queue.push(effect)?;
+                node.queue.push_anew(effect)
+            };
+            if pushed.is_none() {
+                self.notes.exceeded(Capacity::Effects);
+                return None;
+            }
+            // Nobody can tell whether a replica has what it stored before.
+            let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0;
+            if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
+            {
+                node.queue = Queue::empty();
             }
         }
+        self.rank_replicas();
         Some(())
     }
 
@@ -64,7 +83,26 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let next = replica.queue.pop()?;
         apply(self.config, &mut replica.stored, &next);
+        if self.config.merges_effects() {
+            replica.links.set_missed(0);
+            self.rank_replicas();
+        }
         Some(self.acknowledge(node))
+    }
+
+    /// Where the replica with the most data is chosen, what counts is which of two has missed more, and not how much more:
+    /// numbers without gaps, so that they do not grow.
+    fn rank_replicas(&mut self) {
+        if !self.config.merges_effects() || !self.config.ranks_replicas() {
+            return;
+        }
+        let missed = Y::Nodes::from_fn(|index| self.group.nodes.as_ref()[index].links.missed());
+        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+            let own = node.links.missed();
+            let is_smaller = |number: &u8| (1..own).contains(number) && missed.as_ref().contains(number);
+            let rank = u8::from(own > 0) + u8::try_from((1..own).filter(is_smaller).count()).unwrap_or(u8::MAX);
+            node.links.set_missed(rank);
+        }
     }
 
     /// The client has the reply to a release, and deletes its receipt: a `DEL` that nobody waits for. It is executed at

@@ -8,7 +8,7 @@ use crate::locks::holder::Holder;
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
-use crate::notes::{Breach, Happening, Notes};
+use crate::notes::{Breach, Capacity, Happening, Notes};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -70,7 +70,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
                     let freed = reply == Reply::Released;
                     let remaining = Timer::ticks(self.config.calls.receipt);
                     let left = Receipt { holder, id: receipt, freed, remaining };
-                    before.receipts.without(holder, receipt).with(left)?
+                    let Some(receipts) = before.receipts.without(holder, receipt).with(left) else {
+                        self.notes.exceeded(Capacity::Receipts);
+                        return None;
+                    };
+                    receipts
                 }
                 _ => before.receipts,
             };

@@ -74,6 +74,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             for effect in node.queue.effects_mut().iter_mut().filter(|effect| effect.stored.is_held_by(holder)) {
                 effect.set_awaited(false);
             }
+            if self.config.merges_effects() {
+                node.queue.merge();
+            }
         }
     }
 }

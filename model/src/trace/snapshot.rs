@@ -65,7 +65,9 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         asks_in: client.asks_in.left(),
         replicas_known: client.views[0].known_replicas(),
         requests: requests.iter().map(|(slot, request)| request_state(config, index, slot, request)).collect(),
-        unregistered: (0..config.clients.threads).filter(|thread| requests.owed[usize::from(*thread)]).collect(),
+        unregistered: (0..config.clients.threads)
+            .flat_map(|thread| (0..requests.owed[usize::from(thread)]).map(move |_| thread))
+            .collect(),
         message_age: Some(requests.message_age()).filter(|age| *age > 0),
     })
 }

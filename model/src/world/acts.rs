@@ -3,15 +3,15 @@
 
 use super::context::Context;
 use super::layout::Layout;
+use super::network::clients;
 use crate::client::state::GroupView;
 use crate::client::wait_loop::SecondAsk;
-use crate::limits::{MAX_MESSAGES, MAX_THREADS};
+use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::reply::Reply;
-use crate::slots::Slots;
 use crate::time::Timer;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -99,24 +99,18 @@ impl<Y: Layout> Context<'_, Y> {
         let node = self.world.reachable(client)?;
         let executed = self.server().execute(node, LockRequest::Force, 0)?;
         if executed.is_published {
-            self.publish(node)?;
+            self.publish(node);
         }
         Some(executed.reply)
     }
 
-    /// The lock is free: a message sets out to every process that is subscribed on this node. `None`: too many are under way
-    /// already, so this cannot happen yet.
-    pub(super) fn publish(&mut self, node: u8) -> Option<()> {
-        for client in 0..u8::try_from(Y::Clients::<u8>::LEN).unwrap_or(u8::MAX) {
+    /// The lock is free: a message sets out to every process that is subscribed on this node.
+    pub(super) fn publish(&mut self, node: u8) {
+        for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {
-                let messages = &mut self.world.clients.as_mut()[usize::from(client)].wakeup.messages;
-                if *messages == MAX_MESSAGES {
-                    return None;
-                }
-                *messages += 1;
+                self.process(client, |process| process.send_message());
             }
         }
-        Some(())
     }
 
     /// A client dies for good: its connections are gone.

@@ -14,7 +14,7 @@ use crate::client::sync_wait::verdict_on;
 use crate::client::watchdog::Firing;
 use crate::config::calls::RequestId;
 use crate::config::sections::Config;
-use crate::limits::{MAX_RECEIPTS, MAX_THREADS};
+use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore;
@@ -80,7 +80,7 @@ impl<Y: Layout> Context<'_, Y> {
         };
         let executed = self.server().execute(node, request, receipt)?;
         if executed.is_published {
-            self.publish(node)?;
+            self.publish(node);
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
         // docs/facts/redisson.md#fenced-lock).
@@ -302,11 +302,11 @@ impl<Y: Layout> Context<'_, Y> {
         let (reply, token) = self.execute_at(node, holder, request.verb, request.id)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
         let is_awaited = self.process(client, |process| process.awaits_reply(slot, must_undo));
-        if slot == Slot::Late {
+        if slot.is_late() {
             self.notes.happened(Happening::ExecutedLate);
         }
         // Nobody asks how many replicas have a grant that nobody waits for.
-        let waits = request.asks_for > 0 && reply == Reply::Acquired && slot != Slot::Late && is_awaited;
+        let waits = request.asks_for > 0 && reply == Reply::Acquired && !slot.is_late() && is_awaited;
         let (stage, asks_for) = if waits { (Stage::Confirming, request.asks_for) } else { (Stage::Executed(reply), 0) };
         let executed = Request { stage, token, age: 0, must_undo, asks_for, ..request };
         *self.slot_mut(client, slot)? = Some(executed).filter(|_| is_awaited);
@@ -343,7 +343,7 @@ impl<Y: Layout> Context<'_, Y> {
         let (client, thread) = (holder.client(), holder.thread());
         let Some(node) = self.world.reachable(client) else { return Some(()) };
         let sending = self.sending(holder, verb, node);
-        let is_awaited = slot != Slot::Late && self.world.thread(holder).phase != Phase::Dead;
+        let is_awaited = !slot.is_late() && self.world.thread(holder).phase != Phase::Dead;
         self.process(client, |process| {
             process.send(thread, slot, verb, sending)?;
             if is_awaited {
@@ -351,7 +351,7 @@ impl<Y: Layout> Context<'_, Y> {
             }
             Some(())
         })?;
-        if slot == Slot::Late {
+        if slot.is_late() {
             self.slot_mut(client, slot)?.as_mut()?.await_nothing();
         }
         Some(())
@@ -418,17 +418,8 @@ impl<Y: Layout> Context<'_, Y> {
 /// Whether a client will act, or something of its is to arrive, before time passes.
 #[inline]
 pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
-    let can_execute = |request: &Request| can_execute(config, world, client, request);
+    let can_execute = |request: &Request| world.node(request.node).is_up();
     world.view(config, client).is_due(world.reach(client), can_execute)
-}
-
-/// Whether a node can execute a request: it runs, and has room for the receipt of a release.
-fn can_execute<Y: Layout>(config: &Config, world: &World<Y>, client: u8, request: &Request) -> bool {
-    let node = world.node(request.node);
-    let leaves_receipt = request.verb.releases() && config.leaves_receipts();
-    let is_holders = || node.stored.is_held_by(Holder::new(client, request.thread));
-    let has_room = || node.stored.receipts.iter().count() < usize::from(MAX_RECEIPTS);
-    node.is_up() && (!leaves_receipt || !is_holders() || has_room())
 }
 
 /// The smallest number that no release of this thread and no receipt has.

@@ -255,7 +255,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Execute { client, slot } | Action::LoseRequest { client, slot } => !has_sent(client, slot),
         Action::Answer { client, slot } | Action::LoseReply { client, slot } => !is_executed(client, slot),
         Action::Register { client, thread } => {
-            !is_executed(client, Slot::of_thread(thread)) && !world.requests(client).owed[usize::from(thread)]
+            !is_executed(client, Slot::of_thread(thread)) && world.requests(client).owed[usize::from(thread)] == 0
         }
         Action::Unregister { client, thread } => !is_executed(client, Slot::of_thread(thread)),
         Action::Resend { client, slot } | Action::Abandon { client, slot } => !is_overdue(client, slot),

@@ -6,7 +6,7 @@
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use lockstep_model::{Action, Config, Layout, Prefilter, Property, World, step};
+use lockstep_model::{Action, Config, Layout, Prefilter, Property, World, attempt, step};
 use stateright::Model;
 
 use super::coverage::{Coverage, Kinds};
@@ -71,16 +71,21 @@ impl<Y: Layout> Model for Adapter<Y> {
         if self.watch.as_ref().is_some_and(|watch| watch.must_stop.load(Ordering::Relaxed)) {
             return;
         }
-        let is_possible = |action: Action| step(&self.config, world, action).is_some();
         // A second opinion does not use the native engine's prefilter, because the prefilter itself might be wrong.
         if let Some(watch) = &self.watch {
-            actions.extend(self.prefilter.actions().iter().filter(|action| is_possible(**action)));
             let mut kinds = Kinds::default();
-            for action in &*actions {
-                kinds.insert(action.kind());
+            let mut coverage = watch.coverage();
+            for &action in self.prefilter.actions() {
+                let attempted = attempt(&self.config, world, action);
+                coverage.note_touched(action.kind(), attempted.map_or_else(|touched| touched, |step| step.touched));
+                if attempted.is_ok() {
+                    actions.push(action);
+                    kinds.insert(action.kind());
+                }
             }
-            watch.coverage().note_enabled(kinds);
+            coverage.note_enabled(kinds);
         } else {
+            let is_possible = |action: Action| step(&self.config, world, action).is_some();
             self.prefilter
                 .each_possible(world, |_, action| actions.extend(Some(action).filter(|_| is_possible(action))));
         }

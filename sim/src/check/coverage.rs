@@ -5,6 +5,7 @@
 
 use lockstep_model::Happening;
 use lockstep_model::config::{Fault, Faults};
+use lockstep_model::notes::{Capacities, Capacity};
 use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
@@ -31,18 +32,41 @@ pub struct Coverage {
     pub happenings: Happenings,
     /// For each fault, the smallest remaining budget in any state.
     pub least_left: Faults,
+    /// For each capacity, in the order of [`Capacity::ALL`], the kind of the first action that would have exceeded it.
+    pub touched: [Option<ActionKind>; Capacity::ALL.len()],
 }
 
 impl Coverage {
     /// Empty coverage.
     pub fn none(config: &Config) -> Self {
-        Self { answers: [[0; _]; _], enabled: [0; _], happenings: Happenings::NONE, least_left: config.faults }
+        Self {
+            answers: [[0; _]; _],
+            enabled: [0; _],
+            happenings: Happenings::NONE,
+            least_left: config.faults,
+            touched: [None; _],
+        }
     }
 
     /// Records a step: the only counter that is updated for each step.
     pub(super) fn note(&mut self, kind: ActionKind, reply: Reply, happenings: Happenings) {
         self.answers[kind as usize][reply.kind() as usize] += 1;
         self.happenings = self.happenings.and(happenings);
+    }
+
+    /// Records which capacities an action would have exceeded.
+    #[inline]
+    pub(super) fn note_touched(&mut self, kind: ActionKind, touched: Capacities) {
+        if touched.any() {
+            for capacity in touched.iter() {
+                self.touched[capacity as usize].get_or_insert(kind);
+            }
+        }
+    }
+
+    /// The capacities that were exceeded, each with the kind of the first action that did.
+    pub fn touched(&self) -> impl Iterator<Item = (Capacity, ActionKind)> {
+        Capacity::ALL.into_iter().zip(self.touched).filter_map(|(capacity, kind)| Some((capacity, kind?)))
     }
 
     /// Adds the coverage of another thread or run.
@@ -55,6 +79,9 @@ impl Coverage {
         }
         self.happenings = self.happenings.and(other.happenings);
         self.note_left(other.least_left);
+        for (mine, theirs) in self.touched.iter_mut().zip(other.touched) {
+            *mine = mine.or(theirs);
+        }
     }
 
     /// Records the remaining budgets of a state.

@@ -5,7 +5,8 @@
 use std::collections::HashSet;
 
 use lockstep_model::Holder;
-use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, in_largest_layout, step};
+use lockstep_model::notes::Capacities;
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, World, attempt, in_largest_layout, step};
 
 /// How many states the judge stores to confirm that no witness is shorter; beyond that it does not confirm it.
 pub const MOST_STATES: usize = 1_500_000;
@@ -148,7 +149,8 @@ impl InLayout for &LassoWitness<'_> {
         }
         let taken = &self.actions[self.loop_start..];
         let unfair = Action::all(config).into_iter().find(|action| {
-            let can = |world| step(config, world, *action).is_some();
+            // What only the model has no room for could happen.
+            let can = |world| attempt(config, world, *action).map_or_else(Capacities::any, |_| true);
             // Strong fairness allows only one excuse: the action can never happen in the loop.
             let could = if config.strong_fairness { turn.iter().any(can) } else { turn.iter().all(can) };
             // A loop in which something happens must take time: otherwise infinitely many actions would happen at one
@@ -257,6 +259,7 @@ fn seek_shorter<Y: Layout>(
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
     let mut met = HashSet::from([World::<Y>::initial(config)]);
     let mut layer: Vec<_> = met.iter().copied().collect();
+    let mut is_shortest = true;
     for steps in 0..longest {
         for witness in witnesses.iter().filter(|witness| witness.actions.len() > steps) {
             if layer.iter().any(|world| !witness.property.holds(world)) {
@@ -269,10 +272,17 @@ fn seek_shorter<Y: Layout>(
             if met.len() > MOST_STATES || (number % 1024 == 0 && must_stop()) {
                 return Ok(Judgement { is_shortest: false });
             }
-            let successors = actions.iter().filter_map(|&action| Some(step(config, world, action)?.world));
-            next.extend(successors.filter(|world| met.insert(*world)));
+            for &action in &actions {
+                let (world, touched) = match attempt(config, world, action) {
+                    Ok(step) => (Some(step.world), step.touched),
+                    Err(touched) => (None, touched),
+                };
+                // Behind a step that the model has no room for there may be a shorter one.
+                is_shortest &= !touched.any();
+                next.extend(world.filter(|world| met.insert(*world)));
+            }
         }
         layer = next;
     }
-    Ok(Judgement { is_shortest: true })
+    Ok(Judgement { is_shortest })
 }

@@ -47,7 +47,7 @@ pub struct Outcome {
     pub generated: u64,
     /// Steps from the first state to the farthest one.
     pub depth: u32,
-    /// Whether every reachable state was visited.
+    /// Whether every reachable state was visited: no limit was reached, and the model had room for everything.
     pub complete: bool,
     /// Wall-clock time.
     pub seconds: f64,

@@ -68,7 +68,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
             let threads = how.native.threads;
             // What can happen to one client can happen to each, if they are alike.
             let whom = if config.clients_are_alike() { Whom::OneClient } else { Whom::Everybody };
-            Some(liveness::look(config, &promises, whom, threads, limits, started))
+            let is_touched = search.coverage.touched().next().is_some();
+            Some(liveness::look(config, &promises, whom, threads, limits, started, is_touched))
         }
         _ => None,
     };
@@ -97,7 +98,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         states: search.states,
         generated: search.generated,
         depth: search.depth,
-        complete: search.stopped.is_none(),
+        complete: search.stopped.is_none() && search.coverage.touched().next().is_none(),
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
         peak_bytes: search.peak_bytes,
@@ -166,11 +167,15 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
             // Reached actions count, wherever the search stopped.
             _ if unreached.is_empty() => (Verdict::Holds, None),
             Some(stopped) => (Verdict::Inconclusive, Some(stopped.words(search.states))),
+            None if search.coverage.touched().next().is_some() => (Verdict::Inconclusive, out_of_room(search)),
             None => (Verdict::Vacuous, Some(unreached.join("; "))),
         };
     }
     if let Some(stopped) = search.stopped {
         return (Verdict::Inconclusive, Some(stopped.words(search.states)));
+    }
+    if let Some(why) = out_of_room(search) {
+        return (Verdict::Inconclusive, Some(why));
     }
     match property.antecedent() {
         Some(antecedent) if !search.coverage.happenings.has(antecedent) => {
@@ -178,6 +183,19 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
         }
         _ => (Verdict::Holds, None),
     }
+}
+
+/// What the model has too little room for, and so did not explore; `None`: nothing.
+fn out_of_room(search: &Search) -> Option<String> {
+    let touched: Vec<String> = search
+        .coverage
+        .touched()
+        .map(|(capacity, kind)| {
+            let (limit, sentence, advice) = (capacity.limit(), capacity.sentence(), capacity.advice());
+            format!("the model has room for {limit} {sentence}, and in some state {} needs more; {advice}", kind.name())
+        })
+        .collect();
+    (!touched.is_empty()).then(|| touched.join("; "))
 }
 
 /// The liveness pass's verdict on a property; a lasso is judged.
@@ -193,6 +211,9 @@ fn of_liveness(
     let stopped = match liveness {
         Some(Ok(liveness)) => {
             return Ok(match &liveness.found[index] {
+                Found::Holds | Found::Vacuous if out_of_room(search).is_some() => {
+                    say(Verdict::Inconclusive, out_of_room(search), None)
+                }
                 Found::Holds => say(Verdict::Holds, None, None),
                 Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
                 Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),
@@ -250,6 +271,9 @@ fn compare(scenario: &str, properties: &[Property], native: &Search, stateright:
     };
     differ("distinct states", native.states.to_string(), stateright.states.to_string())?;
     differ("depth", native.depth.to_string(), stateright.depth.to_string())?;
+    let touched =
+        |search: &Search| search.coverage.touched().map(|(capacity, _)| capacity.name()).collect::<Vec<_>>().join(", ");
+    differ("exceeded capacities", touched(native), touched(stateright))?;
     for kind in ActionKind::ALL {
         let seen = |search: &Search| {
             let coverage = &search.coverage;

@@ -35,21 +35,25 @@ pub const fn does(action: Action) -> &'static str {
         Action::Execute { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "has its request executed",
             Slot::Renewal => "has its renewal executed",
-            Slot::Late => "has an abandoned request executed",
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "has an abandoned request executed",
         },
         Action::Register { .. } => "has its hold registered for renewal",
         Action::Unregister { .. } => "has its hold removed from the renewals",
         Action::Answer { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "receives the answer",
             Slot::Renewal => "receives the answer to its renewal",
-            Slot::Late => "releases what it was granted too late",
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "releases what it was granted too late",
         },
         Action::Resend { slot, .. } => match slot {
-            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and sends the request again",
+            Slot::Call1 | Slot::Call2 | Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => {
+                "has no answer, and sends the request again"
+            }
             Slot::Renewal => "has no answer to its renewal, and sends it again",
         },
         Action::Abandon { slot, .. } => match slot {
-            Slot::Call1 | Slot::Call2 | Slot::Late => "has no answer, and stops waiting",
+            Slot::Call1 | Slot::Call2 | Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => {
+                "has no answer, and stops waiting"
+            }
             Slot::Renewal => "has no answer to its renewal, and stops waiting",
         },
         Action::Renew { .. } => "renews by its watchdog",
@@ -68,12 +72,12 @@ pub const fn does(action: Action) -> &'static str {
         Action::LoseRequest { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "has its request lost",
             Slot::Renewal => "has its renewal lost",
-            Slot::Late => "has an abandoned request lost",
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "has an abandoned request lost",
         },
         Action::LoseReply { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "has the answer to its request lost",
             Slot::Renewal => "has the answer to its renewal lost",
-            Slot::Late => "has the answer to an abandoned request lost",
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "has the answer to an abandoned request lost",
         },
         Action::Interrupt { .. } => "is interrupted",
         Action::ForeignRelease { .. } => "releases without holding",

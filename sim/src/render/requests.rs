@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Config;
-use lockstep_model::client::{Slot, Verb};
+use lockstep_model::client::Verb;
 use lockstep_model::trace::{ClientState, RequestStage, RequestState};
 
 use super::replies::reply;
@@ -24,7 +24,7 @@ pub fn requests(config: &Config, client: &ClientState) -> Vec<String> {
 
 fn in_flight(config: &Config, request: &RequestState) -> String {
     let what = verb(request.verb);
-    let given_up = if request.slot == Slot::Late { ", abandoned" } else { "" };
+    let given_up = if request.slot.is_late() { ", abandoned" } else { "" };
     let number = request.receipt.map_or_else(String::new, |number| format!(" {number}"));
     let mut says = format!("in flight: {what}{number} of {} to {}{given_up}, ", request.holder, request.node);
     let answer = request.answer.map_or_else(String::new, |answer| reply(config, answer));

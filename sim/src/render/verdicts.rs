@@ -223,6 +223,7 @@ fn scenario_json(outcome: &Outcome) -> Value {
 /// | `answers` | how often an action of each kind got each answer |
 /// | `happenings` | all events of any step |
 /// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
+/// | `capacities_exceeded` | what the model has too little room for: how much, and an action that needs more |
 /// | `never.answers` | answers that the rules allow in such a scenario and that never occurred |
 /// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
 /// | `never.ways` | switches whose rule no step reached, with their values |
@@ -240,12 +241,16 @@ fn coverage_json(outcome: &Outcome) -> Value {
         coverage.answers_never_given(config).map(|(kind, reply)| json!({ "action": kind, "answer": reply.name() }));
     let missing_ways = coverage.ways_never_gone(config).map(|way| json!({ "switch": way.switch, "value": way.value }));
     let unspent: BTreeMap<_, _> = coverage.unspent().map(|(kind, left)| (kind.name(), left)).collect();
+    let touched = coverage
+        .touched()
+        .map(|(capacity, kind)| json!({ "capacity": capacity.name(), "room": capacity.limit(), "action": kind }));
     json!({
         "taken": each(&|kind| json!(coverage.taken(kind))),
         "enabled": each(&|kind| json!(coverage.enabled[kind as usize])),
         "answers": each(&|kind| json!(answers(kind))),
         "happenings": coverage.happenings.iter().collect::<Vec<_>>(),
         "faults_left_at_least": coverage.least_left,
+        "capacities_exceeded": touched.collect::<Vec<_>>(),
         "never": {
             "answers": missing_answers.collect::<Vec<_>>(),
             "happenings": coverage.never_happened(config).collect::<Vec<_>>(),

@@ -177,6 +177,7 @@ impl Player {
             self.mark_effect()?;
         }
         self.target.observe(step, &mut self.testbed)?;
+        self.merge_effects(step)?;
         let state = &step.step.state;
         if self.config.faults.clock_jump > 0 {
             let stored = state.nodes.iter().flat_map(|node| self.translator.key_names(&node.stored));
@@ -184,6 +185,26 @@ impl Player {
         }
         self.testbed
             .queue_comparison(step.place(), state, |node| self.translator.stored_words(&state.nodes[node].stored));
+        Ok(())
+    }
+
+    /// Makes one effect of those that are one in the model after this step.
+    fn merge_effects(&mut self, step: HistoryStep<'_>) -> Result<(), Error> {
+        if self.testbed.servers.has_one_effect() {
+            return Ok(());
+        }
+        let has_written = usize::from(step.has(Happening::Wrote));
+        for (node, (before, after)) in step.before.nodes.iter().zip(&step.step.state.nodes).enumerate() {
+            let is_applied = step.step.action == Action::Replicate { node: u8::try_from(node).unwrap_or(u8::MAX) };
+            let before = before.under_way.get(usize::from(is_applied)..).unwrap_or_default();
+            let after = &after.under_way;
+            if after.is_empty() || after.len() >= before.len() + has_written {
+                continue;
+            }
+            self.target.settle(&mut self.testbed)?;
+            let merged = before.iter().zip(after).take_while(|(before, after)| before == after).count();
+            self.testbed.servers.merge_effects(node, merged, after.len());
+        }
         Ok(())
     }
 

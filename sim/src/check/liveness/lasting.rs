@@ -101,7 +101,8 @@ impl InLayout for Looking<'_> {
                 }
             })
         };
-        let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits, started: Instant::now() };
+        let space =
+            Worlds { config, prefilter: &prefilter, marks: &marks, limits, started: Instant::now(), is_touched: false };
         let graph = Graph::of(&space, 1)?;
         let tick = prefilter.actions().iter().position(|action| *action == Action::Tick);
         let is_tick = |action: u16| Some(usize::from(action)) == tick;

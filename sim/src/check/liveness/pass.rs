@@ -51,7 +51,8 @@ pub enum Whom {
     Everybody,
 }
 
-/// Examines every fair path, on this many threads.
+/// Examines every fair path, on this many threads. `is_touched`: in some state the model has no room for an action, and
+/// nothing is said of paths that stay in such states.
 ///
 /// # Errors
 /// The reason why not every state was visited.
@@ -62,8 +63,9 @@ pub fn look(
     threads: usize,
     limits: &Limits<'_>,
     started: Instant,
+    is_touched: bool,
 ) -> Result<Liveness, Stopped> {
-    in_layout(config, Looking { properties, whom, threads, limits, started })
+    in_layout(config, Looking { properties, whom, threads, limits, started, is_touched })
 }
 
 struct Looking<'a> {
@@ -72,6 +74,7 @@ struct Looking<'a> {
     threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
+    is_touched: bool,
 }
 
 impl InLayout for Looking<'_> {
@@ -85,7 +88,14 @@ impl InLayout for Looking<'_> {
             let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
             owed.map(|(number, _): (u32, _)| 1 << number).sum()
         };
-        let space = Worlds { config, prefilter: &prefilter, marks: &marks, limits: self.limits, started: self.started };
+        let space = Worlds {
+            config,
+            prefilter: &prefilter,
+            marks: &marks,
+            limits: self.limits,
+            started: self.started,
+            is_touched: self.is_touched,
+        };
         let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no longer a reason to stop.
         let limits = Limits { max_states: None, ..*self.limits };

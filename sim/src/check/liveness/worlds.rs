@@ -3,7 +3,8 @@
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-use lockstep_model::{Action, Config, Layout, Prefilter, World, step};
+use lockstep_model::notes::Capacities;
+use lockstep_model::{Action, Config, Layout, Prefilter, World, attempt, step};
 
 use super::actions::{ActionSet, Fairness};
 use super::graph::{Marks, Space};
@@ -18,6 +19,16 @@ pub(super) struct Worlds<'a, Y: Layout> {
     pub(super) marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
     pub(super) limits: &'a Limits<'a>,
     pub(super) started: Instant,
+    /// Whether an action is blocked in some state because the model has no room for it. What a run that stays in such a
+    /// state owes is then not known: it could leave by the blocked action.
+    pub(super) is_touched: bool,
+}
+
+impl<Y: Layout> Worlds<'_, Y> {
+    fn has_blocked_action(&self, world: &World<Y>) -> bool {
+        let is_blocked = |action: &Action| attempt(self.config, world, *action).is_err_and(Capacities::any);
+        self.prefilter.actions().iter().any(is_blocked)
+    }
 }
 
 impl<Y: Layout> Space for Worlds<'_, Y> {
@@ -32,7 +43,8 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
     }
 
     fn marks(&self, world: &Self::State) -> Marks {
-        (self.marks)(world)
+        let marks = (self.marks)(world);
+        if marks == 0 || !self.is_touched || !self.has_blocked_action(world) { marks } else { 0 }
     }
 
     fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u16, Self::State)) {

@@ -1,6 +1,7 @@
 //! What one thread does with its share of a block: successors and their fingerprints, new states and what they break,
 //! passages, and the actions of a witness. Nothing here is shared between threads.
 
+use lockstep_model::notes::Capacities;
 use lockstep_model::{Action, Config, Happenings, Layout, Prefilter, Property, Reply, Step, World, step, step_into};
 
 use super::shards::{Batch, Candidate, join, shard_of, split};
@@ -52,7 +53,8 @@ impl<Y: Layout> Rules<'_, Y> {
         *coverage = Coverage::none(self.config);
         let Some(&any) = chunk.first() else { return };
         // Two steps are used alternately: reading the words of a world just after it was written byte by byte is slow.
-        let mut steps = [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE }; 2];
+        let mut steps =
+            [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE, touched: Capacities::NONE }; 2];
         let mut turn = false;
         let mut made: Option<u32> = None;
         let mut send = |next: &Step<Y>, order: u32| {
@@ -70,7 +72,9 @@ impl<Y: Layout> Rules<'_, Y> {
             self.prefilter.each_possible(world, |number, action| {
                 let [one, other] = &mut steps;
                 let (next, last) = if turn { (one, other) } else { (other, one) };
-                if !step_into(self.config, world, action, next) {
+                let can_happen = step_into(self.config, world, action, next);
+                coverage.note_touched(action.kind(), next.touched);
+                if !can_happen {
                     return;
                 }
                 kinds.insert(action.kind());
@@ -99,7 +103,7 @@ impl<Y: Layout> Rules<'_, Y> {
     ) -> (Vec<World<Y>>, Seen) {
         let mut seen = Seen { coverage: Coverage::none(self.config), broken: vec![None; self.properties.len()] };
         let Some(&any) = block.first().and_then(|piece| piece.first()) else { return (worlds, seen) };
-        let mut step = Step { world: any, reply: Reply::Done, happenings: Happenings::NONE };
+        let mut step = Step { world: any, reply: Reply::Done, happenings: Happenings::NONE, touched: Capacities::NONE };
         for &order in orders {
             let (place, action) = split(order);
             let mut at = Broken { layer, parent: numbered(first, starts, place), action, ticks: 0 };

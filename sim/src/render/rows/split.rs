@@ -27,7 +27,7 @@ impl Narrator<'_> {
             (Verb::Acquire, Reply::Acquired) if self.has(Happening::Reentered) => {
                 format!("counts {} and restarts the lease", count(self.hold_count_on(node).into(), "hold"))
             }
-            (Verb::Acquire, Reply::Acquired) if request.asks_for.is_some() && slot != Slot::Late => {
+            (Verb::Acquire, Reply::Acquired) if request.asks_for.is_some() && !slot.is_late() => {
                 "grants, and asks its replicas".to_owned()
             }
             (Verb::Acquire, Reply::Acquired) => "grants".to_owned(),
@@ -65,7 +65,7 @@ impl Narrator<'_> {
     pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (node, caller) = (self.node_of(request), self.caller(client, slot));
-        if slot == Slot::Late {
+        if slot.is_late() {
             let receives = format!("{} receives a grant that no thread waits for", self.step.lane);
             let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
             if !sends {
@@ -230,7 +230,7 @@ impl Narrator<'_> {
         let thread = match slot {
             Slot::Call1 | Slot::Call2 => slot.thread().unwrap_or(0),
             Slot::Renewal => self.renewed_thread(client),
-            Slot::Late => of_late().unwrap_or(0),
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => of_late().unwrap_or(0),
         };
         Lane::Thread { client, thread }
     }
@@ -248,7 +248,7 @@ fn whose(request: &RequestState, slot: Slot) -> String {
     match slot {
         Slot::Call1 | Slot::Call2 => format!("{name}'s {}", verb(request.verb)),
         Slot::Renewal => format!("the renewal for {name}"),
-        Slot::Late => format!("{name}'s abandoned {}", verb(request.verb)),
+        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => format!("{name}'s abandoned {}", verb(request.verb)),
     }
 }
 

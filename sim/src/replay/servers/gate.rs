@@ -86,6 +86,26 @@ impl Gate {
         }
     }
 
+    /// Declares what the master wrote up to this offset to be part of the newest effect that is not released, if there is one.
+    pub fn extend(&self, end_offset: u64) {
+        let mut state = self.shared.lock();
+        if end_offset > state.last_mark && state.marks.pop_back().is_some() {
+            state.last_mark = end_offset;
+            state.marks.push_back(end_offset);
+        }
+        drop(state);
+        self.mark(end_offset);
+    }
+
+    /// Makes effects part of the ones behind them until this many are left. The first that is: `index`, counted from the
+    /// oldest.
+    pub fn merge(&self, index: usize, left: usize) {
+        let marks = &mut self.shared.lock().marks;
+        while marks.len() > left.max(1) {
+            marks.remove(index.min(marks.len() - 2));
+        }
+    }
+
     /// The number of effects that are marked and not released.
     pub fn held(&self) -> usize {
         self.shared.lock().marks.len()

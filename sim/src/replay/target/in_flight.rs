@@ -80,7 +80,7 @@ impl RequestsInFlight {
         testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
 
         // A caller that has given up does not read the answer, and so sends nothing after it.
-        let Some(command) = request.request.follow_up.filter(|_| slot != Slot::Late) else { return Ok(None) };
+        let Some(command) = request.request.follow_up.filter(|_| !slot.is_late()) else { return Ok(None) };
         let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
         if !testbed.servers.is_master(node) {
             return Ok(None);
@@ -140,14 +140,15 @@ impl RequestsInFlight {
 
     /// A request that its caller gives up moves to another slot, from which it may still be executed.
     fn keep_given_up(&mut self, client: u8, step: HistoryStep<'_>) {
-        let late = (client, Slot::Late);
-        if state_of(&step.step.state, late).is_none() || state_of(step.before, late).is_some() {
-            return;
-        }
+        let is_new = |slot: &Slot| {
+            let key = (client, *slot);
+            state_of(&step.step.state, key).is_some() && state_of(step.before, key).is_none()
+        };
+        let Some(late) = Slot::LATE.into_iter().find(is_new) else { return };
         let given_up = ClientPart::of(step.step.action).given_up().filter(|(of, _)| *of == client);
         if let Some(mut request) = given_up.and_then(|key| self.take(key)) {
             request.drop_wait();
-            self.requests.push((late, request));
+            self.requests.push(((client, late), request));
         }
     }
 
@@ -215,7 +216,7 @@ fn is_counted(state: &State, key: RequestKey) -> bool {
 /// Whether this step sends the request: there was none before, or the step sends another one.
 fn is_sent_now(step: HistoryStep<'_>, key: RequestKey) -> bool {
     let is_again = ClientPart::of(step.step.action).renewed() == Some(key);
-    let was_given_up = key.1 == Slot::Late && !is_again;
+    let was_given_up = key.1.is_late() && !is_again;
     !was_given_up && (is_again || state_of(step.before, key).is_none())
 }
 

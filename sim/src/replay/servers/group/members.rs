@@ -201,9 +201,25 @@ impl ServerGroup {
         self.members.iter().filter_map(GroupMember::link).try_for_each(Gate::acknowledge)
     }
 
-    /// Declares what the acting master has written so far, up to this offset in bytes, to be one effect.
+    /// Declares what the acting master has written so far, up to this offset in bytes, to be one effect; where an effect takes
+    /// the place of those before it, together with them.
     pub fn mark(&self, offset: u64) {
-        self.members.iter().filter_map(|member| member.gate.as_ref()).for_each(|gate| gate.mark(offset));
+        for gate in self.members.iter().filter_map(|member| member.gate.as_ref()) {
+            if self.has_one_effect() { gate.extend(offset) } else { gate.mark(offset) }
+        }
+    }
+
+    /// Whether everything that is under way to a replica is one effect, also what the model leaves out because it leaves what
+    /// was there.
+    pub fn has_one_effect(&self) -> bool {
+        self.config.merges_effects() && self.config.cluster.wait_for == 0
+    }
+
+    /// Makes effects that are under way to a node part of the ones behind them, as [`Gate::merge`] does.
+    pub fn merge_effects(&self, node: usize, index: usize, left: usize) {
+        if let Some(gate) = &self.members[node].gate {
+            gate.merge(index, left);
+        }
     }
 
     /// Asks the acting master for its offset and marks it. Where a key can live longer on a late replica than on its

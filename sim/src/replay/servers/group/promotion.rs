@@ -104,6 +104,8 @@ impl ServerGroup {
         let addresses = self.addresses.as_ref().ok_or_else(|| Error::link("the nodes have no addresses"))?;
         let through = self.members[node].gate.take().ok_or_else(|| Error::link("the replica has no gate"))?;
         let (master, heir) = (&self.members[old].node, &self.members[node].node);
+        // It has everything by the model, where writes that leave what was there are no effect.
+        through.release_all()?;
         addresses.hand_over((master, old), (heir, node), &through, &back)?;
         through.close();
         back.mark(heir.offset()?);
