@@ -9,7 +9,9 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
-use lockstep_sim::replay::{Addresses, Error, Gate, Played, Player, Server, ServerNode, ServerRole, suited};
+use lockstep_sim::replay::{
+    Addresses, Gate, Played, Player, ReplayError, ServerNode, ServerProgram, ServerRole, suited,
+};
 use lockstep_sim::scenario::builtin;
 use lockstep_tests::servers::{START_MS, for_every_version, servers};
 use redis::{Value, cmd};
@@ -28,14 +30,14 @@ fn trace(config: &Config, actions: &[Action]) -> Trace {
     Trace::record("hand-written", "", config, About::Drawn, actions, "").expect("each action can happen")
 }
 
-fn replay(server: &Server, trace: &Trace) -> Played {
+fn replay(server: &ServerProgram, trace: &Trace) -> Played {
     Player::start_under_sentinel(server, &trace.config, Scripts::built_in(), &STOP)
         .and_then(|mut player| player.replay(trace, false))
         .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
 /// The shortest history in which a lock is lost.
-fn the_grant_is_lost(server: &Server) -> Trace {
+fn the_grant_is_lost(server: &ServerProgram) -> Trace {
     let config = suited(&world("failover-loses-the-grant"), server);
     let [a_asks, b_asks] = ACQUIRE;
     trace(&config, &[a_asks, MASTER_DIES, Action::Promote { node: 1 }, Action::Discover { client: 1 }, b_asks])
@@ -128,7 +130,7 @@ fn a_history_in_which_a_client_finds_another_master_than_sentinel_names_differs(
 
 #[test]
 fn a_history_without_work_for_sentinel_is_refused_with_what_to_change() {
-    let reason = |refused: Result<(), Error>| refused.expect_err("refused").to_string();
+    let reason = |refused: Result<(), ReplayError>| refused.expect_err("refused").to_string();
     assert!(reason(refuse_world(&world("two-clients-one-node"))).contains("say replicas = 1"));
     let mut nobody_dies = world("failover-loses-the-grant");
     nobody_dies.faults.crash_node = 0;
@@ -154,7 +156,7 @@ struct WatchedGroup {
     nodes: Vec<ServerNode>,
 }
 
-fn group(server: &Server, priorities: &[u32]) -> WatchedGroup {
+fn group(server: &ServerProgram, priorities: &[u32]) -> WatchedGroup {
     let nodes: Vec<_> = (0..=priorities.len()).map(|_| ServerNode::start(server, START_MS).expect("a node")).collect();
     let addresses = Addresses::open(&nodes).expect("addresses");
     let gates = (1..).zip(priorities).map(|(replica, &priority)| {
@@ -174,7 +176,7 @@ impl WatchedGroup {
         self.nodes[0].kill().expect("our own child");
     }
 
-    fn failover_to(&mut self, wanted: usize) -> Result<Failover, Error> {
+    fn failover_to(&mut self, wanted: usize) -> Result<Failover, ReplayError> {
         let replicas: Vec<_> = self.nodes.iter().enumerate().skip(1).collect();
         self.sentinels.wait_for_failover(&replicas, wanted, 1)
     }
@@ -205,7 +207,7 @@ fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
         group.sentinels.kill(2).expect("our own child");
         group.kill_master();
         let error = group.failover_to(1).expect_err("nobody is promoted");
-        assert!(matches!(error, Error::NoFailover { .. }), "{error}");
+        assert!(matches!(error, ReplayError::NoFailover { .. }), "{error}");
         for said in
             ["no failover within 5 s of the death of n1", "s1: is dead", "s2: n1 is s_down", "NOQUORUM", "s3: is dead"]
         {
@@ -221,7 +223,7 @@ fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
         let mut group = group(server, &[10, 20]);
         group.kill_master();
         let error = group.failover_to(2).expect_err("they choose n2");
-        let Error::SentinelChose { wanted, chosen, .. } = &error else { panic!("{error}") };
+        let ReplayError::SentinelChose { wanted, chosen, .. } = &error else { panic!("{error}") };
         assert_eq!((wanted.as_str(), chosen.as_str()), ("n3", "n2"));
     });
 }
@@ -255,7 +257,7 @@ fn a_server_without_sentinel_mode_is_refused() {
     );
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
-    let ordinary = Server::find(Some(&program)).expect("it is a server");
+    let ordinary = ServerProgram::find(Some(&program)).expect("it is a server");
     let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
     let error = Sentinels::start(&ordinary, &addresses, 0, &STOP).expect_err("no sentinel");
