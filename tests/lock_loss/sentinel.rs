@@ -13,7 +13,7 @@ use lockstep_sim::replay::{
     Addresses, Gate, Played, Player, ReplayError, ServerNode, ServerProgram, ServerRole, suited,
 };
 use lockstep_sim::scenario::builtin;
-use lockstep_tests::servers::{START_MS, for_every_version, servers};
+use lockstep_tests::servers::{START_MS, for_every_version_at_once, servers};
 use redis::{Value, cmd};
 
 /// Never set: these tests are not stopped.
@@ -55,7 +55,7 @@ fn who_published(failover: &Failover, what: &str, about: &str) -> Vec<String> {
 /// Sentinel's own failover loses the lock in the same steps as a promotion by the harness.
 #[test]
 fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let trace = the_grant_is_lost(server);
         let played = replay(server, &trace);
         assert_eq!(played.difference, None);
@@ -78,7 +78,7 @@ fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
 /// keeps its data until the history lets it follow.
 #[test]
 fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let config = suited(&world("failover-to-the-wrong-replica"), server);
         let [a_asks, b_asks] = ACQUIRE;
         let actions = [
@@ -101,7 +101,7 @@ fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
 /// The second failover works right after the first, whether or not the last replica has followed the second master by then.
 #[test]
 fn sentinel_fails_over_twice_in_one_history() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut config = suited(&world("failover-to-the-wrong-replica"), server);
         config.faults.crash_node = 2;
         let first = [ACQUIRE[0], Action::Replicate { node: 2 }, MASTER_DIES, Action::Promote { node: 1 }];
@@ -185,7 +185,7 @@ impl WatchedGroup {
 /// One sentinel may fail.
 #[test]
 fn two_of_three_sentinels_are_enough_for_a_failover() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[100]);
         group.kill_master();
         group.sentinels.kill(1).expect("our own child");
@@ -200,7 +200,7 @@ fn two_of_three_sentinels_are_enough_for_a_failover() {
 /// A single sentinel has no quorum and no majority.
 #[test]
 fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[100]);
         group.sentinels = group.sentinels.with_patience(Duration::from_secs(5));
         group.sentinels.kill(0).expect("our own child");
@@ -219,7 +219,7 @@ fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
 
 #[test]
 fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[10, 20]);
         group.kill_master();
         let error = group.failover_to(2).expect_err("they choose n2");
@@ -231,7 +231,7 @@ fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
 /// A node's address does not lead around its gate.
 #[test]
 fn by_its_address_too_a_replica_receives_only_what_its_gate_releases() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let group = group(server, &[100]);
         let read = || cmd("GET").arg("lock").query::<Option<String>>(&mut group.nodes[1].connect().unwrap()).unwrap();
         let _: Value = cmd("SET").arg("lock").arg("a").query(&mut group.nodes[0].connect().unwrap()).unwrap();

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use lockstep_sim::replay::{self, ServerNode};
@@ -38,6 +39,18 @@ pub fn for_every_version(proof: impl Fn(&replay::ServerProgram)) {
         println!("on {server}");
         proof(&server);
     }
+}
+
+/// Runs the test on every server version at the same time: for a test that waits most of its time, as for an election.
+pub fn for_every_version_at_once(proof: impl Fn(&replay::ServerProgram) + Sync) {
+    thread::scope(|scope| {
+        for server in servers() {
+            let proof = &proof;
+            // A panic names its thread, and so the server.
+            let thread = thread::Builder::new().name(server.to_string());
+            thread.spawn_scoped(scope, move || proof(&server)).expect("a thread for each server");
+        }
+    });
 }
 
 /// Runs the test once on every server version, each time on a fresh server.
