@@ -42,12 +42,12 @@ fn prefixed(prefix: &str, lock: &str) -> String {
 
 /// One thread of one client. As text, this is what the lock stores for its holder.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Holder {
+pub struct HolderId {
     client: String,
     thread: u64,
 }
 
-impl Holder {
+impl HolderId {
     /// One thread of the client with this id, which no other client ever has: a UUID in Redisson.
     pub fn new(client: impl Into<String>, thread: u64) -> Self {
         Self { client: client.into(), thread }
@@ -64,7 +64,7 @@ impl Holder {
     }
 }
 
-impl fmt::Display for Holder {
+impl fmt::Display for HolderId {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}:{}", self.client, self.thread)
     }
@@ -97,12 +97,12 @@ impl Lease {
 
 /// What makes a release harmless when it is sent again: an id that Redis stores for a while.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Receipt {
+pub struct ReleaseReceipt {
     release_id: String,
     lease: Lease,
 }
 
-impl Receipt {
+impl ReleaseReceipt {
     /// Redisson's lease with its default settings: four tries of 3 s, each with up to 2 s of delay.
     pub const LEASE: Lease = Lease(NonZeroU64::new(20_000).unwrap());
 
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn a_holder_is_written_as_client_and_thread() {
-        assert_eq!(Holder::new("0d8a1a52", 7).to_string(), "0d8a1a52:7");
+        assert_eq!(HolderId::new("0d8a1a52", 7).to_string(), "0d8a1a52:7");
     }
 
     #[test]

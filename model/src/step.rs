@@ -191,7 +191,43 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
                 .requests(client)
                 .get(slot)
                 .is_some_and(|request| request.verb.releases() && Holder::new(client, request.thread) == hold.holder),
-            _ => false,
+            Action::Acquire { .. }
+            | Action::Subscribe { .. }
+            | Action::SecondAsk { .. }
+            | Action::WakeByMessage { .. }
+            | Action::WakeByTimer { .. }
+            | Action::GiveUp { .. }
+            | Action::Confirm { .. }
+            | Action::Work { .. }
+            | Action::Discover { .. }
+            | Action::Resubscribe { .. }
+            | Action::Resume { .. }
+            | Action::Deliver { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Resend { .. }
+            | Action::Abandon { .. }
+            | Action::Renew { .. }
+            | Action::Replicate { .. }
+            | Action::Promote { .. }
+            | Action::Resync { .. }
+            | Action::Demote { .. }
+            | Action::Fsync { .. }
+            | Action::Heal { .. }
+            | Action::CrashClient { .. }
+            | Action::CrashThread { .. }
+            | Action::PauseClient { .. }
+            | Action::CrashNode { .. }
+            | Action::LoseMessage { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. }
+            | Action::Interrupt { .. }
+            | Action::RestartNode { .. }
+            | Action::CutLink { .. }
+            | Action::VanishKey { .. }
+            | Action::ClientClockJump { .. }
+            | Action::HandOver { .. } => false,
         };
         if !is_rightful {
             notes.broke(Breach::GrantVanished);

@@ -14,7 +14,7 @@ use clap::{Parser, ValueEnum};
 use comfy_table::{Table, presets};
 use lockstep_model::properties::Property;
 use lockstep_model::{Config, InLayout, Layout, World, in_layout};
-use lockstep_sim::check::second_opinion::{self, Counted, Order};
+use lockstep_sim::check::second_opinion::{self, Counted, SearchOrder};
 use lockstep_sim::check::{Engine, How, Limits, check_as, native, search};
 use lockstep_sim::render::words::thousands;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
@@ -31,13 +31,13 @@ const PROMISES: [&str; 4] =
 const PAGE: &str = "reports/performance.md";
 
 #[derive(Parser)]
-struct Asked {
+struct BenchArgs {
     /// How often each run is repeated.
     #[arg(long, default_value_t = 5)]
     repeat: usize,
     /// Run only these sizes.
     #[arg(long, value_enum)]
-    size: Vec<Size>,
+    size: Vec<BenchSize>,
     /// Write the page.
     #[arg(long)]
     write: bool,
@@ -50,14 +50,14 @@ struct Asked {
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
-enum Size {
+enum BenchSize {
     Small,
     Medium,
     Large,
     Wide,
 }
 
-impl Size {
+impl BenchSize {
     const ALL: [Self; 4] = [Self::Small, Self::Medium, Self::Large, Self::Wide];
 
     /// The scenario, with this many acquires for each client; the wide world has a third client.
@@ -120,7 +120,7 @@ impl Runner {
 /// One run, requested as one JSON argument.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 struct Job {
-    size: Size,
+    size: BenchSize,
     runner: Runner,
 }
 
@@ -135,14 +135,14 @@ struct Measured {
 }
 
 fn main() -> ExitCode {
-    let asked = Asked::parse();
+    let asked = BenchArgs::parse();
     if let Some(job) = &asked.run {
         let job: Job = serde_json::from_str(job).expect("this program asks itself");
         println!("{}", serde_json::to_string(&run(job)).expect("numbers can be told"));
         return ExitCode::SUCCESS;
     }
-    let sizes = if asked.size.is_empty() { Size::ALL.to_vec() } else { asked.size.clone() };
-    let measured: Vec<(Size, Vec<Measured>)> =
+    let sizes = if asked.size.is_empty() { BenchSize::ALL.to_vec() } else { asked.size.clone() };
+    let measured: Vec<(BenchSize, Vec<Measured>)> =
         sizes.into_iter().map(|size| (size, measure(size, asked.repeat.max(1)))).collect();
     let promises: Vec<_> = PROMISES.into_iter().map(|name| (name, liveness(name, asked.repeat.max(1)))).collect();
     let page = page(&measured, &promises, asked.repeat.max(1));
@@ -156,12 +156,12 @@ fn main() -> ExitCode {
 }
 
 /// The medians of one size, one for each of [`Runner::ALL`].
-fn measure(size: Size, repeat: usize) -> Vec<Measured> {
+fn measure(size: BenchSize, repeat: usize) -> Vec<Measured> {
     let mut runs: Vec<Vec<Measured>> = vec![Vec::new(); Runner::ALL.len()];
     for turn in 1..=repeat {
         for (runner, runs) in Runner::ALL.into_iter().zip(&mut runs) {
             // stateright's DFS did not finish the large size when it was tried.
-            if size == Size::Large && matches!(runner, Runner::Stateright { order: Depth::First, .. }) {
+            if size == BenchSize::Large && matches!(runner, Runner::Stateright { order: Depth::First, .. }) {
                 continue;
             }
             let measured = in_a_process(Job { size, runner });
@@ -202,7 +202,7 @@ fn run(job: Job) -> Measured {
             Counted { states: found.states, generated: found.generated }
         }
         Runner::Stateright { order, threads } => {
-            let order = if order == Depth::Breadth { Order::Breadth } else { Order::Depth };
+            let order = if order == Depth::Breadth { SearchOrder::Breadth } else { SearchOrder::Depth };
             in_layout(&config, Race { order, threads })
         }
     };
@@ -211,7 +211,7 @@ fn run(job: Job) -> Measured {
 }
 
 struct Race {
-    order: Order,
+    order: SearchOrder,
     threads: usize,
 }
 
@@ -230,12 +230,12 @@ fn liveness(name: &str, repeat: usize) -> (u64, f64, f64) {
     let outcomes: Vec<_> = (0..repeat)
         .map(|_| check_as(&scenario, How::by(Engine::Native), &no_limits(&stop, &progress)).expect("it is checked"))
         .collect();
-    let promised = |outcome: &lockstep_sim::check::Outcome| outcome.liveness_seconds.unwrap_or_default();
+    let promised = |outcome: &lockstep_sim::check::CheckOutcome| outcome.liveness_seconds.unwrap_or_default();
     let safety = median(outcomes.iter().map(|outcome| outcome.seconds - promised(outcome)).collect());
     (outcomes[0].states, safety, median(outcomes.iter().map(promised).collect()))
 }
 
-fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))], repeat: usize) -> String {
+fn page(measured: &[(BenchSize, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))], repeat: usize) -> String {
     let mut page = format!(
         "# How fast\n\n\
          Made by `make bench`: every run a process of its own, in turns, {repeat} of each; medians. Times are of this \
@@ -255,7 +255,7 @@ fn page(measured: &[(Size, Vec<Measured>)], promises: &[(&str, (u64, f64, f64))]
             thousands(states),
             thousands(generated),
             size.words(),
-            in_layout(&size.config(), Bytes),
+            in_layout(&size.config(), WorldBytes),
             table(
                 &["", "s", "distinct/s", "generated/s", "peak MB", "bytes/state"],
                 Runner::ALL.into_iter().zip(runs).map(|(runner, run)| vec![
@@ -321,9 +321,9 @@ fn table(head: &[&str], rows: impl Iterator<Item = Vec<String>>) -> String {
     format!("{table}\n")
 }
 
-struct Bytes;
+struct WorldBytes;
 
-impl InLayout for Bytes {
+impl InLayout for WorldBytes {
     type Output = usize;
 
     fn run<Y: Layout>(self, _: &Config) -> usize {

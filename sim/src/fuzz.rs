@@ -14,7 +14,7 @@ use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 
-use crate::replay::{Difference, Error, Player, Server};
+use crate::replay::{Difference, Player, ReplayError, ServerProgram};
 use crate::scenario::Scenario;
 
 /// The most steps of a history.
@@ -24,7 +24,7 @@ const MOST_TRIES: usize = 300;
 
 /// How many histories to draw, and which.
 #[derive(Clone, Copy, Debug)]
-pub struct Options {
+pub struct FuzzOptions {
     /// How many histories.
     pub cases: u32,
     /// The same seed draws the same histories, on every machine.
@@ -52,12 +52,12 @@ pub struct Fuzzed {
 /// What keeps the servers from being asked.
 pub fn fuzz(
     scenario: &Scenario,
-    server: &Server,
+    server: &ServerProgram,
     scripts: Scripts,
-    options: Options,
+    options: FuzzOptions,
     stop: &AtomicBool,
     progress: &AtomicU64,
-) -> Result<Fuzzed, Error> {
+) -> Result<Fuzzed, ReplayError> {
     let mut player = Player::start(server, &scenario.config, scripts)?;
     let mut found = Fuzzed { server: player.server(), seed: options.seed, cases: 0, steps: 0, counterexample: None };
     let mut runner = runner(options.seed);
@@ -90,7 +90,7 @@ fn shrink(
     tree: &mut impl ValueTree<Value = Vec<u16>>,
     first: (Trace, Difference),
     stop: &AtomicBool,
-) -> Result<(Trace, Difference), Error> {
+) -> Result<(Trace, Difference), ReplayError> {
     let mut best = cut(scenario, first);
     let mut has_more = tree.simplify();
     for _ in 0..MOST_TRIES {

@@ -3,14 +3,14 @@
 use lockstep_model::Verdict;
 use lockstep_model::config::{Clients, Config};
 use lockstep_model::trace::Trace;
-use lockstep_sim::render::text::{Declared, Options, picture};
+use lockstep_sim::render::text::{Declared, TextOptions, picture};
 use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 use roxmltree::Document;
 
 use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL, failover, kind, stale_effect, wakeup, walk};
 
-fn as_declared() -> Options {
-    Options { declared: Declared::As(Some(Verdict::Violated)), ..Options::default() }
+fn as_declared() -> TextOptions {
+    TextOptions { declared: Declared::As(Some(Verdict::Violated)), ..TextOptions::default() }
 }
 
 #[test]
@@ -20,18 +20,18 @@ fn the_picture_of_a_failover() {
 
 #[test]
 fn the_picture_of_a_wakeup() {
-    insta::assert_snapshot!(picture(&wakeup(), &Options::default()));
+    insta::assert_snapshot!(picture(&wakeup(), &TextOptions::default()));
 }
 
 #[test]
 fn the_picture_of_a_stale_effect() {
-    insta::assert_snapshot!(picture(&stale_effect(), &Options::default()));
+    insta::assert_snapshot!(picture(&stale_effect(), &TextOptions::default()));
 }
 
 /// Two threads per client, three nodes, a resource: lanes are cut, and the picture marks this.
 #[test]
 fn the_picture_of_everything_at_once() {
-    insta::assert_snapshot!(picture(&walk(&EVERYTHING, 40, 3), &Options::default()));
+    insta::assert_snapshot!(picture(&walk(&EVERYTHING, 40, 3), &TextOptions::default()));
 }
 
 #[test]
@@ -47,7 +47,7 @@ fn the_diagram_of_a_failover() {
 #[test]
 fn the_space_time_picture_of_a_failover() {
     let trace = failover();
-    insta::assert_snapshot!(svg::picture(&trace, &svg::Options::of(&trace)));
+    insta::assert_snapshot!(svg::picture(&trace, &svg::SvgOptions::of(&trace)));
 }
 
 /// A scenario's name and story are arbitrary text: on a page they must not become markup.
@@ -55,7 +55,7 @@ fn the_space_time_picture_of_a_failover() {
 fn names_cannot_break_out_of_the_space_time_picture() {
     let name = "<&\">' ]]></text><script>";
     let trace = Trace { scenario: name.to_owned(), story: name.to_owned(), ..failover() };
-    let options = svg::Options { caption: name.to_owned(), broken: vec![name.to_owned()] };
+    let options = svg::SvgOptions { caption: name.to_owned(), broken: vec![name.to_owned()] };
     let drawn = svg::picture(&trace, &options);
     let document = Document::parse(&drawn).expect("well-formed XML");
     let is_name = |node: &roxmltree::Node| node.text() == Some(name);
@@ -68,7 +68,7 @@ fn names_cannot_break_out_of_the_space_time_picture() {
 #[test]
 fn two_clients_and_two_nodes_fit_in_120_columns() {
     for seed in 0..20 {
-        let drawn = picture(&walk(&FAILOVER, 30, seed), &Options::default());
+        let drawn = picture(&walk(&FAILOVER, 30, seed), &TextOptions::default());
         assert!(!drawn.contains('…'), "{drawn}");
         let longest = drawn.lines().map(|line| line.chars().count()).max();
         assert!(longest <= Some(120), "{longest:?}\n{drawn}");
@@ -79,7 +79,7 @@ fn two_clients_and_two_nodes_fit_in_120_columns() {
 #[test]
 fn colour_adds_nothing_but_colour() {
     let plain = picture(&failover(), &as_declared());
-    let coloured = picture(&failover(), &Options { paint: Paint::Ansi, ..as_declared() });
+    let coloured = picture(&failover(), &TextOptions { paint: Paint::Ansi, ..as_declared() });
     assert!(coloured.contains('\u{1b}'));
     assert!(!plain.contains('\u{1b}'));
     assert_eq!(strip(&coloured), plain);
@@ -96,11 +96,11 @@ fn every_history_can_be_drawn() {
             let list = short::list(&trace);
             assert_eq!(list.lines().count(), trace.steps.len());
             for width in [0, 80, 120, 200] {
-                let drawn = picture(&trace, &Options { width, ..Options::default() });
+                let drawn = picture(&trace, &TextOptions { width, ..TextOptions::default() });
                 assert!(drawn.lines().count() > 3, "{drawn}");
             }
             assert!(mermaid::diagram(&trace).starts_with("sequenceDiagram\n"));
-            let drawn = svg::picture(&trace, &svg::Options::of(&trace));
+            let drawn = svg::picture(&trace, &svg::SvgOptions::of(&trace));
             let document = Document::parse(&drawn).expect("well-formed XML");
             let numbers = ["x", "y", "x1", "x2", "y1", "y2", "width", "height"];
             for (place, number) in

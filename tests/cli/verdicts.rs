@@ -2,14 +2,14 @@
 
 use lockstep_model::config::Faults;
 use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
-use lockstep_sim::check::{Coverage, Engine, Outcome, PropertyOutcome};
+use lockstep_sim::check::{CheckOutcome, Coverage, Engine, PropertyOutcome};
 use lockstep_sim::render::Paint;
-use lockstep_sim::render::verdicts::{Found, Result, json, page};
+use lockstep_sim::render::verdicts::{CheckedScenario, Result, json, page};
 
 use crate::traces::failover;
 
-fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
-    let outcome = Outcome {
+fn found(name: &str, properties: Vec<PropertyOutcome>) -> CheckedScenario {
+    let outcome = CheckOutcome {
         scenario: name.to_owned(),
         config: failover().config,
         engine: Engine::Native,
@@ -24,7 +24,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
         coverage: Coverage { least_left: Faults::default(), ..Coverage::none(&failover().config) },
         properties,
     };
-    Found { argument: name.to_owned(), outcome }
+    CheckedScenario { argument: name.to_owned(), outcome }
 }
 
 fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> PropertyOutcome {
@@ -37,7 +37,7 @@ fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> Prop
     PropertyOutcome { property, declared, verdict, why, engine: Engine::Native, trace }
 }
 
-fn as_declared() -> Found {
+fn as_declared() -> CheckedScenario {
     let properties = vec![
         said(Property::OneBeliever, Some(Verdict::Violated), Verdict::Violated),
         said(Property::OneServerHolder, None, Verdict::Holds),
@@ -46,7 +46,7 @@ fn as_declared() -> Found {
     found("failover-loses-the-grant", properties)
 }
 
-fn surprising() -> Found {
+fn surprising() -> CheckedScenario {
     let properties = vec![
         said(Property::OneBeliever, Some(Verdict::Holds), Verdict::Violated),
         said(Property::GrantSurvives, Some(Verdict::Violated), Verdict::Holds),
@@ -55,7 +55,7 @@ fn surprising() -> Found {
     found("synchronous-replica", properties)
 }
 
-fn stopped() -> Found {
+fn stopped() -> CheckedScenario {
     found("too-large", vec![said(Property::OneBeliever, Some(Verdict::Holds), Verdict::Inconclusive)])
 }
 

@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::env;
 
-use lockstep_sim::fuzz::Options;
-use lockstep_sim::replay::Server;
+use lockstep_sim::fuzz::FuzzOptions;
+use lockstep_sim::replay::ServerProgram;
 use lockstep_sim::scenario::{Code, KEYS, Scenario};
 use lockstep_tests::drawn::{any_scenario_text, read};
 use lockstep_tests::servers::for_every_version;
@@ -38,7 +38,7 @@ fn random_scenarios_agree_on_every_server() {
             let _shown = ShownIfItFails(&text);
             // The name of a kept history contains the seed.
             let scenario = Scenario { name: format!("drawn-{seed}"), ..on(version, scenario) };
-            assert_fuzz_agrees(version, &scenario, Options { cases: histories, seed: index });
+            assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: histories, seed: index });
         }
     });
 }
@@ -89,7 +89,7 @@ fn scenario_of(text: &str) -> Option<Scenario> {
 
 /// The text without what the version lacks; and, where the scripts of a replica see expired keys, without what makes a master
 /// a replica while a client may still ask it.
-fn suited_text(version: &Server, text: &str) -> String {
+fn suited_text(version: &ServerProgram, text: &str) -> String {
     let counting = ["min_replicas = ", "min_replicas_max_lag_ticks = "];
     let demoting =
         ["cut_link = ", "hand_over = ", "promote = \"coordinated\"", "restart_node = ", "fsync = ", "restart_after = "];

@@ -10,8 +10,8 @@ use lockstep_model::config::Ttls;
 use lockstep_model::trace::{About, Trace};
 use lockstep_redis::Scripts;
 use lockstep_sim::check::{Engine, Limits, check, covering};
-use lockstep_sim::fuzz::{Options, fuzz};
-use lockstep_sim::replay::{Difference, Player, Server, ServerNode, suited};
+use lockstep_sim::fuzz::{FuzzOptions, fuzz};
+use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::servers::for_every_version;
 use redis::RedisResult;
@@ -89,12 +89,12 @@ fn a_replay_has_the_same_answers_every_time() {
 }
 
 /// The scenario in the variant that this version runs.
-pub(crate) fn on(version: &Server, scenario: Scenario) -> Scenario {
+pub(crate) fn on(version: &ServerProgram, scenario: Scenario) -> Scenario {
     Scenario { config: suited(&scenario.config, version), ..scenario }
 }
 
 /// Whether the version has what the scenario needs. The one feature that a version lacks has a test of its own, below.
-pub(crate) fn can_replay(version: &Server, scenario: &Scenario) -> bool {
+pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     scenario.config.cluster.min_replicas == 0 || version.counts_replicas_in_scripts()
 }
 
@@ -135,7 +135,7 @@ fn a_server_that_replicates_ttls_in_another_way_than_the_scenario_says_is_refuse
     });
 }
 
-pub(crate) fn start(version: &Server, scenario: &Scenario) -> Player {
+pub(crate) fn start(version: &ServerProgram, scenario: &Scenario) -> Player {
     Player::start(version, &scenario.config, Scripts::built_in())
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
@@ -168,12 +168,12 @@ fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
     let each = cases.div_ceil(u32::try_from(scenarios.len()).unwrap());
     for_every_version(|version| {
         for (seed, scenario) in (0..).zip(&scenarios).filter(|(_, scenario)| can_replay(version, scenario)) {
-            assert_fuzz_agrees(version, &on(version, scenario.clone()), Options { cases: each, seed });
+            assert_fuzz_agrees(version, &on(version, scenario.clone()), FuzzOptions { cases: each, seed });
         }
     });
 }
 
-pub(crate) fn assert_fuzz_agrees(version: &Server, scenario: &Scenario, options: Options) {
+pub(crate) fn assert_fuzz_agrees(version: &ServerProgram, scenario: &Scenario, options: FuzzOptions) {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let found = fuzz(scenario, version, Scripts::built_in(), options, &stop, &progress)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));

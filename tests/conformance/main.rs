@@ -14,7 +14,7 @@ mod toy;
 mod worlds;
 mod wrong_scripts;
 
-use lockstep_redis::{Holder, Lease};
+use lockstep_redis::{HolderId, Lease};
 
 /// Every kind.
 const KINDS: &[kinds::KindProofs] = &[
@@ -25,8 +25,8 @@ const KINDS: &[kinds::KindProofs] = &[
 ];
 
 /// A holder: thread 1 of the client with this id.
-fn holder(client: &str) -> Holder {
-    Holder::new(client, 1)
+fn holder(client: &str) -> HolderId {
+    HolderId::new(client, 1)
 }
 
 fn lease(ms: u64) -> Lease {

@@ -1,7 +1,7 @@
 //! The plain lock on real servers. Same rule: `model/src/locks/plain.rs`.
 
 use lockstep_model::LockKind;
-use lockstep_redis::locks::plain::{self, AcquireReply, ExtendReply, Plain, ReleaseReply};
+use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExtendReply, PlainLock, PlainReleaseReply};
 use lockstep_redis::{Call, Names, Scripts};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{TestServer, on_every_server};
@@ -101,16 +101,16 @@ fn random_histories_of_the_plain_lock_agree_on_every_server() {
     random_histories_of(LockKind::Plain);
 }
 
-fn lock_on(server: &TestServer) -> Plain<Connection> {
-    Plain::new(server.connect(), Names::of("lock"), Scripts::built_in())
+fn lock_on(server: &TestServer) -> PlainLock<Connection> {
+    PlainLock::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 
 #[test]
 fn the_first_takes_it_and_the_second_is_refused() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
-        assert_eq!(lock.acquire(&holder("A"), lease(60_000)).unwrap(), AcquireReply::Acquired);
-        assert_eq!(lock.acquire(&holder("B"), lease(90_000)).unwrap(), AcquireReply::Busy);
+        assert_eq!(lock.acquire(&holder("A"), lease(60_000)).unwrap(), PlainAcquireReply::Acquired);
+        assert_eq!(lock.acquire(&holder("B"), lease(90_000)).unwrap(), PlainAcquireReply::Busy);
         assert_eq!(server.ask::<String>("GET lock"), "A:1");
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
@@ -122,7 +122,7 @@ fn the_holder_is_refused_too_and_its_lease_does_not_change() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.acquire(&holder("A"), lease(90_000)).unwrap(), AcquireReply::Busy);
+        assert_eq!(lock.acquire(&holder("A"), lease(90_000)).unwrap(), PlainAcquireReply::Busy);
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
 }
@@ -132,11 +132,11 @@ fn only_the_holder_releases() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.release(&holder("B")).unwrap(), ReleaseReply::NotHeld);
+        assert_eq!(lock.release(&holder("B")).unwrap(), PlainReleaseReply::NotHeld);
         assert_eq!(server.ask::<String>("GET lock"), "A:1");
-        assert_eq!(lock.release(&holder("A")).unwrap(), ReleaseReply::Released);
+        assert_eq!(lock.release(&holder("A")).unwrap(), PlainReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(lock.release(&holder("A")).unwrap(), ReleaseReply::NotHeld);
+        assert_eq!(lock.release(&holder("A")).unwrap(), PlainReleaseReply::NotHeld);
     });
 }
 
@@ -145,10 +145,10 @@ fn only_the_holder_releases() {
 fn a_release_by_del_alone_frees_the_lock_of_another_holder() {
     on_every_server(|server| {
         let scripts = Scripts::built_in().replace("plain/release", "return redis.call('del', KEYS[1])");
-        let mut lock = Plain::new(server.connect(), Names::of("lock"), scripts);
+        let mut lock = PlainLock::new(server.connect(), Names::of("lock"), scripts);
         lock.acquire(&holder("B"), lease(60_000)).unwrap();
-        assert_eq!(lock.release(&holder("A")).unwrap(), ReleaseReply::Released);
-        assert_eq!(lock.acquire(&holder("C"), lease(60_000)).unwrap(), AcquireReply::Acquired);
+        assert_eq!(lock.release(&holder("A")).unwrap(), PlainReleaseReply::Released);
+        assert_eq!(lock.acquire(&holder("C"), lease(60_000)).unwrap(), PlainAcquireReply::Acquired);
     });
 }
 
@@ -157,9 +157,9 @@ fn only_the_holder_extends_and_the_lease_is_whole_again() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.extend(&holder("B"), lease(90_000)).unwrap(), ExtendReply::NotHeld);
+        assert_eq!(lock.extend(&holder("B"), lease(90_000)).unwrap(), PlainExtendReply::NotHeld);
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
-        assert_eq!(lock.extend(&holder("A"), lease(90_000)).unwrap(), ExtendReply::Extended);
+        assert_eq!(lock.extend(&holder("A"), lease(90_000)).unwrap(), PlainExtendReply::Extended);
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
     });
 }
@@ -167,7 +167,7 @@ fn only_the_holder_extends_and_the_lease_is_whole_again() {
 #[test]
 fn extending_a_lost_lock_does_not_create_it() {
     on_every_server(|server| {
-        assert_eq!(lock_on(server).extend(&holder("A"), lease(60_000)).unwrap(), ExtendReply::NotHeld);
+        assert_eq!(lock_on(server).extend(&holder("A"), lease(60_000)).unwrap(), PlainExtendReply::NotHeld);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
     });
 }

@@ -3,8 +3,10 @@
 use std::collections::BTreeMap;
 
 use lockstep_model::LockKind;
-use lockstep_redis::locks::reentrant::{self, AcquireReply, ForceReleaseReply, Reentrant, ReleaseReply, RenewReply};
-use lockstep_redis::{Call, Error, Holder, Names, Receipt, Scripts};
+use lockstep_redis::locks::reentrant::{
+    self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantLock, ReentrantReleaseReply, ReentrantRenewReply,
+};
+use lockstep_redis::{Call, Error, HolderId, Names, ReleaseReceipt, Scripts};
 use lockstep_tests::servers::{TestServer, on_every_server};
 use redis::Connection;
 
@@ -181,7 +183,7 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
     vec![
         reentrant::acquire(scripts, &names, &a, ten_seconds),
         reentrant::renew(scripts, [(&names, &a)], ten_seconds),
-        reentrant::release(scripts, &names, &a, ten_seconds, &Receipt::new("r1", ten_seconds)),
+        reentrant::release(scripts, &names, &a, ten_seconds, &ReleaseReceipt::new("r1", ten_seconds)),
         reentrant::acquire(scripts, &names, &a, ten_seconds),
         reentrant::release_without_receipt(scripts, &names, &a, ten_seconds),
         reentrant::acquire(scripts, &names, &a, ten_seconds),
@@ -191,13 +193,13 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
 
 const CHANNEL: &str = "redisson_lock__channel:{lock}";
 
-fn lock_on(server: &TestServer) -> Reentrant<Connection> {
-    Reentrant::new(server.connect(), Names::of("lock"), Scripts::built_in())
+fn lock_on(server: &TestServer) -> ReentrantLock<Connection> {
+    ReentrantLock::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 
 /// Sends one release, without deleting its receipt: so it can be sent twice and the receipt can be read.
-fn send_release(server: &TestServer, holder: &Holder, lease_ms: u64, release_id: &str) -> ReleaseReply {
-    let receipt = Receipt::new(release_id, lease(20_000));
+fn send_release(server: &TestServer, holder: &HolderId, lease_ms: u64, release_id: &str) -> ReentrantReleaseReply {
+    let receipt = ReleaseReceipt::new(release_id, lease(20_000));
     let call = reentrant::release(&Scripts::built_in(), &Names::of("lock"), holder, lease(lease_ms), &receipt);
     call.ask(&mut server.connect()).unwrap()
 }
@@ -213,7 +215,7 @@ fn holds(holder: &str, count: i64) -> BTreeMap<String, i64> {
 #[test]
 fn a_free_lock_is_taken_with_one_hold_and_its_lease() {
     on_every_server(|server| {
-        assert_eq!(lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap(), AcquireReply::Acquired);
+        assert_eq!(lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap(), ReentrantAcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
     });
@@ -225,7 +227,7 @@ fn entering_again_counts_and_makes_the_lease_whole_again() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         for (count, lease_ms) in [(1, 60_000), (2, 90_000), (3, 30_000)] {
-            assert_eq!(lock.acquire(&holder("A"), lease(lease_ms)).unwrap(), AcquireReply::Acquired);
+            assert_eq!(lock.acquire(&holder("A"), lease(lease_ms)).unwrap(), ReentrantAcquireReply::Acquired);
             assert_eq!(server.fields("lock"), holds("A:1", count));
             assert_eq!(server.ask::<i64>("PTTL lock"), lease_ms.cast_signed());
         }
@@ -237,9 +239,9 @@ fn another_client_is_answered_the_remaining_lease() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        for stranger in [holder("B"), Holder::new("A", 2)] {
+        for stranger in [holder("B"), HolderId::new("A", 2)] {
             let reply = lock.acquire(&stranger, lease(90_000)).unwrap();
-            let AcquireReply::Busy { ttl_ms } = reply else { panic!("{stranger}: {reply:?}") };
+            let ReentrantAcquireReply::Busy { ttl_ms } = reply else { panic!("{stranger}: {reply:?}") };
             assert_eq!(ttl_ms, 60_000);
         }
         assert_eq!(server.fields("lock"), holds("A:1", 1));
@@ -252,7 +254,10 @@ fn another_client_is_answered_the_remaining_lease() {
 fn a_lock_without_a_lease_is_busy_without_end() {
     on_every_server(|server| {
         server.ask::<()>("HSET lock A:1 1");
-        assert_eq!(lock_on(server).acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Busy { ttl_ms: -1 });
+        assert_eq!(
+            lock_on(server).acquire(&holder("B"), lease(60_000)).unwrap(),
+            ReentrantAcquireReply::Busy { ttl_ms: -1 }
+        );
     });
 }
 
@@ -263,9 +268,9 @@ fn a_lock_whose_lease_has_run_out_can_be_taken_and_publishes_nothing() {
         let mut listener = server.listen(CHANNEL);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         server.wait_ms(60_000);
-        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Busy { ttl_ms: 0 });
+        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), ReentrantAcquireReply::Busy { ttl_ms: 0 });
         server.wait_ms(1);
-        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), AcquireReply::Acquired);
+        assert_eq!(lock.acquire(&holder("B"), lease(60_000)).unwrap(), ReentrantAcquireReply::Acquired);
         assert_eq!(server.fields("lock"), holds("B:1", 1));
         assert_eq!(listener.messages(), [""; 0]);
     });
@@ -278,7 +283,7 @@ fn a_release_of_one_hold_of_two_keeps_the_lock_and_makes_the_lease_whole_again()
         let mut listener = server.listen(CHANNEL);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 90_000, "r1"), ReleaseReply::StillHeld);
+        assert_eq!(send_release(server, &holder("A"), 90_000, "r1"), ReentrantReleaseReply::StillHeld);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("0"));
@@ -291,7 +296,7 @@ fn the_last_release_frees_the_lock_and_wakes_a_waiter() {
     on_every_server(|server| {
         let mut listener = server.listen(CHANNEL);
         lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReleaseReply::Released);
+        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
         assert_eq!(listener.messages(), ["0"]);
         assert_eq!(receipt_of(server, "r1").as_deref(), Some("1"));
@@ -306,8 +311,8 @@ fn a_release_sent_again_releases_one_hold_only() {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReleaseReply::StillHeld);
-        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReleaseReply::StillHeld);
+        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::StillHeld);
+        assert_eq!(send_release(server, &holder("A"), 60_000, "r1"), ReentrantReleaseReply::StillHeld);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
     });
 }
@@ -321,9 +326,9 @@ fn a_last_release_sent_again_does_not_affect_the_next_grant() {
             let mut listener = server.listen(CHANNEL);
             let release_id = format!("before-{next}");
             lock.acquire(&holder("A"), lease(60_000)).unwrap();
-            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReleaseReply::Released);
+            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReentrantReleaseReply::Released);
             lock.acquire(&holder(next), lease(60_000)).unwrap();
-            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReleaseReply::Released);
+            assert_eq!(send_release(server, &holder("A"), 60_000, &release_id), ReentrantReleaseReply::Released);
             assert_eq!(server.fields("lock"), holds(&format!("{next}:1"), 1));
             assert_eq!(listener.messages(), ["0"]);
             lock.force_release().unwrap();
@@ -341,11 +346,11 @@ fn without_a_receipt_a_release_sent_again_releases_another_hold() {
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         let call =
             reentrant::release_without_receipt(&Scripts::built_in(), &Names::of("lock"), &holder("A"), lease(90_000));
-        let send = || -> ReleaseReply { call.ask(&mut server.connect()).unwrap() };
-        assert_eq!(send(), ReleaseReply::StillHeld);
+        let send = || -> ReentrantReleaseReply { call.ask(&mut server.connect()).unwrap() };
+        assert_eq!(send(), ReentrantReleaseReply::StillHeld);
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
-        assert_eq!(send(), ReleaseReply::Released);
-        assert_eq!(send(), ReleaseReply::NotHeld);
+        assert_eq!(send(), ReentrantReleaseReply::Released);
+        assert_eq!(send(), ReentrantReleaseReply::NotHeld);
         assert_eq!(listener.messages(), ["0"]);
         assert_eq!(server.ask::<i64>("DBSIZE"), 0);
     });
@@ -356,7 +361,7 @@ fn a_foreign_release_changes_nothing_and_leaves_no_receipt() {
     on_every_server(|server| {
         let mut listener = server.listen(CHANNEL);
         lock_on(server).acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(send_release(server, &holder("B"), 90_000, "r1"), ReleaseReply::NotHeld);
+        assert_eq!(send_release(server, &holder("B"), 90_000, "r1"), ReentrantReleaseReply::NotHeld);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 60_000);
         assert_eq!(receipt_of(server, "r1"), None);
@@ -369,8 +374,8 @@ fn the_client_deletes_the_receipt_once_it_has_the_reply() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        let receipt = Receipt::new("r1", Receipt::LEASE);
-        assert_eq!(lock.release(&holder("A"), lease(60_000), &receipt).unwrap(), ReleaseReply::Released);
+        let receipt = ReleaseReceipt::new("r1", ReleaseReceipt::LEASE);
+        assert_eq!(lock.release(&holder("A"), lease(60_000), &receipt).unwrap(), ReentrantReleaseReply::Released);
         assert_eq!(server.ask::<i64>("DBSIZE"), 0);
     });
 }
@@ -380,7 +385,7 @@ fn renewing_makes_the_lease_whole_again_and_counts_nothing() {
     on_every_server(|server| {
         let mut lock = lock_on(server);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.renew(&holder("A"), lease(90_000)).unwrap(), RenewReply::Renewed);
+        assert_eq!(lock.renew(&holder("A"), lease(90_000)).unwrap(), ReentrantRenewReply::Renewed);
         assert_eq!(server.fields("lock"), holds("A:1", 1));
         assert_eq!(server.ask::<i64>("PTTL lock"), 90_000);
     });
@@ -389,7 +394,7 @@ fn renewing_makes_the_lease_whole_again_and_counts_nothing() {
 #[test]
 fn renewing_a_lost_lock_does_not_create_it() {
     on_every_server(|server| {
-        assert_eq!(lock_on(server).renew(&holder("A"), lease(60_000)).unwrap(), RenewReply::NotHeld);
+        assert_eq!(lock_on(server).renew(&holder("A"), lease(60_000)).unwrap(), ReentrantRenewReply::NotHeld);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
     });
 }
@@ -405,8 +410,16 @@ fn a_batch_is_answered_lock_by_lock_in_its_order() {
             reentrant::acquire(&scripts, names, holder, lease(60_000)).run(&mut server.connect()).unwrap();
         }
         let call = reentrant::renew(&scripts, mine.iter().map(|names| (names, &a)), lease(90_000));
-        let replies: Vec<RenewReply> = call.ask(&mut server.connect()).unwrap();
-        assert_eq!(replies, [RenewReply::Renewed, RenewReply::NotHeld, RenewReply::NotHeld, RenewReply::Renewed]);
+        let replies: Vec<ReentrantRenewReply> = call.ask(&mut server.connect()).unwrap();
+        assert_eq!(
+            replies,
+            [
+                ReentrantRenewReply::Renewed,
+                ReentrantRenewReply::NotHeld,
+                ReentrantRenewReply::NotHeld,
+                ReentrantRenewReply::Renewed
+            ]
+        );
         assert_eq!(server.ask::<i64>("PTTL first"), 90_000);
         assert_eq!(server.ask::<i64>("PTTL taken"), 60_000);
         assert_eq!(server.ask::<i64>("PTTL last"), 90_000);
@@ -421,9 +434,9 @@ fn a_forced_release_frees_the_lock_of_any_holder_and_wakes_a_waiter() {
         let mut listener = server.listen(CHANNEL);
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
         lock.acquire(&holder("A"), lease(60_000)).unwrap();
-        assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::Released);
+        assert_eq!(lock.force_release().unwrap(), ReentrantForceReleaseReply::Released);
         assert_eq!(server.ask::<i64>("EXISTS lock"), 0);
-        assert_eq!(lock.force_release().unwrap(), ForceReleaseReply::WasFree);
+        assert_eq!(lock.force_release().unwrap(), ReentrantForceReleaseReply::WasFree);
         assert_eq!(listener.messages(), ["0"]);
     });
 }
@@ -444,11 +457,11 @@ fn a_replica_still_answers_what_needs_no_write() {
         acquire("A").run(&mut connection).expect("acquire");
         server.make_replica();
         let busy = acquire("B").ask(&mut connection).expect("a reply");
-        assert!(matches!(busy, AcquireReply::Busy { .. }), "{busy:?}");
-        let receipt = Receipt::new("r1", Receipt::LEASE);
+        assert!(matches!(busy, ReentrantAcquireReply::Busy { .. }), "{busy:?}");
+        let receipt = ReleaseReceipt::new("r1", ReleaseReceipt::LEASE);
         let release = reentrant::release(&scripts, &names, &holder("B"), lease(60_000), &receipt);
-        let foreign: ReleaseReply = release.ask(&mut connection).expect("a reply");
-        assert_eq!(foreign, ReleaseReply::NotHeld);
+        let foreign: ReentrantReleaseReply = release.ask(&mut connection).expect("a reply");
+        assert_eq!(foreign, ReentrantReleaseReply::NotHeld);
     });
 }
 

@@ -6,7 +6,7 @@ use lockstep_model::LockKind;
 use lockstep_redis::locks::toy::{self, ToyReply};
 use lockstep_redis::{Call, Names, Scripts};
 use lockstep_sim::check::{Engine, Limits, check};
-use lockstep_sim::fuzz::Options;
+use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::render::short;
 use lockstep_tests::servers::{for_every_version, on_every_server};
 
@@ -89,6 +89,6 @@ fn the_toy_lock_is_checked_drawn_and_replayed() {
     assert_eq!(lengths[0], lengths[1], "the engines agree");
     for_every_version(|version| {
         let scenario = on(version, scenario.clone());
-        assert_fuzz_agrees(version, &scenario, Options { cases: 200, seed: 7 });
+        assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: 200, seed: 7 });
     });
 }

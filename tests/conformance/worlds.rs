@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use lockstep_model::Action;
 use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
-use lockstep_sim::fuzz::Options;
+use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::for_every_version;
 
@@ -38,7 +38,7 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
                 let faults = &mut scenario.config.faults;
                 (faults.cut_link, faults.hand_over, faults.restart_node) = (0, 0, 0);
             }
-            assert_fuzz_agrees(version, &scenario, Options { cases: CASES, seed });
+            assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: CASES, seed });
         }
     });
 }
@@ -113,7 +113,7 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
             if version.shows_scripts_what_has_expired() {
                 scenario.config.faults.hand_over = 0;
             }
-            assert_fuzz_agrees(version, &scenario, Options { cases: 40, seed });
+            assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: 40, seed });
         }
     });
 }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_redis::Scripts;
-use lockstep_sim::fuzz::{Options, fuzz};
-use lockstep_sim::replay::Server;
+use lockstep_sim::fuzz::{FuzzOptions, fuzz};
+use lockstep_sim::replay::ServerProgram;
 use lockstep_tests::servers::servers;
 
 use crate::KINDS;
@@ -35,13 +35,13 @@ fn all() -> impl Iterator<Item = (&'static KindProofs, &'static WrongScript)> {
 }
 
 /// Why this one is not caught as it should be, if so.
-fn not_caught(kind: &KindProofs, wrong: &WrongScript, version: &Server) -> Option<String> {
+fn not_caught(kind: &KindProofs, wrong: &WrongScript, version: &ServerProgram) -> Option<String> {
     let WrongScript { script, rule, right, instead, scenario, caught_by } = wrong;
     let text = Scripts::built_in().get(script).text().to_owned();
     assert!(text.contains(right), "{script} does not contain {right:?} any more");
     let scripts = Scripts::built_in().replace(script, &text.replacen(right, instead, 1));
     let scenario = (kind.scenario)(scenario).unwrap_or_else(|| builtin_scenario(scenario));
-    let options = Options { cases: MOST_CASES, seed: 1 };
+    let options = FuzzOptions { cases: MOST_CASES, seed: 1 };
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let found = fuzz(&scenario, version, scripts, options, &stop, &progress)
         .unwrap_or_else(|error| panic!("{script}, {rule}: {error}"));

@@ -19,7 +19,7 @@ use std::time::Instant;
 use lockstep_model::Property;
 use lockstep_model::trace::Trace;
 use lockstep_sim::check::liveness::{Liveness, Whom, look};
-use lockstep_sim::check::{Engine, Limits, Outcome, Stopped, check};
+use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 /// The built-in scenario with that name.
@@ -28,12 +28,12 @@ fn scenario(name: &str) -> Scenario {
 }
 
 /// Explores every state.
-fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
+fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     limited(scenario, engine, None)
 }
 
 /// Explores at most this many states, if a limit is given.
-fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Outcome {
+fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))

@@ -2,7 +2,7 @@
 
 use lockstep_model::Property;
 use lockstep_model::trace::{InLoop, Trace, TraceError};
-use lockstep_sim::render::text::{Options, picture};
+use lockstep_sim::render::text::{TextOptions, picture};
 use lockstep_sim::render::{json, mermaid, short};
 
 use crate::lasso;
@@ -64,13 +64,13 @@ fn what_is_said_of_a_fair_action_must_be_so() {
 
 #[test]
 fn the_picture_of_a_starved_waiter() {
-    insta::assert_snapshot!(picture(&starvation(), &Options::default()));
+    insta::assert_snapshot!(picture(&starvation(), &TextOptions::default()));
 }
 
 #[test]
 fn the_picture_of_an_orphan() {
     let trace = lasso("thread-dies-and-its-process-renews", Property::NoOrphan);
-    insta::assert_snapshot!(picture(&trace, &Options::default()));
+    insta::assert_snapshot!(picture(&trace, &TextOptions::default()));
 }
 
 #[test]

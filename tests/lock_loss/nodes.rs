@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, Server, ServerNode};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
-fn start(server: &Server, fsync: Option<&'static str>) -> ServerNode {
+fn start(server: &ServerProgram, fsync: Option<&'static str>) -> ServerNode {
     ServerNode::start_with(server, START_MS, NodeSettings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
@@ -20,7 +20,7 @@ fn take_lock(node: &ServerNode, holder: &str) {
 }
 
 /// A master and a replica that has all of its data.
-fn pair(server: &Server) -> (ServerNode, ServerNode, Gate) {
+fn pair(server: &ServerProgram) -> (ServerNode, ServerNode, Gate) {
     let (master, replica) = (start(server, None), start(server, None));
     let gate = Gate::open(master.socket()).unwrap();
     replica.follow(&gate).unwrap();

@@ -9,9 +9,11 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 use lockstep_sim::replay::sentinel::{Failover, Sentinels, refuse_trace, refuse_world};
-use lockstep_sim::replay::{Addresses, Error, Gate, Played, Player, Server, ServerNode, ServerRole, suited};
+use lockstep_sim::replay::{
+    Addresses, Gate, Played, Player, ReplayError, ServerNode, ServerProgram, ServerRole, suited,
+};
 use lockstep_sim::scenario::builtin;
-use lockstep_tests::servers::{START_MS, for_every_version, servers};
+use lockstep_tests::servers::{START_MS, for_every_version_at_once, servers};
 use redis::{Value, cmd};
 
 /// Never set: these tests are not stopped.
@@ -28,14 +30,14 @@ fn trace(config: &Config, actions: &[Action]) -> Trace {
     Trace::record("hand-written", "", config, About::Drawn, actions, "").expect("each action can happen")
 }
 
-fn replay(server: &Server, trace: &Trace) -> Played {
+fn replay(server: &ServerProgram, trace: &Trace) -> Played {
     Player::start_under_sentinel(server, &trace.config, Scripts::built_in(), &STOP)
         .and_then(|mut player| player.replay(trace, false))
         .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
 /// The shortest history in which a lock is lost.
-fn the_grant_is_lost(server: &Server) -> Trace {
+fn the_grant_is_lost(server: &ServerProgram) -> Trace {
     let config = suited(&world("failover-loses-the-grant"), server);
     let [a_asks, b_asks] = ACQUIRE;
     trace(&config, &[a_asks, MASTER_DIES, Action::Promote { node: 1 }, Action::Discover { client: 1 }, b_asks])
@@ -53,7 +55,7 @@ fn who_published(failover: &Failover, what: &str, about: &str) -> Vec<String> {
 /// Sentinel's own failover loses the lock in the same steps as a promotion by the harness.
 #[test]
 fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let trace = the_grant_is_lost(server);
         let played = replay(server, &trace);
         assert_eq!(played.difference, None);
@@ -76,7 +78,7 @@ fn sentinels_own_failover_gives_the_lock_away_twice_on_every_server() {
 /// keeps its data until the history lets it follow.
 #[test]
 fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let config = suited(&world("failover-to-the-wrong-replica"), server);
         let [a_asks, b_asks] = ACQUIRE;
         let actions = [
@@ -99,7 +101,7 @@ fn of_two_replicas_sentinel_promotes_the_one_of_the_history() {
 /// The second failover works right after the first, whether or not the last replica has followed the second master by then.
 #[test]
 fn sentinel_fails_over_twice_in_one_history() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut config = suited(&world("failover-to-the-wrong-replica"), server);
         config.faults.crash_node = 2;
         let first = [ACQUIRE[0], Action::Replicate { node: 2 }, MASTER_DIES, Action::Promote { node: 1 }];
@@ -128,7 +130,7 @@ fn a_history_in_which_a_client_finds_another_master_than_sentinel_names_differs(
 
 #[test]
 fn a_history_without_work_for_sentinel_is_refused_with_what_to_change() {
-    let reason = |refused: Result<(), Error>| refused.expect_err("refused").to_string();
+    let reason = |refused: Result<(), ReplayError>| refused.expect_err("refused").to_string();
     assert!(reason(refuse_world(&world("two-clients-one-node"))).contains("say replicas = 1"));
     let mut nobody_dies = world("failover-loses-the-grant");
     nobody_dies.faults.crash_node = 0;
@@ -154,7 +156,7 @@ struct WatchedGroup {
     nodes: Vec<ServerNode>,
 }
 
-fn group(server: &Server, priorities: &[u32]) -> WatchedGroup {
+fn group(server: &ServerProgram, priorities: &[u32]) -> WatchedGroup {
     let nodes: Vec<_> = (0..=priorities.len()).map(|_| ServerNode::start(server, START_MS).expect("a node")).collect();
     let addresses = Addresses::open(&nodes).expect("addresses");
     let gates = (1..).zip(priorities).map(|(replica, &priority)| {
@@ -174,7 +176,7 @@ impl WatchedGroup {
         self.nodes[0].kill().expect("our own child");
     }
 
-    fn failover_to(&mut self, wanted: usize) -> Result<Failover, Error> {
+    fn failover_to(&mut self, wanted: usize) -> Result<Failover, ReplayError> {
         let replicas: Vec<_> = self.nodes.iter().enumerate().skip(1).collect();
         self.sentinels.wait_for_failover(&replicas, wanted, 1)
     }
@@ -183,7 +185,7 @@ impl WatchedGroup {
 /// One sentinel may fail.
 #[test]
 fn two_of_three_sentinels_are_enough_for_a_failover() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[100]);
         group.kill_master();
         group.sentinels.kill(1).expect("our own child");
@@ -198,14 +200,14 @@ fn two_of_three_sentinels_are_enough_for_a_failover() {
 /// A single sentinel has no quorum and no majority.
 #[test]
 fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[100]);
         group.sentinels = group.sentinels.with_patience(Duration::from_secs(5));
         group.sentinels.kill(0).expect("our own child");
         group.sentinels.kill(2).expect("our own child");
         group.kill_master();
         let error = group.failover_to(1).expect_err("nobody is promoted");
-        assert!(matches!(error, Error::NoFailover { .. }), "{error}");
+        assert!(matches!(error, ReplayError::NoFailover { .. }), "{error}");
         for said in
             ["no failover within 5 s of the death of n1", "s1: is dead", "s2: n1 is s_down", "NOQUORUM", "s3: is dead"]
         {
@@ -217,11 +219,11 @@ fn one_of_three_sentinels_promotes_nobody_and_the_error_says_what_it_reports() {
 
 #[test]
 fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let mut group = group(server, &[10, 20]);
         group.kill_master();
         let error = group.failover_to(2).expect_err("they choose n2");
-        let Error::SentinelChose { wanted, chosen, .. } = &error else { panic!("{error}") };
+        let ReplayError::SentinelChose { wanted, chosen, .. } = &error else { panic!("{error}") };
         assert_eq!((wanted.as_str(), chosen.as_str()), ("n3", "n2"));
     });
 }
@@ -229,7 +231,7 @@ fn a_replica_that_sentinel_prefers_to_that_of_the_history_is_named() {
 /// A node's address does not lead around its gate.
 #[test]
 fn by_its_address_too_a_replica_receives_only_what_its_gate_releases() {
-    for_every_version(|server| {
+    for_every_version_at_once(|server| {
         let group = group(server, &[100]);
         let read = || cmd("GET").arg("lock").query::<Option<String>>(&mut group.nodes[1].connect().unwrap()).unwrap();
         let _: Value = cmd("SET").arg("lock").arg("a").query(&mut group.nodes[0].connect().unwrap()).unwrap();
@@ -255,7 +257,7 @@ fn a_server_without_sentinel_mode_is_refused() {
     );
     fs::write(&program, text).expect("a file");
     fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).expect("a program");
-    let ordinary = Server::find(Some(&program)).expect("it is a server");
+    let ordinary = ServerProgram::find(Some(&program)).expect("it is a server");
     let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
     let error = Sentinels::start(&ordinary, &addresses, 0, &STOP).expect_err("no sentinel");

@@ -4,22 +4,22 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::{Property, Verdict};
-use lockstep_sim::check::{Outcome, PropertyOutcome};
+use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
 use crate::page::{self, listed, table};
-use crate::runs::{ALL, Line, edited, exhaust, known, same_world};
+use crate::runs::{ALL, ScenarioLine, edited, exhaust, known, same_world};
 
 /// A topic under which a reader looks for an anomaly.
-struct Group {
+struct AnomalyGroup {
     heading: &'static str,
     about: &'static str,
     scenarios: &'static [&'static str],
 }
 
 /// Every scenario that violates a property belongs to one of these groups, which the page shows in this order.
-const GROUPS: [Group; 7] = [
-    Group {
+const GROUPS: [AnomalyGroup; 7] = [
+    AnomalyGroup {
         heading: "Failover",
         about: "A replica takes the place of the master: grants that it has not received, two masters at once, hand-overs \
                 for maintenance, and `WAIT`.",
@@ -53,7 +53,7 @@ const GROUPS: [Group; 7] = [
             "wait-for-all-behind-a-partition",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Lease and pause",
         about: "The lease expires while its holder still works: no watchdog, a pause, or renewals that do not arrive.",
         scenarios: &[
@@ -68,7 +68,7 @@ const GROUPS: [Group; 7] = [
             "failed-renewal-of-2021",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Network",
         about: "Requests, replies and messages are lost, late, or sent again.",
         scenarios: &[
@@ -88,7 +88,7 @@ const GROUPS: [Group; 7] = [
             "lost-unlock-message-costs-time",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Clock",
         about: "The clock of a node or of a client jumps.",
         scenarios: &[
@@ -99,7 +99,7 @@ const GROUPS: [Group; 7] = [
             "client-clock-goes-back",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Restart and memory",
         about: "A node restarts without its latest data, or drops the key.",
         scenarios: &[
@@ -113,7 +113,7 @@ const GROUPS: [Group; 7] = [
             "evicted-lock-fenced",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Client code",
         about: "Holders that crash or never release, interrupted threads, and what a client's watchdog makes of them.",
         scenarios: &[
@@ -132,7 +132,7 @@ const GROUPS: [Group; 7] = [
             "two-threads-share-one-watchdog-in-time",
         ],
     },
-    Group {
+    AnomalyGroup {
         heading: "Waiting",
         about: "Nothing fails, but the locks are not fair: a waiter can be overtaken without end.",
         scenarios: &[
@@ -145,14 +145,14 @@ const GROUPS: [Group; 7] = [
     },
 ];
 
-const AT_ONCE: Line = ("cluster", "lag", "0");
-const SOON: Line = ("cluster", "failover_within", "1");
-const FENCED: Line = ("resource", "fenced", "true");
-const WATCHDOG: Line = ("time", "renew_every", "1");
-const OF_2026: Line = ("protocol", "profile", "\"redisson-4.7\"");
+const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
+const SOON: ScenarioLine = ("cluster", "failover_within", "1");
+const FENCED: ScenarioLine = ("resource", "fenced", "true");
+const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
+const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[Line]); 10] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 10] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("failover-loses-the-grant", &[AT_ONCE, SOON]),
@@ -174,7 +174,7 @@ fn the_page_on_anomalies_says_what_its_runs_say() {
 fn anomalies() -> String {
     let contents: Vec<_> = GROUPS
         .iter()
-        .map(|Group { heading, about, .. }| {
+        .map(|AnomalyGroup { heading, about, .. }| {
             let anchor = heading.to_lowercase().replace(' ', "-");
             format!("- [{heading}](#{anchor}): {about}\n")
         })
@@ -204,13 +204,13 @@ fn anomalies() -> String {
 }
 
 /// Generates one group.
-fn part(Group { heading, about, scenarios }: &Group) -> String {
+fn part(AnomalyGroup { heading, about, scenarios }: &AnomalyGroup) -> String {
     let rows: Vec<_> = scenarios.iter().map(|name| row(known(name))).collect();
     let head = ["scenario", "what happens", "breaks, after so many steps", "what repairs it in this world"];
     format!("## {heading}\n\n{about}\n\n{}\n", table(&head, &rows))
 }
 
-fn row((scenario, outcome): &(Scenario, Outcome)) -> Vec<String> {
+fn row((scenario, outcome): &(Scenario, CheckOutcome)) -> Vec<String> {
     let steps = |found: &PropertyOutcome| {
         format!("`{}` {}", found.property, found.trace.as_ref().map_or(0, |trace| trace.steps.len()))
     };
@@ -223,7 +223,7 @@ fn row((scenario, outcome): &(Scenario, Outcome)) -> Vec<String> {
 }
 
 /// The properties that these lines repair, and those that they do not.
-fn repair(name: &str, lines: &[Line]) -> String {
+fn repair(name: &str, lines: &[ScenarioLine]) -> String {
     let before = broken(&known(name).1);
     let after_scenario = edited(name, lines);
     let after = broken(&exhaust(&after_scenario));
@@ -240,7 +240,7 @@ fn repair(name: &str, lines: &[Line]) -> String {
     format!("{}: {what}{is}", keys.join(", "))
 }
 
-fn broken(outcome: &Outcome) -> Vec<Property> {
+fn broken(outcome: &CheckOutcome) -> Vec<Property> {
     let violated = outcome.properties.iter().filter(|found| found.verdict == Verdict::Violated);
     violated.map(|found| found.property).collect()
 }

@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 use lockstep_model::trace::Trace;
 use lockstep_redis::Scripts;
 use lockstep_sim::render::words;
-use lockstep_sim::replay::{Player, Server, suited};
+use lockstep_sim::replay::{Player, ServerProgram, suited};
 use lockstep_tests::servers::servers;
 
 use crate::page::listed;
@@ -98,7 +98,7 @@ pub fn asked(servers: &[&str]) -> String {
 }
 
 /// The name as on the page: `Redis 7.0`.
-fn name(server: &Server) -> String {
+fn name(server: &ServerProgram) -> String {
     let version = server.version();
     format!("{} {}.{}", server.flavour(), version.major, version.minor)
 }

@@ -6,12 +6,12 @@ use lockstep_model::config::{Bound, PromoteRule};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::judge::MOST_STATES;
-use lockstep_sim::render::text::{Declared, Options, picture};
+use lockstep_sim::render::text::{Declared, TextOptions, picture};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
 use crate::page::{self, table, thousands};
-use crate::runs::{self, Line, edited, exhaust, found, known, verdict_words};
+use crate::runs::{self, ScenarioLine, edited, exhaust, found, known, verdict_words};
 use crate::{answers, minimal};
 
 const PAGE: &str = "reports/lock-loss.md";
@@ -105,7 +105,7 @@ fn world(scenario: &Scenario) -> String {
 }
 
 fn shortest(scenario: &Scenario, trace: &Trace) -> String {
-    let options = Options { declared: Declared::As(Some(Verdict::Violated)), ..Options::default() };
+    let options = TextOptions { declared: Declared::As(Some(Verdict::Violated)), ..TextOptions::default() };
     let About::Counterexample { shortest, .. } = trace.about else { panic!("a counterexample") };
     assert!(shortest, "the judge visited every shorter history");
     let (outcome, actions, config) = (&known(LOSES).1, trace.actions(), &scenario.config);
@@ -160,7 +160,7 @@ fn reproduce() -> String {
 }
 
 /// A row of the table of repairs: a built-in scenario, possibly with some lines changed.
-fn row(name: &str, lines: &[Line], expected: Verdict) -> Vec<String> {
+fn row(name: &str, lines: &[ScenarioLine], expected: Verdict) -> Vec<String> {
     let scenario = edited(name, lines);
     let outcome = exhaust(&scenario);
     let cluster = &scenario.config.cluster;

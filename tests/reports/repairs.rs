@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, How, Limits, check_as};
 use lockstep_sim::frontier::settings::{LATENESS, REPAIRS, Setting};
-use lockstep_sim::frontier::{Cell, Effect, FaultSet, Minimal, Options, ScenarioEdit, Survey, survey};
+use lockstep_sim::frontier::{Cell, FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, Survey, survey};
 use lockstep_sim::render::frontier::{bounds, costs, lasts};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
@@ -15,15 +15,15 @@ use lockstep_sim::scenario::{BuiltIn, Scenario};
 use crate::page::{self, table};
 
 /// A world on the page, and how it is surveyed.
-struct World {
+struct SurveyedWorld {
     name: &'static str,
-    options: Options,
-    waiting: Waiting,
+    options: FrontierOptions,
+    waiting: WaitsShown,
     survey: LazyLock<Survey>,
 }
 
 /// The waits that the page shows.
-enum Waiting {
+enum WaitsShown {
     /// Waits in the same world without a wait limit.
     Patient,
     /// Waits in the world itself.
@@ -31,33 +31,33 @@ enum Waiting {
 }
 
 /// Each world is surveyed once.
-static WORLDS: [World; 3] = [
+static WORLDS: [SurveyedWorld; 3] = [
     // The most common deployment.
-    World {
+    SurveyedWorld {
         name: "a-master-and-a-replica",
         options: OPTIONS,
-        waiting: Waiting::Patient,
+        waiting: WaitsShown::Patient,
         survey: LazyLock::new(|| surveyed(&draft("a-master-and-a-replica"), OPTIONS)),
     },
     // Late messages alone give as many states as all other faults together, and break nearly every property.
-    World {
+    SurveyedWorld {
         name: "a-split-network",
         options: LATE_ALONE,
-        waiting: Waiting::AsItIs,
+        waiting: WaitsShown::AsItIs,
         survey: LazyLock::new(|| surveyed(&draft("a-split-network"), LATE_ALONE)),
     },
-    World {
+    SurveyedWorld {
         name: "renewals-on-a-split-network",
         options: LATE_ALONE,
-        waiting: Waiting::AsItIs,
+        waiting: WaitsShown::AsItIs,
         survey: LazyLock::new(|| surveyed(&draft("renewals-on-a-split-network"), LATE_ALONE)),
     },
 ];
 
-const OPTIONS: Options = Options { most: 2, each: 1, alone: None, threads: 2 };
-const LATE_ALONE: Options = Options { alone: Some(&LATENESS), ..OPTIONS };
+const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, threads: 2 };
+const LATE_ALONE: FrontierOptions = FrontierOptions { alone: Some(&LATENESS), ..OPTIONS };
 
-fn surveyed(draft: &ScenarioEdit, options: Options) -> Survey {
+fn surveyed(draft: &ScenarioEdit, options: FrontierOptions) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let repairs: Vec<_> = REPAIRS.iter().collect();
     survey(draft, &repairs, options, &no_limits(&stop, &progress), |_| ()).expect("the world can be surveyed")
@@ -85,7 +85,7 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          ## The repairs\n\n{}\n{}\
          Updated by `make reports`.\n",
         table(&["repair", "means", "lines of the file"], &repairs),
-        WORLDS.iter().map(World::part).collect::<String>(),
+        WORLDS.iter().map(SurveyedWorld::part).collect::<String>(),
     );
     page::keep("reports/repairs.md", &page);
 }
@@ -94,7 +94,7 @@ fn written(repair: &Setting) -> String {
     repair.lines().map(|line| format!("`{line}`")).collect::<Vec<_>>().join("<br>")
 }
 
-impl World {
+impl SurveyedWorld {
     /// The section of the page about one world.
     fn part(&self) -> String {
         let story = draft(self.name).story().to_owned();
@@ -104,12 +104,12 @@ impl World {
         let world: Vec<_> = words::world(&config).iter().filter(is_told).map(|line| format!("- {line}")).collect();
         let world = world.join("\n") + "\n";
         let (whose, costs) = match self.waiting {
-            Waiting::Patient => {
+            WaitsShown::Patient => {
                 let patient = draft(self.name).without("time", "wait_limit");
-                let patient = surveyed(&patient, Options { most: 1, ..self.options });
+                let patient = surveyed(&patient, FrontierOptions { most: 1, ..self.options });
                 ("In the same world, where clients wait without a limit", costs(&patient))
             }
-            Waiting::AsItIs => ("In this world", costs(&self.survey)),
+            WaitsShown::AsItIs => ("In this world", costs(&self.survey)),
         };
         format!(
             "## `{}`\n\n{story}\n\n{world}\nSurveyed: {}.\n\n\
@@ -141,15 +141,15 @@ impl World {
 
     fn row(&self, property: Property, minimal: &Minimal) -> Vec<String> {
         let cells = self.survey.cells(property, minimal);
-        let sign = |effect: Effect| match effect {
-            Effect::Stops => "✓",
-            Effect::Shortens => "<",
-            Effect::Nothing => "",
-            Effect::Later => "+",
-            Effect::Sooner => "−",
-            Effect::Worse => "!",
-            Effect::Moot => "∅",
-            Effect::Unknown | Effect::NotModelled => "?",
+        let sign = |effect: RepairEffect| match effect {
+            RepairEffect::Stops => "✓",
+            RepairEffect::Shortens => "<",
+            RepairEffect::Nothing => "",
+            RepairEffect::Later => "+",
+            RepairEffect::Sooner => "−",
+            RepairEffect::Worse => "!",
+            RepairEffect::Moot => "∅",
+            RepairEffect::Unknown | RepairEffect::NotModelled => "?",
         };
         let signs = cells.iter().map(|cell| sign(cell.effect).to_owned());
         let lasting = minimal.lasts.map_or_else(String::new, lasts);
@@ -200,17 +200,19 @@ fn every_cell_of_one_fault_is_as_its_scenario_says() {
         let mut files: BTreeMap<(FaultSet, &str), Vec<Cell>> = BTreeMap::new();
         let mut checked = 0;
         for (property, minimal) in world.survey.anomalies().filter(of_one) {
-            for cell in world.survey.cells(property, minimal).into_iter().filter(|cell| cell.effect != Effect::Moot) {
+            for cell in
+                world.survey.cells(property, minimal).into_iter().filter(|cell| cell.effect != RepairEffect::Moot)
+            {
                 files.entry((cell.faults.clone(), cell.repair.name)).or_default().push(cell);
             }
         }
         for ((faults, repair), cells) in files {
             let told = format!("{}: {} under {repair}", world.name, faults.words());
             let Some(draft) = faults.under(&bare, Some(cells[0].repair)) else {
-                assert!(cells.iter().all(|cell| cell.effect == Effect::NotModelled), "{told}");
+                assert!(cells.iter().all(|cell| cell.effect == RepairEffect::NotModelled), "{told}");
                 continue;
             };
-            let holds = |cell: &Cell| cell.effect == Effect::Stops;
+            let holds = |cell: &Cell| cell.effect == RepairEffect::Stops;
             let claim = |cell: &Cell| if holds(cell) { Verdict::Holds } else { Verdict::Violated };
             let claims = cells.iter().map(|cell| (cell.property, claim(cell))).collect();
             let scenario = Scenario::parse("a-cell", &draft.text("A cell.", &claims)).expect("a cell is a scenario");

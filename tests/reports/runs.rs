@@ -5,14 +5,14 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
-use lockstep_sim::check::{Engine, Limits, Outcome, PropertyOutcome, check};
+use lockstep_sim::check::{CheckOutcome, Engine, Limits, PropertyOutcome, check};
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
 
 /// One line of a scenario file: table, key and value.
-pub type Line = (&'static str, &'static str, &'static str);
+pub type ScenarioLine = (&'static str, &'static str, &'static str);
 
 /// Every built-in scenario and its outcome, in the order of the scenarios.
-pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
+pub static ALL: LazyLock<Vec<(Scenario, CheckOutcome)>> = LazyLock::new(|| {
     builtin()
         .into_iter()
         .map(|scenario| {
@@ -23,7 +23,7 @@ pub static ALL: LazyLock<Vec<(Scenario, Outcome)>> = LazyLock::new(|| {
 });
 
 /// Explores every state with both engines: any difference in what both count fails the run.
-pub fn exhaust(scenario: &Scenario) -> Outcome {
+pub fn exhaust(scenario: &Scenario) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     let outcome = check(scenario, Engine::Both, &limits).unwrap_or_else(|error| panic!("{error}"));
@@ -32,12 +32,12 @@ pub fn exhaust(scenario: &Scenario) -> Outcome {
 }
 
 /// The built-in scenario with that name, and its outcome.
-pub fn known(name: &str) -> &'static (Scenario, Outcome) {
+pub fn known(name: &str) -> &'static (Scenario, CheckOutcome) {
     ALL.iter().find(|(scenario, _)| scenario.name == name).unwrap_or_else(|| panic!("no scenario {name}"))
 }
 
 /// The outcome of one property.
-pub fn found(outcome: &Outcome, property: Property) -> &PropertyOutcome {
+pub fn found(outcome: &CheckOutcome, property: Property) -> &PropertyOutcome {
     let found = outcome.properties.iter().find(|found| found.property == property);
     found.unwrap_or_else(|| panic!("{property} does not apply to {}", outcome.scenario))
 }
@@ -52,7 +52,7 @@ pub fn verdict_words(found: &PropertyOutcome) -> String {
 
 /// The built-in scenario with these lines replacing the corresponding lines of its file, and without its claims: the
 /// same as when a reader edits the file.
-pub fn edited(name: &str, lines: &[Line]) -> Scenario {
+pub fn edited(name: &str, lines: &[ScenarioLine]) -> Scenario {
     let file = BuiltIn::named(name).unwrap_or_else(|| panic!("no scenario {name}"));
     let (mut text, _) = file.text.split_once("[expect]").expect("a built-in scenario has claims");
     let mut owned;

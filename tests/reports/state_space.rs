@@ -7,7 +7,7 @@ use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{ActionKind, Config, InLayout, Layout, Property, ReplyKind, Verdict, World, in_layout};
 use lockstep_sim::check::judge::MOST_STATES;
-use lockstep_sim::check::{Outcome, PropertyOutcome};
+use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
 use crate::page::{self, listed, table, thousands};
@@ -99,7 +99,7 @@ fn actions() -> String {
     let rows: Vec<_> = ActionKind::ALL
         .into_iter()
         .map(|kind| {
-            let taken = |outcome: &Outcome| outcome.coverage.taken(kind);
+            let taken = |outcome: &CheckOutcome| outcome.coverage.taken(kind);
             let allowed = ALL.iter().filter(|(scenario, _)| kind.is_allowed(&scenario.config)).count();
             let reached = ALL.iter().filter(|(_, outcome)| taken(outcome) > 0).count();
             let times = ALL.iter().map(|(_, outcome)| taken(outcome)).sum();
@@ -127,7 +127,7 @@ fn branches() -> String {
     let answers = ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)));
     let answers = answers.filter_map(|(kind, reply)| {
         let can = ALL.iter().filter(|(scenario, _)| kind.can_be_answered(reply, &scenario.config)).count();
-        let times = |outcome: &Outcome| outcome.coverage.answered(kind, reply);
+        let times = |outcome: &CheckOutcome| outcome.coverage.answered(kind, reply);
         let does = ALL.iter().filter(|(_, outcome)| times(outcome) > 0).count();
         let all = ALL.iter().map(|(_, outcome)| times(outcome)).sum();
         row(format!("`{}` → `{}`", kind.name(), reply.name()), can, does, Some(all))
@@ -168,7 +168,7 @@ fn unseen() -> String {
     let never_gone = SWITCH_VALUES
         .iter()
         .filter(|way| {
-            let has_gone = |(scenario, outcome): &(Scenario, Outcome)| {
+            let has_gone = |(scenario, outcome): &(Scenario, CheckOutcome)| {
                 (way.is_set)(&scenario.config) && outcome.coverage.has_gone(way)
             };
             !ALL.iter().any(has_gone)

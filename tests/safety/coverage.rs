@@ -10,19 +10,19 @@ use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
-use lockstep_sim::check::{Coverage, Engine, Limits, Outcome, check};
+use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
 use proptest::prelude::*;
 
 use crate::{exhaust, scenario};
 
-static ALL: LazyLock<Vec<Outcome>> =
+static ALL: LazyLock<Vec<CheckOutcome>> =
     LazyLock::new(|| builtin().iter().map(|scenario| exhaust(scenario, Engine::Native)).collect());
 
-type Answer = (ActionKind, ReplyKind);
+type ActionAnswer = (ActionKind, ReplyKind);
 
-fn pairs() -> impl Iterator<Item = Answer> {
+fn pairs() -> impl Iterator<Item = ActionAnswer> {
     ActionKind::ALL.into_iter().flat_map(|kind| ReplyKind::ALL.map(|reply| (kind, reply)))
 }
 
@@ -235,17 +235,17 @@ fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
 #[test]
 fn as_many_states_are_counted_as_an_action_can_happen_in() {
     for outcome in ALL.iter().filter(|outcome| outcome.states < 5_000) {
-        let (enabled, taken) = in_layout(&outcome.config, Counting);
+        let (enabled, taken) = in_layout(&outcome.config, EnabledAndTaken);
         assert_eq!(outcome.coverage.enabled, enabled, "{}", outcome.scenario);
         assert_eq!(ActionKind::ALL.map(|kind| outcome.coverage.taken(kind)), taken, "{}", outcome.scenario);
     }
 }
 
-struct Counting;
+struct EnabledAndTaken;
 
 type Counts = [u64; ActionKind::ALL.len()];
 
-impl InLayout for Counting {
+impl InLayout for EnabledAndTaken {
     type Output = (Counts, Counts);
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {

@@ -5,27 +5,27 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::Verdict;
 use lockstep_sim::check::native::Options;
-use lockstep_sim::check::{Engine, How, Limits, Outcome, Width, check_as};
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::scenario;
 
 const ONE_THREAD: Options = Options { threads: 1, symmetry: false, skip_idle: false };
 
-fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> Outcome {
+fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     let how = How { engine: Engine::Native, native, fingerprint };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn verdicts(outcome: &Outcome) -> Vec<Verdict> {
+fn verdicts(outcome: &CheckOutcome) -> Vec<Verdict> {
     outcome.properties.iter().map(|found| found.verdict).collect()
 }
 
 /// Everything reported about a run except its time and its memory.
-fn told(outcome: &Outcome) -> String {
-    let Outcome { states, generated, depth, coverage, properties, .. } = outcome;
+fn told(outcome: &CheckOutcome) -> String {
+    let CheckOutcome { states, generated, depth, coverage, properties, .. } = outcome;
     format!("{states} {generated} {depth} {coverage:?} {properties:?}")
 }
 

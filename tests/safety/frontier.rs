@@ -8,12 +8,12 @@ use lockstep_model::config::Faults;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits};
 use lockstep_sim::frontier::settings::{FAULTS, LATENESS, REPAIRS, Setting};
-use lockstep_sim::frontier::{Effect, FaultSet, Minimal, Options, ScenarioEdit, Survey, survey};
+use lockstep_sim::frontier::{FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, Survey, survey};
 use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
 
-const OPTIONS: Options = Options { most: 2, each: 1, alone: None, threads: 2 };
+const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, threads: 2 };
 
 const ATOMIC: &str = "a-master-and-a-replica";
 const SPLIT: &str = "a-split-network";
@@ -27,18 +27,18 @@ fn draft() -> ScenarioEdit {
     draft_of(ATOMIC)
 }
 
-fn surveyed(repairs: &[&'static Setting], options: Options) -> Survey {
+fn surveyed(repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
     surveyed_of(&draft(), repairs, options)
 }
 
-fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: Options) -> Survey {
+fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     survey(draft, repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The effects of the repairs on one anomaly, in the order in which the repairs were passed.
-fn effects(found: &Survey, property: Property, faults: &str) -> Vec<Effect> {
+fn effects(found: &Survey, property: Property, faults: &str) -> Vec<RepairEffect> {
     let is_meant = |(broken, minimal): &(Property, &Minimal)| *broken == property && minimal.faults.words() == faults;
     let (property, minimal) = found.anomalies().find(is_meant).unwrap_or_else(|| panic!("{faults} breaks {property}"));
     found.cells(property, minimal).into_iter().map(|cell| cell.effect).collect()
@@ -71,14 +71,14 @@ fn every_smallest_set_breaks_its_property_and_with_any_one_fault_less_nothing_do
 
 #[test]
 fn fencing_keeps_stale_effects_out_and_mends_no_lock() {
-    let found = surveyed(&[repair("fencing")], Options { most: 1, ..OPTIONS });
-    assert_eq!(effects(&found, Property::EffectsInOrder, "crash_node"), [Effect::Stops]);
-    assert_eq!(effects(&found, Property::OneBeliever, "crash_node"), [Effect::Nothing]);
+    let found = surveyed(&[repair("fencing")], FrontierOptions { most: 1, ..OPTIONS });
+    assert_eq!(effects(&found, Property::EffectsInOrder, "crash_node"), [RepairEffect::Stops]);
+    assert_eq!(effects(&found, Property::OneBeliever, "crash_node"), [RepairEffect::Nothing]);
 }
 
 #[test]
 fn the_frontier_is_the_same_on_any_number_of_threads() {
-    let told = |threads| format!("{:?}", surveyed(&[], Options { threads, most: 1, ..OPTIONS }).bare.broken);
+    let told = |threads| format!("{:?}", surveyed(&[], FrontierOptions { threads, most: 1, ..OPTIONS }).bare.broken);
     assert_eq!(told(1), told(3));
 }
 
@@ -89,7 +89,7 @@ fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
     known.insert(LATENESS.name);
     assert_eq!(turned, known);
 
-    let found = surveyed(&[], Options { most: 1, ..OPTIONS });
+    let found = surveyed(&[], FrontierOptions { most: 1, ..OPTIONS });
     let foreign: Vec<_> = found.foreign.iter().map(|foreign| foreign.fault.name).collect();
     assert_eq!(foreign, ["lose_request", "lose_reply", "delay"], "only they need a split network");
 }
@@ -99,19 +99,19 @@ fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
 #[test]
 fn receipts_stop_the_second_believer_of_a_lost_reply_if_every_try_has_the_same_id() {
     let repairs = ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing"].map(repair);
-    let found = surveyed_of(&draft_of(SPLIT), &repairs, Options { most: 1, ..OPTIONS });
+    let found = surveyed_of(&draft_of(SPLIT), &repairs, FrontierOptions { most: 1, ..OPTIONS });
     assert_eq!(
         effects(&found, Property::OneBeliever, "lose_reply"),
-        [Effect::Stops, Effect::Nothing, Effect::Nothing, Effect::Stops]
+        [RepairEffect::Stops, RepairEffect::Nothing, RepairEffect::Nothing, RepairEffect::Stops]
     );
     // A hold left behind by a resent acquire cannot be repaired by the receipt of a release.
-    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply")[0], Effect::Nothing);
+    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply")[0], RepairEffect::Nothing);
 }
 
 #[test]
 fn what_is_sent_again_saves_a_lost_request_and_what_is_not_does_not() {
     let nothing = repair("resend-nothing");
-    let found = surveyed_of(&draft_of(SPLIT), &[nothing], Options { most: 1, ..OPTIONS });
+    let found = surveyed_of(&draft_of(SPLIT), &[nothing], FrontierOptions { most: 1, ..OPTIONS });
     let [repaired] = found.repaired.as_slice() else { panic!("one was asked for") };
     let anew: Vec<_> = found.price(repaired).map(|(property, minimal)| (property, minimal.faults.words())).collect();
     assert!(anew.contains(&(Property::CountsAgree, "lose_request".to_owned())), "{anew:?}");
@@ -119,10 +119,13 @@ fn what_is_sent_again_saves_a_lost_request_and_what_is_not_does_not() {
 
 #[test]
 fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
-    let found =
-        surveyed_of(&draft_of(SPLIT), &[repair("interrupted-acquire-released")], Options { most: 1, ..OPTIONS });
-    assert_eq!(effects(&found, Property::CountsAgree, "interrupt"), [Effect::Stops]);
-    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply"), [Effect::Nothing]);
+    let found = surveyed_of(
+        &draft_of(SPLIT),
+        &[repair("interrupted-acquire-released")],
+        FrontierOptions { most: 1, ..OPTIONS },
+    );
+    assert_eq!(effects(&found, Property::CountsAgree, "interrupt"), [RepairEffect::Stops]);
+    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply"), [RepairEffect::Nothing]);
 }
 
 /// A clock that jumps ahead shows the anomaly soonest: the entry that a stale answer removed would have been renewed in
@@ -130,9 +133,9 @@ fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
 #[test]
 fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() {
     let repairs = ["registration-before-the-answer", "stale-renewals-ignored"].map(repair);
-    let found = surveyed_of(&draft_of(RENEWALS), &repairs, Options { most: 1, ..OPTIONS });
-    assert_eq!(effects(&found, Property::NoOrphan, "lose_reply"), [Effect::Stops, Effect::Nothing]);
-    assert_eq!(effects(&found, Property::RenewedWhileHeld, "clock_jump"), [Effect::Nothing, Effect::Stops]);
+    let found = surveyed_of(&draft_of(RENEWALS), &repairs, FrontierOptions { most: 1, ..OPTIONS });
+    assert_eq!(effects(&found, Property::NoOrphan, "lose_reply"), [RepairEffect::Stops, RepairEffect::Nothing]);
+    assert_eq!(effects(&found, Property::RenewedWhileHeld, "clock_jump"), [RepairEffect::Nothing, RepairEffect::Stops]);
 }
 
 /// Its column would show no effect on any anomaly.
@@ -140,7 +143,7 @@ fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() 
 fn a_repair_of_the_split_network_is_impossible_where_request_and_answer_are_one_step() {
     let split: Vec<_> = REPAIRS.iter().skip_while(|repair| repair.name != "receipts").collect();
     assert_eq!(split.len(), 10);
-    let found = surveyed(&split, Options { most: 0, ..OPTIONS });
+    let found = surveyed(&split, FrontierOptions { most: 0, ..OPTIONS });
     assert_eq!(found.repaired.len(), 0);
     for (repair, reason) in &found.impossible {
         let expected = if repair.name == "resend-nothing" {
@@ -157,7 +160,7 @@ fn a_repair_of_the_split_network_is_impossible_where_request_and_answer_are_one_
 fn what_a_world_has_already_is_no_repair_of_it() {
     let repairs = ["explicit-lease", "told-holder", "resend-all"].map(repair);
     let told = |world| {
-        let found = surveyed_of(&draft_of(world), &repairs, Options { most: 0, ..OPTIONS });
+        let found = surveyed_of(&draft_of(world), &repairs, FrontierOptions { most: 0, ..OPTIONS });
         found.impossible.iter().map(|(repair, reason)| format!("{}: {reason}", repair.name)).collect::<Vec<_>>()
     };
     assert_eq!(
@@ -179,7 +182,7 @@ fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
     let late = text.replace("mode = \"split\"", "mode = \"split\"\ndelay = 2");
     assert_ne!(late, text);
     let told = |text| {
-        let found = surveyed_of(&ScenarioEdit::new(text), &[], Options { most: 1, ..OPTIONS });
+        let found = surveyed_of(&ScenarioEdit::new(text), &[], FrontierOptions { most: 1, ..OPTIONS });
         let all = found.bare.broken[&Property::OneBeliever].iter();
         all.map(|minimal| minimal.faults.words()).collect::<Vec<_>>()
     };
@@ -190,7 +193,7 @@ fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
 #[test]
 fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
     let sets = |alone| {
-        let found = surveyed_of(&draft_of(RENEWALS), &[], Options { alone, ..OPTIONS });
+        let found = surveyed_of(&draft_of(RENEWALS), &[], FrontierOptions { alone, ..OPTIONS });
         found.bare.verdicts.into_keys().map(|set| set.words()).collect::<BTreeSet<_>>()
     };
     let (all, apart) = (sets(None), sets(Some(&LATENESS)));
@@ -204,7 +207,7 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
 #[test]
 fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
     let broken = |text: &str| {
-        let found = surveyed_of(&ScenarioEdit::new(text), &[], Options { most: 1, ..OPTIONS });
+        let found = surveyed_of(&ScenarioEdit::new(text), &[], FrontierOptions { most: 1, ..OPTIONS });
         assert_eq!(found.foreign.len(), 3);
         let all = found.bare.broken.into_iter();
         all.map(|(property, all)| (property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))
@@ -232,7 +235,7 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
 fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: Some(1), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    let found = survey(&draft(), &[repair("fencing")], Options { most: 1, ..OPTIONS }, &limits, |_| ());
+    let found = survey(&draft(), &[repair("fencing")], FrontierOptions { most: 1, ..OPTIONS }, &limits, |_| ());
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     assert!(!found.bare.is_whole());
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);

@@ -16,7 +16,7 @@ mod verdicts;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
-use lockstep_sim::check::{Engine, Limits, Outcome, check};
+use lockstep_sim::check::{CheckOutcome, Engine, Limits, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 /// The built-in scenario with that name.
@@ -25,14 +25,14 @@ fn scenario(name: &str) -> Scenario {
 }
 
 /// Explores every state.
-fn exhaust(scenario: &Scenario, engine: Engine) -> Outcome {
+fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The verdict on a property.
-fn verdict(outcome: &Outcome, property: Property) -> Verdict {
+fn verdict(outcome: &CheckOutcome, property: Property) -> Verdict {
     let found = outcome.properties.iter().find(|found| found.property == property);
     found.unwrap_or_else(|| panic!("{property} does not apply to {}", outcome.scenario)).verdict
 }

@@ -22,7 +22,7 @@ const CARELESS: u16 = 60;
 const WILD: u16 = 3;
 
 /// How a key is generated.
-struct Row {
+struct DrawnKey {
     key: &'static str,
     /// The values as written in the file; a value listed twice is twice as frequent.
     values: &'static [&'static str],
@@ -89,12 +89,12 @@ impl Said {
     }
 }
 
-const fn always(key: &'static str, values: &'static [&'static str]) -> Row {
+const fn always(key: &'static str, values: &'static [&'static str]) -> DrawnKey {
     row(key, values, 100, |_| true)
 }
 
-const fn row(key: &'static str, values: &'static [&'static str], often: u16, goes_with: fn(&Said) -> bool) -> Row {
-    Row { key, values, often, goes_with }
+const fn row(key: &'static str, values: &'static [&'static str], often: u16, goes_with: fn(&Said) -> bool) -> DrawnKey {
+    DrawnKey { key, values, often, goes_with }
 }
 
 const FLAG: &[&str] = &["false", "true"];
@@ -104,7 +104,7 @@ const TICKS_OR_ANY: &[&str] = &["0", "1", "2", "\"any\""];
 const BUDGET: &[&str] = &["1", "1", "2"];
 
 /// Every key, each after the keys it depends on.
-const ROWS: &[Row] = &[
+const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
     // The words are the names of the kinds: see `lock_words`.
     always("lock", &[]),
@@ -209,7 +209,7 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
 
 /// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.
 fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
-    let drawn = |row: &Row| {
+    let drawn = |row: &DrawnKey| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
         let value = select(if row.key == "lock" { lock_words().to_vec() } else { row.values.to_vec() });

@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
+use std::thread;
 use std::time::Duration;
 
 use lockstep_sim::replay::{self, ServerNode};
@@ -18,26 +19,38 @@ pub const START_MS: i64 = 2_000_000_000_000;
 const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The server versions to test on: at least one.
-pub fn servers() -> Vec<replay::Server> {
+pub fn servers() -> Vec<replay::ServerProgram> {
     let paths: Vec<Option<PathBuf>> = match env::var_os("LOCKSTEP_TEST_SERVERS") {
         None => vec![None],
         Some(paths) => env::split_paths(&paths).filter(|path| !path.as_os_str().is_empty()).map(Some).collect(),
     };
     assert!(!paths.is_empty(), "LOCKSTEP_TEST_SERVERS is set and names no server");
     let find = |path: &Option<PathBuf>| {
-        replay::Server::find(path.as_deref())
+        replay::ServerProgram::find(path.as_deref())
             .unwrap_or_else(|error| panic!("{error}\n`make test` installs the servers that the tests use"))
     };
     paths.iter().map(find).collect()
 }
 
 /// Runs the test once for every server version.
-pub fn for_every_version(proof: impl Fn(&replay::Server)) {
+pub fn for_every_version(proof: impl Fn(&replay::ServerProgram)) {
     for server in servers() {
         // The output is shown only when the test fails, and then names the server.
         println!("on {server}");
         proof(&server);
     }
+}
+
+/// Runs the test on every server version at the same time: for a test that waits most of its time, as for an election.
+pub fn for_every_version_at_once(proof: impl Fn(&replay::ServerProgram) + Sync) {
+    thread::scope(|scope| {
+        for server in servers() {
+            let proof = &proof;
+            // A panic names its thread, and so the server.
+            let thread = thread::Builder::new().name(server.to_string());
+            thread.spawn_scoped(scope, move || proof(&server)).expect("a thread for each server");
+        }
+    });
 }
 
 /// Runs the test once on every server version, each time on a fresh server.

@@ -6,15 +6,15 @@ use crate::rust::Name;
 use crate::{File, assert_none, house};
 
 /// The comment lines at the top, and the code without comments and strings.
-struct Script {
+struct LuaScript {
     header: Vec<String>,
     code: String,
 }
 
-fn read(file: &File) -> Script {
+fn read(file: &File) -> LuaScript {
     let header =
         file.text.lines().take_while(|line| line.starts_with("-- ")).map(|line| line[3..].to_owned()).collect();
-    Script { header, code: file.text.lines().map(code_of).collect::<Vec<_>>().join("\n") }
+    LuaScript { header, code: file.text.lines().map(code_of).collect::<Vec<_>>().join("\n") }
 }
 
 /// One line without its strings and its comment. Long brackets are not supported, because no script here uses them.
@@ -60,7 +60,7 @@ fn subscripts(text: &str) -> BTreeSet<String> {
 }
 
 fn complaints(file: &File) -> Vec<String> {
-    let Script { header, code } = read(file);
+    let LuaScript { header, code } = read(file);
     let kind = file.path.split('/').rev().nth(1).unwrap_or_default();
     let twin = format!("Same rule: model/src/locks/{kind}.rs, ");
     let says = |beginning: &str| header.iter().any(|line| line.starts_with(beginning));

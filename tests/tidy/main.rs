@@ -13,6 +13,7 @@ mod kinds;
 mod lua;
 mod rust;
 mod side_by_side;
+mod types;
 
 use std::fs;
 use std::path::Path;

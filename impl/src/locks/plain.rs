@@ -6,7 +6,7 @@
 use redis::{ConnectionLike, Value};
 
 use crate::error::Error;
-use crate::names::{Holder, Lease, Names};
+use crate::names::{HolderId, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
@@ -17,30 +17,30 @@ pub(super) const SCRIPTS: [(&str, &str); 3] = [
 ];
 
 /// Takes the lock if it is free.
-pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
 /// Releases the lock, if this holder has it.
-pub fn release(scripts: &Scripts, names: &Names, holder: &Holder) -> Call {
+pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId) -> Call {
     scripts.call("plain/release", vec![names.lock().into()], vec![holder.to_string()])
 }
 
 /// Sets the lease to its full length again, if this holder has the lock.
-pub fn extend(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn extend(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call("plain/extend", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
 /// What [`acquire`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AcquireReply {
+pub enum PlainAcquireReply {
     /// The lock is taken.
     Acquired,
     /// A holder has it, perhaps the caller itself; the answer does not contain the TTL.
     Busy,
 }
 
-impl ScriptReply for AcquireReply {
+impl ScriptReply for PlainAcquireReply {
     const EXPECTED: &'static str = "OK or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -54,14 +54,14 @@ impl ScriptReply for AcquireReply {
 
 /// What [`release`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReleaseReply {
+pub enum PlainReleaseReply {
     /// The lock is free.
     Released,
     /// The caller does not hold it: the lease has run out, or it never held it.
     NotHeld,
 }
 
-impl ScriptReply for ReleaseReply {
+impl ScriptReply for PlainReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -75,14 +75,14 @@ impl ScriptReply for ReleaseReply {
 
 /// What [`extend`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ExtendReply {
+pub enum PlainExtendReply {
     /// The lease has its full length again.
     Extended,
     /// The caller does not hold it: the lease has run out, or it never held it.
     NotHeld,
 }
 
-impl ScriptReply for ExtendReply {
+impl ScriptReply for PlainExtendReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -96,13 +96,13 @@ impl ScriptReply for ExtendReply {
 
 /// One plain lock over one connection.
 #[derive(Debug)]
-pub struct Plain<C> {
+pub struct PlainLock<C> {
     connection: C,
     names: Names,
     scripts: Scripts,
 }
 
-impl<C: ConnectionLike> Plain<C> {
+impl<C: ConnectionLike> PlainLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
         Self { connection, names, scripts }
@@ -113,7 +113,7 @@ impl<C: ConnectionLike> Plain<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] the caller may hold the lock: [`release`](Self::release) it.
-    pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
+    pub fn acquire(&mut self, holder: &HolderId, lease: Lease) -> Result<PlainAcquireReply, Error> {
         acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
@@ -122,7 +122,7 @@ impl<C: ConnectionLike> Plain<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] it may be sent again: a second release finds no lock of this holder and changes nothing.
-    pub fn release(&mut self, holder: &Holder) -> Result<ReleaseReply, Error> {
+    pub fn release(&mut self, holder: &HolderId) -> Result<PlainReleaseReply, Error> {
         release(&self.scripts, &self.names, holder).ask(&mut self.connection)
     }
 
@@ -131,7 +131,7 @@ impl<C: ConnectionLike> Plain<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] rely only on the older lease.
-    pub fn extend(&mut self, holder: &Holder, lease: Lease) -> Result<ExtendReply, Error> {
+    pub fn extend(&mut self, holder: &HolderId, lease: Lease) -> Result<PlainExtendReply, Error> {
         extend(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 }
@@ -141,25 +141,25 @@ mod tests {
     use super::*;
 
     fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
-        let call = release(&Scripts::built_in(), &Names::of("lock"), &Holder::new("A", 1));
+        let call = release(&Scripts::built_in(), &Names::of("lock"), &HolderId::new("A", 1));
         call.read(value).map_err(|error| error.to_string())
     }
 
     #[test]
     fn every_answer_of_a_script_is_read_as_its_reply() {
-        assert_eq!(read(&Value::Okay), Ok(AcquireReply::Acquired));
-        assert_eq!(read(&Value::Nil), Ok(AcquireReply::Busy));
-        assert_eq!(read(&Value::Int(1)), Ok(ReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(ReleaseReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(ExtendReply::Extended));
-        assert_eq!(read(&Value::Int(0)), Ok(ExtendReply::NotHeld));
+        assert_eq!(read(&Value::Okay), Ok(PlainAcquireReply::Acquired));
+        assert_eq!(read(&Value::Nil), Ok(PlainAcquireReply::Busy));
+        assert_eq!(read(&Value::Int(1)), Ok(PlainReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(PlainReleaseReply::NotHeld));
+        assert_eq!(read(&Value::Int(1)), Ok(PlainExtendReply::Extended));
+        assert_eq!(read(&Value::Int(0)), Ok(PlainExtendReply::NotHeld));
     }
 
     #[test]
     fn an_answer_that_no_script_gives_is_an_error() {
-        let nil = read::<ReleaseReply>(&Value::Nil);
+        let nil = read::<PlainReleaseReply>(&Value::Nil);
         assert_eq!(nil.unwrap_err(), "plain/release: expected 1 or 0, got nil");
-        assert!(read::<AcquireReply>(&Value::Int(1)).is_err());
-        assert!(read::<ExtendReply>(&Value::Int(2)).is_err());
+        assert!(read::<PlainAcquireReply>(&Value::Int(1)).is_err());
+        assert!(read::<PlainExtendReply>(&Value::Int(2)).is_err());
     }
 }

@@ -6,21 +6,21 @@
 //! One client takes a lock and releases it:
 //!
 //! ```no_run
-//! use lockstep_redis::locks::reentrant::{AcquireReply, Reentrant};
-//! use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+//! use lockstep_redis::locks::reentrant::{ReentrantAcquireReply, ReentrantLock};
+//! use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let connection = redis::Client::open("redis://127.0.0.1/")?.get_connection()?;
-//! let mut lock = Reentrant::new(connection, Names::of("invoices"), Scripts::built_in());
-//! let me = Holder::new("0d8a1a52-7f1c-4e4e-9f0e-1f5b6a1d6f0e", 1);
+//! let mut lock = ReentrantLock::new(connection, Names::of("invoices"), Scripts::built_in());
+//! let me = HolderId::new("0d8a1a52-7f1c-4e4e-9f0e-1f5b6a1d6f0e", 1);
 //! let lease = Lease::from_ms(30_000).ok_or("a lease lasts at least 1 ms")?;
 //!
 //! match lock.acquire(&me, lease)? {
-//!     AcquireReply::Acquired => {
+//!     ReentrantAcquireReply::Acquired => {
 //!         // … the work …
-//!         lock.release(&me, lease, &Receipt::new("one-id-per-release", Receipt::LEASE))?;
+//!         lock.release(&me, lease, &ReleaseReceipt::new("one-id-per-release", ReleaseReceipt::LEASE))?;
 //!     }
-//!     AcquireReply::Busy { ttl_ms } => println!("held by another client for up to {ttl_ms} ms"),
+//!     ReentrantAcquireReply::Busy { ttl_ms } => println!("held by another client for up to {ttl_ms} ms"),
 //! }
 //! # Ok(())
 //! # }
@@ -29,7 +29,7 @@
 use redis::{ConnectionLike, Value};
 
 use crate::error::Error;
-use crate::names::{Holder, Lease, Names, Receipt};
+use crate::names::{HolderId, Lease, Names, ReleaseReceipt};
 use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
@@ -48,12 +48,12 @@ pub const UNLOCK_MESSAGE: &str = "0";
 pub const RENEWAL_BATCH: usize = 100;
 
 /// Takes the lock, or enters it once more.
-pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call("reentrant/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
 /// Sets the lease to its full length again, for each of these locks that its holder still has.
-pub fn renew<'a>(scripts: &Scripts, batch: impl IntoIterator<Item = (&'a Names, &'a Holder)>, lease: Lease) -> Call {
+pub fn renew<'a>(scripts: &Scripts, batch: impl IntoIterator<Item = (&'a Names, &'a HolderId)>, lease: Lease) -> Call {
     let mut keys = Vec::new();
     let mut args = vec![lease.ms().to_string()];
     for (names, holder) in batch {
@@ -64,7 +64,7 @@ pub fn renew<'a>(scripts: &Scripts, batch: impl IntoIterator<Item = (&'a Names, 
 }
 
 /// Releases one hold, and stores a receipt. If holds remain, their lease is set to `lease`.
-pub fn release(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease, receipt: &Receipt) -> Call {
+pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease, receipt: &ReleaseReceipt) -> Call {
     scripts.call(
         "reentrant/release",
         vec![names.lock().into(), names.channel(), names.receipt(receipt.release_id())],
@@ -73,7 +73,7 @@ pub fn release(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease, 
 }
 
 /// Releases one hold as Redisson did until 3.15: sent again, it releases another hold.
-pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn release_without_receipt(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call(
         "reentrant/release_without_receipt",
         vec![names.lock().into(), names.channel()],
@@ -87,7 +87,7 @@ pub fn force_release(scripts: &Scripts, names: &Names) -> Call {
 }
 
 /// Deletes a receipt: its release was answered, so it will not be sent again.
-pub fn drop_receipt(names: &Names, receipt: &Receipt) -> redis::Cmd {
+pub fn drop_receipt(names: &Names, receipt: &ReleaseReceipt) -> redis::Cmd {
     let mut command = redis::cmd("DEL");
     command.arg(names.receipt(receipt.release_id()));
     command
@@ -95,7 +95,7 @@ pub fn drop_receipt(names: &Names, receipt: &Receipt) -> redis::Cmd {
 
 /// What [`acquire`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum AcquireReply {
+pub enum ReentrantAcquireReply {
     /// The caller holds the lock, for the first time or once more.
     Acquired,
     /// Another holder has it.
@@ -105,7 +105,7 @@ pub enum AcquireReply {
     },
 }
 
-impl ScriptReply for AcquireReply {
+impl ScriptReply for ReentrantAcquireReply {
     const EXPECTED: &'static str = "nil or a TTL";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -120,14 +120,14 @@ impl ScriptReply for AcquireReply {
 
 /// What [`renew`] replies for one lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RenewReply {
+pub enum ReentrantRenewReply {
     /// The lease has its full length again.
     Renewed,
     /// The holder does not have it any more: the lease has run out, or the grant was lost.
     NotHeld,
 }
 
-impl ScriptReply for Vec<RenewReply> {
+impl ScriptReply for Vec<ReentrantRenewReply> {
     const EXPECTED: &'static str = "1 or 0 for each lock";
 
     fn read(call: &Call, value: &Value) -> Option<Self> {
@@ -135,8 +135,8 @@ impl ScriptReply for Vec<RenewReply> {
             return None;
         };
         let read_one = |answer: &Value| match answer {
-            Value::Int(1) => Some(RenewReply::Renewed),
-            Value::Int(0) => Some(RenewReply::NotHeld),
+            Value::Int(1) => Some(ReentrantRenewReply::Renewed),
+            Value::Int(0) => Some(ReentrantRenewReply::NotHeld),
             _ => None,
         };
         let one_each = answers.len() == call.keys.len();
@@ -146,7 +146,7 @@ impl ScriptReply for Vec<RenewReply> {
 
 /// What [`release`] and [`release_without_receipt`] reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReleaseReply {
+pub enum ReentrantReleaseReply {
     /// The last hold is gone and the lock is free.
     Released,
     /// Holds remain.
@@ -155,7 +155,7 @@ pub enum ReleaseReply {
     NotHeld,
 }
 
-impl ScriptReply for ReleaseReply {
+impl ScriptReply for ReentrantReleaseReply {
     const EXPECTED: &'static str = "1, 0 or nil";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -170,14 +170,14 @@ impl ScriptReply for ReleaseReply {
 
 /// What [`force_release`] replies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ForceReleaseReply {
+pub enum ReentrantForceReleaseReply {
     /// It was held, and is free now.
     Released,
     /// It was free.
     WasFree,
 }
 
-impl ScriptReply for ForceReleaseReply {
+impl ScriptReply for ReentrantForceReleaseReply {
     const EXPECTED: &'static str = "1 or 0";
 
     fn read(_call: &Call, value: &Value) -> Option<Self> {
@@ -191,13 +191,13 @@ impl ScriptReply for ForceReleaseReply {
 
 /// One re-entrant lock over one connection.
 #[derive(Debug)]
-pub struct Reentrant<C> {
+pub struct ReentrantLock<C> {
     connection: C,
     names: Names,
     scripts: Scripts,
 }
 
-impl<C: ConnectionLike> Reentrant<C> {
+impl<C: ConnectionLike> ReentrantLock<C> {
     /// The lock with these names. Nothing is sent yet.
     pub const fn new(connection: C, names: Names, scripts: Scripts) -> Self {
         Self { connection, names, scripts }
@@ -208,7 +208,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] the caller may hold the lock, with one hold more than before.
-    pub fn acquire(&mut self, holder: &Holder, lease: Lease) -> Result<AcquireReply, Error> {
+    pub fn acquire(&mut self, holder: &HolderId, lease: Lease) -> Result<ReentrantAcquireReply, Error> {
         acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
     }
 
@@ -217,9 +217,9 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] rely only on the older lease; renewing again is harmless.
-    pub fn renew(&mut self, holder: &Holder, lease: Lease) -> Result<RenewReply, Error> {
+    pub fn renew(&mut self, holder: &HolderId, lease: Lease) -> Result<ReentrantRenewReply, Error> {
         let call = renew(&self.scripts, [(&self.names, holder)], lease);
-        let replies: Vec<RenewReply> = call.ask(&mut self.connection)?;
+        let replies: Vec<ReentrantRenewReply> = call.ask(&mut self.connection)?;
         Ok(replies[0])
     }
 
@@ -228,7 +228,12 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] call it again with the same receipt: the hold is released once only.
-    pub fn release(&mut self, holder: &Holder, lease: Lease, receipt: &Receipt) -> Result<ReleaseReply, Error> {
+    pub fn release(
+        &mut self,
+        holder: &HolderId,
+        lease: Lease,
+        receipt: &ReleaseReceipt,
+    ) -> Result<ReentrantReleaseReply, Error> {
         let call = release(&self.scripts, &self.names, holder, lease, receipt);
         let reply = call.ask(&mut self.connection)?;
         // The release is answered, even if its receipt cannot be deleted: the receipt expires.
@@ -241,7 +246,7 @@ impl<C: ConnectionLike> Reentrant<C> {
     /// # Errors
     ///
     /// After [`Error::Unknown`] a second call also frees a lock that was taken in between.
-    pub fn force_release(&mut self) -> Result<ForceReleaseReply, Error> {
+    pub fn force_release(&mut self) -> Result<ReentrantForceReleaseReply, Error> {
         force_release(&self.scripts, &self.names).ask(&mut self.connection)
     }
 }
@@ -252,33 +257,33 @@ mod tests {
 
     /// As if two locks had been renewed; the other replies do not depend on the call.
     fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
-        let (names, holder) = (Names::of("lock"), Holder::new("A", 1));
-        let call = renew(&Scripts::built_in(), [(&names, &holder), (&names, &holder)], Receipt::LEASE);
+        let (names, holder) = (Names::of("lock"), HolderId::new("A", 1));
+        let call = renew(&Scripts::built_in(), [(&names, &holder), (&names, &holder)], ReleaseReceipt::LEASE);
         call.read(value).map_err(|error| error.to_string())
     }
 
     #[test]
     fn every_answer_of_a_script_is_read_as_its_reply() {
-        assert_eq!(read(&Value::Nil), Ok(AcquireReply::Acquired));
-        assert_eq!(read(&Value::Int(0)), Ok(AcquireReply::Busy { ttl_ms: 0 }));
-        assert_eq!(read(&Value::Int(-1)), Ok(AcquireReply::Busy { ttl_ms: -1 }));
-        assert_eq!(read(&Value::Int(1)), Ok(ReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(ReleaseReply::StillHeld));
-        assert_eq!(read(&Value::Nil), Ok(ReleaseReply::NotHeld));
-        assert_eq!(read(&Value::Int(1)), Ok(ForceReleaseReply::Released));
-        assert_eq!(read(&Value::Int(0)), Ok(ForceReleaseReply::WasFree));
+        assert_eq!(read(&Value::Nil), Ok(ReentrantAcquireReply::Acquired));
+        assert_eq!(read(&Value::Int(0)), Ok(ReentrantAcquireReply::Busy { ttl_ms: 0 }));
+        assert_eq!(read(&Value::Int(-1)), Ok(ReentrantAcquireReply::Busy { ttl_ms: -1 }));
+        assert_eq!(read(&Value::Int(1)), Ok(ReentrantReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReentrantReleaseReply::StillHeld));
+        assert_eq!(read(&Value::Nil), Ok(ReentrantReleaseReply::NotHeld));
+        assert_eq!(read(&Value::Int(1)), Ok(ReentrantForceReleaseReply::Released));
+        assert_eq!(read(&Value::Int(0)), Ok(ReentrantForceReleaseReply::WasFree));
         let answers = Value::Array(vec![Value::Int(1), Value::Int(0)]);
-        assert_eq!(read(&answers), Ok(vec![RenewReply::Renewed, RenewReply::NotHeld]));
+        assert_eq!(read(&answers), Ok(vec![ReentrantRenewReply::Renewed, ReentrantRenewReply::NotHeld]));
     }
 
     #[test]
     fn an_answer_that_no_script_gives_is_an_error() {
-        let one_of_two = read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1)]));
+        let one_of_two = read::<Vec<ReentrantRenewReply>>(&Value::Array(vec![Value::Int(1)]));
         assert_eq!(one_of_two.unwrap_err(), "reentrant/renew: expected 1 or 0 for each lock, got array([int(1)])");
-        assert!(read::<Vec<RenewReply>>(&Value::Array(vec![Value::Int(1), Value::Nil])).is_err());
-        assert!(read::<Vec<RenewReply>>(&Value::Int(1)).is_err());
-        assert!(read::<AcquireReply>(&Value::Int(-2)).is_err());
-        assert!(read::<ReleaseReply>(&Value::Int(-1)).is_err());
-        assert!(read::<ForceReleaseReply>(&Value::Nil).is_err());
+        assert!(read::<Vec<ReentrantRenewReply>>(&Value::Array(vec![Value::Int(1), Value::Nil])).is_err());
+        assert!(read::<Vec<ReentrantRenewReply>>(&Value::Int(1)).is_err());
+        assert!(read::<ReentrantAcquireReply>(&Value::Int(-2)).is_err());
+        assert!(read::<ReentrantReleaseReply>(&Value::Int(-1)).is_err());
+        assert!(read::<ReentrantForceReleaseReply>(&Value::Nil).is_err());
     }
 }

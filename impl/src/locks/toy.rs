@@ -4,7 +4,7 @@
 
 use redis::Value;
 
-use crate::names::{Holder, Lease, Names};
+use crate::names::{HolderId, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
@@ -15,17 +15,17 @@ pub(super) const SCRIPTS: [(&str, &str); 3] = [
 ];
 
 /// Takes the lock if it is free, and if this request is not a second one.
-pub fn acquire(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call("toy/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
 /// Sets the lease to its full length again, if this holder has the lock.
-pub fn renew(scripts: &Scripts, names: &Names, holder: &Holder, lease: Lease) -> Call {
+pub fn renew(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
     scripts.call("toy/renew", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
 }
 
 /// Releases the lock, if this holder has it.
-pub fn release(scripts: &Scripts, names: &Names, holder: &Holder) -> Call {
+pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId) -> Call {
     scripts.call("toy/release", vec![names.lock().into()], vec![holder.to_string()])
 }
 

@@ -1,6 +1,6 @@
 //! Intervals: who believed, and which node stored whom, from which step to which.
 
-use super::format::{Claim, Claims, TraceStep};
+use super::format::{ClaimInterval, Claims, TraceStep};
 
 /// The intervals of a whole run.
 pub(super) fn of(steps: &[TraceStep]) -> Claims {
@@ -19,16 +19,16 @@ pub(super) fn of(steps: &[TraceStep]) -> Claims {
 }
 
 /// Ends the intervals of what is not true any more, and begins new ones.
-fn extend(claims: &mut Vec<Claim>, step: usize, now: Vec<(String, String)>) {
+fn extend(claims: &mut Vec<ClaimInterval>, step: usize, now: Vec<(String, String)>) {
     for claim in claims.iter_mut().filter(|claim| claim.to_step.is_none()) {
         if !now.iter().any(|(by, holder)| *by == claim.by && *holder == claim.holder) {
             claim.to_step = Some(step);
         }
     }
     for (by, holder) in now {
-        let is_open = |claim: &Claim| claim.to_step.is_none() && claim.by == by && claim.holder == holder;
+        let is_open = |claim: &ClaimInterval| claim.to_step.is_none() && claim.by == by && claim.holder == holder;
         if !claims.iter().any(is_open) {
-            claims.push(Claim { by, holder, from_step: step, to_step: None });
+            claims.push(ClaimInterval { by, holder, from_step: step, to_step: None });
         }
     }
 }

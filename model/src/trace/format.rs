@@ -121,16 +121,16 @@ pub struct TraceStep {
 #[serde(deny_unknown_fields)]
 pub struct Claims {
     /// Per client thread, when it believed it held.
-    pub believed: Vec<Claim>,
+    pub believed: Vec<ClaimInterval>,
     /// Per node, which holder it stored when.
-    pub stored: Vec<Claim>,
+    pub stored: Vec<ClaimInterval>,
 }
 
 /// An interval of steps.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
-pub struct Claim {
+pub struct ClaimInterval {
     /// The client thread, or the node.
     pub by: String,
     /// Who holds, as it says.

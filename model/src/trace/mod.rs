@@ -19,7 +19,7 @@ pub use crate::locks::keys::{KeySlot, KeyValue};
 pub use crate::names::{client_name, node_name};
 pub use bounds::{BOUNDS, NumberBound};
 pub use contents::{Contents, Hold, ReceiptState, StoredKey};
-pub use format::{About, Claim, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};
+pub use format::{About, ClaimInterval, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};
 pub use names::{holder_name, lane};
 pub use record::TraceError;
 pub use request::{RequestStage, RequestState};

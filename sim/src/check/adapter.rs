@@ -19,14 +19,14 @@ pub(crate) const GO_ON: &str = "every state is looked at";
 pub(crate) struct Adapter<Y: Layout> {
     config: Config,
     prefilter: Prefilter<Y>,
-    asked: Asked,
+    asked: AskedProperties,
     /// `None`: only stateright observes the search, so it needs no locking.
     watch: Option<Arc<Watch>>,
 }
 
 /// Which properties a run checks.
 #[derive(Clone, Copy)]
-pub(crate) enum Asked {
+pub(crate) enum AskedProperties {
     All,
     One(Property),
 }
@@ -49,12 +49,12 @@ impl Watch {
 }
 
 impl<Y: Layout> Adapter<Y> {
-    pub(crate) fn new(config: &Config, asked: Asked, watch: Arc<Watch>) -> Self {
+    pub(crate) fn new(config: &Config, asked: AskedProperties, watch: Arc<Watch>) -> Self {
         Self { watch: Some(watch), ..Self::unwatched(config, asked) }
     }
 
     /// As fast as possible: for benchmarks.
-    pub(crate) fn unwatched(config: &Config, asked: Asked) -> Self {
+    pub(crate) fn unwatched(config: &Config, asked: AskedProperties) -> Self {
         Self { config: *config, prefilter: Prefilter::new(config), asked, watch: None }
     }
 }
@@ -103,13 +103,13 @@ impl<Y: Layout> Model for Adapter<Y> {
 
     fn properties(&self) -> Vec<stateright::Property<Self>> {
         match self.asked {
-            Asked::All => Property::SAFETY
+            AskedProperties::All => Property::SAFETY
                 .into_iter()
                 .filter(|property| property.applies(&self.config).is_ok())
                 .map(|property| as_stateright(property, property.id()))
                 .chain([stateright::Property::always(GO_ON, |_, _| true)])
                 .collect(),
-            Asked::One(property) => vec![as_stateright(property, property.id())],
+            AskedProperties::One(property) => vec![as_stateright(property, property.id())],
         }
     }
 }

@@ -22,6 +22,6 @@ pub use coverage::Coverage;
 pub use covering::covering;
 pub use engine::{Engine, How, Width};
 pub use limits::{Limits, Stopped};
-pub use outcome::{Error, Outcome, PropertyOutcome};
+pub use outcome::{CheckError, CheckOutcome, PropertyOutcome};
 pub use run::{check, check_as, search};
 pub use search::Search;

@@ -9,7 +9,7 @@ use super::judge;
 
 /// A defect of Lockstep that it detected itself.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Error {
+pub enum CheckError {
     /// The judge rejects a witness.
     #[error("{scenario}: {rejection}")]
     Rejected {
@@ -34,7 +34,7 @@ pub enum Error {
 
 /// The result of checking one scenario.
 #[derive(Clone, Debug)]
-pub struct Outcome {
+pub struct CheckOutcome {
     /// The scenario's name.
     pub scenario: String,
     /// Its world.
@@ -90,7 +90,7 @@ impl PropertyOutcome {
     }
 }
 
-impl Outcome {
+impl CheckOutcome {
     /// Whether every verdict is as declared.
     pub fn is_as_declared(&self) -> bool {
         self.properties.iter().all(PropertyOutcome::is_as_declared)

@@ -8,8 +8,8 @@ use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Ver
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
 use super::limits::{Limits, Stopped};
-use super::liveness::{self, Found, Liveness, Run, Whom};
-use super::outcome::{Error, Outcome, PropertyOutcome};
+use super::liveness::{self, Found, LassoRun, Liveness, Whom};
+use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
 use super::{native, second_opinion};
 use crate::scenario::Scenario;
@@ -18,15 +18,15 @@ use crate::scenario::Scenario;
 ///
 /// # Errors
 /// As [`check_as`].
-pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<Outcome, Error> {
+pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result<CheckOutcome, CheckError> {
     check_as(scenario, How::by(engine), limits)
 }
 
 /// Visits every state of the scenario and gives the verdicts.
 ///
 /// # Errors
-/// [`Error`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
-pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Outcome, Error> {
+/// [`CheckError`] when the judge rejects a witness or the engines disagree: a bug of Lockstep, never a result.
+pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<CheckOutcome, CheckError> {
     let engine = how.engine;
     let started = Instant::now();
     let config = &scenario.config;
@@ -50,7 +50,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
         .zip(&search.witnesses)
         .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
         .collect();
-    let reject = |rejection| Error::Rejected { scenario: scenario.name.clone(), rejection };
+    let reject = |rejection| CheckError::Rejected { scenario: scenario.name.clone(), rejection };
     let must_stop = || limits.exceeded(0, 0, started).is_some();
     // A passage counts as one step of the search, so the traces that it finds need not be shortest.
     let judgement = if how.native.skip_idle {
@@ -91,7 +91,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ou
             .map_err(reject)?;
         properties.push(PropertyOutcome { property, declared, verdict, why, engine, trace });
     }
-    Ok(Outcome {
+    Ok(CheckOutcome {
         scenario: scenario.name.clone(),
         config: *config,
         engine,
@@ -118,7 +118,7 @@ pub fn search(config: &Config, properties: &[Property], how: How, limits: &Limit
     match (how.engine, how.fingerprint) {
         (Engine::Native, Width::Bits64) => in_layout(config, Narrow { options: how.native, properties, limits }),
         (Engine::Native | Engine::Stateright | Engine::Both, _) => {
-            in_largest_layout(config, Searching { how, properties, limits })
+            in_largest_layout(config, Wide { how, properties, limits })
         }
     }
 }
@@ -139,13 +139,13 @@ impl InLayout for Narrow<'_> {
 }
 
 /// Every other search.
-struct Searching<'a> {
+struct Wide<'a> {
     how: How,
     properties: &'a [Property],
     limits: &'a Limits<'a>,
 }
 
-impl InLayout for Searching<'_> {
+impl InLayout for Wide<'_> {
     type Output = Search;
 
     fn run<Y: Layout>(self, config: &Config) -> Search {
@@ -226,7 +226,7 @@ fn of_liveness(
     Ok(say(Verdict::Inconclusive, why, None))
 }
 
-fn lasso(scenario: &Scenario, property: Property, run: &Run) -> Result<Trace, judge::Rejection> {
+fn lasso(scenario: &Scenario, property: Property, run: &LassoRun) -> Result<Trace, judge::Rejection> {
     let Scenario { name, story, config, .. } = scenario;
     judge::judge_lassos(config, &[LassoWitness { property, actions: &run.actions, loop_start: run.loop_start }])?;
     let about = About::Counterexample {
@@ -259,7 +259,7 @@ fn counterexample(
 }
 
 /// The two engines must agree. A search that stopped early cannot be compared.
-fn compare(scenario: &str, properties: &[Property], native: &Search, stateright: &Search) -> Result<(), Error> {
+fn compare(scenario: &str, properties: &[Property], native: &Search, stateright: &Search) -> Result<(), CheckError> {
     if native.stopped.is_some() || stateright.stopped.is_some() {
         return Ok(());
     }
@@ -267,7 +267,7 @@ fn compare(scenario: &str, properties: &[Property], native: &Search, stateright:
         if native == stateright {
             return Ok(());
         }
-        Err(Error::Disagree { scenario: scenario.to_owned(), what: what.to_owned(), native, stateright })
+        Err(CheckError::Disagree { scenario: scenario.to_owned(), what: what.to_owned(), native, stateright })
     };
     differ("distinct states", native.states.to_string(), stateright.states.to_string())?;
     differ("depth", native.depth.to_string(), stateright.depth.to_string())?;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use lockstep_model::{Action, Config, Layout, Property};
 use stateright::{Checker, Model};
 
-use super::adapter::{Adapter, Asked, Watch};
+use super::adapter::{Adapter, AskedProperties, Watch};
 use super::coverage::Coverage;
 use super::limits::{Limits, Stopped};
 use super::search::Search;
@@ -24,14 +24,14 @@ const GLANCE: Duration = Duration::from_millis(2);
 /// Visits every state, as [`native::search`](super::native::search) does, and returns the same kind of result.
 pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limits<'_>) -> Search {
     let started = Instant::now();
-    let whole = run::<Y>(config, Asked::All, limits, started);
+    let whole = run::<Y>(config, AskedProperties::All, limits, started);
     let witnesses = properties
         .iter()
         .map(|property| {
             // With all properties pending its verdict can be trusted, but its path cannot: run again for this property
             // alone.
             let is_broken = whole.broken.iter().any(|(broken, _)| broken == property);
-            let alone = is_broken.then(|| run::<Y>(config, Asked::One(*property), limits, started))?;
+            let alone = is_broken.then(|| run::<Y>(config, AskedProperties::One(*property), limits, started))?;
             alone.broken.into_iter().map(|(_, path)| path).next()
         })
         .collect();
@@ -48,7 +48,7 @@ pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limi
 
 /// The order of stateright's search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Order {
+pub enum SearchOrder {
     /// Breadth first: the order of the second opinion.
     Breadth,
     /// Depth first.
@@ -66,7 +66,7 @@ pub struct Counted {
 
 /// Visits every state as fast as stateright can, on this many threads, with the properties that apply: for a benchmark.
 /// There is no coverage, no observer and no limit.
-pub fn race<Y: Layout>(config: &Config, order: Order, threads: usize) -> Counted {
+pub fn race<Y: Layout>(config: &Config, order: SearchOrder, threads: usize) -> Counted {
     fn end<M: Model>(checker: impl Checker<M>) -> Counted
     where
         M::State: Hash,
@@ -74,10 +74,10 @@ pub fn race<Y: Layout>(config: &Config, order: Order, threads: usize) -> Counted
         let done = checker.join();
         Counted { states: done.unique_state_count() as u64, generated: done.state_count() as u64 }
     }
-    let checker = Adapter::<Y>::unwatched(config, Asked::All).checker().threads(threads);
+    let checker = Adapter::<Y>::unwatched(config, AskedProperties::All).checker().threads(threads);
     match order {
-        Order::Breadth => end(checker.spawn_bfs()),
-        Order::Depth => end(checker.spawn_dfs()),
+        SearchOrder::Breadth => end(checker.spawn_bfs()),
+        SearchOrder::Depth => end(checker.spawn_dfs()),
     }
 }
 
@@ -90,7 +90,7 @@ struct Run {
     broken: Vec<(Property, Vec<Action>)>,
 }
 
-fn run<Y: Layout>(config: &Config, asked: Asked, limits: &Limits<'_>, started: Instant) -> Run {
+fn run<Y: Layout>(config: &Config, asked: AskedProperties, limits: &Limits<'_>, started: Instant) -> Run {
     let watch = Arc::new(Watch::new(config));
     let adapter = Adapter::<Y>::new(config, asked, Arc::clone(&watch));
     let mut checker = adapter.checker().threads(1).spawn_bfs();

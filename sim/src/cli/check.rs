@@ -14,11 +14,11 @@ use super::within::Within;
 use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
-use crate::render::verdicts::{self, Found};
+use crate::render::verdicts::{self, CheckedScenario};
 use crate::render::{json, words};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct CheckArgs {
     /// Scenarios: built-in names, files or folders [default: all built-in ones]
     #[arg(value_name = "NAME|FILE|FOLDER")]
     scenarios: Vec<String>,
@@ -46,7 +46,7 @@ pub(super) struct Args {
     output: Output,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
     if args.engine != Engine::Native && (args.symmetry || args.skip_idle) {
         let text = "--symmetry and --skip-idle need the native engine: the other one would count differently";
         return Err(screen.fail(Exit::Usage, text));
@@ -83,30 +83,30 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     Ok(exit)
 }
 
-fn look(one: &Chosen, args: &Args, screen: &Screen) -> Ended<Found> {
+fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
     let states = AtomicU64::new(0);
     let limits = args.within.limits(&states);
     let outcome =
         watched(screen, &one.scenario.name, "states", &states, || check::check_as(&one.scenario, how(args), &limits));
-    outcome.map(|outcome| Found { argument: one.argument.clone(), outcome: one.reproducible(outcome) }).map_err(
-        |error| {
+    outcome
+        .map(|outcome| CheckedScenario { argument: one.argument.clone(), outcome: one.reproducible(outcome) })
+        .map_err(|error| {
             let text = format!(
                 "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
                 one.scenario.name
             );
             screen.fail(Exit::Internal, &text)
-        },
-    )
+        })
 }
 
-fn how(args: &Args) -> How {
+fn how(args: &CheckArgs) -> How {
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(processors, usize::from);
     let native = Options { threads, symmetry: args.symmetry, skip_idle: args.skip_idle };
     How { engine: args.engine, native, fingerprint: args.fingerprint }
 }
 
-fn exit_of(found: &Found) -> Exit {
+fn exit_of(found: &CheckedScenario) -> Exit {
     match found.result() {
         verdicts::Result::Passed => Exit::AsDeclared,
         verdicts::Result::Failed => Exit::NotAsDeclared,
@@ -114,7 +114,7 @@ fn exit_of(found: &Found) -> Exit {
     }
 }
 
-fn human(all: &[Found], asked: usize, args: &Args, screen: &Screen) -> String {
+fn human(all: &[CheckedScenario], asked: usize, args: &CheckArgs, screen: &Screen) -> String {
     let mut parts = Vec::new();
     if !all.is_empty() {
         parts.push(verdicts::page(all, screen.paint(), Screen::width()));
@@ -134,7 +134,7 @@ fn human(all: &[Found], asked: usize, args: &Args, screen: &Screen) -> String {
     parts.join("\n")
 }
 
-fn write_traces(folder: &Path, found: &Found, screen: &Screen) -> Ended<()> {
+fn write_traces(folder: &Path, found: &CheckedScenario, screen: &Screen) -> Ended<()> {
     for property in &found.outcome.properties {
         if let Some(trace) = &property.trace {
             let name = format!("{}.{}.json", found.outcome.scenario, property.property);

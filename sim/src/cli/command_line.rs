@@ -29,21 +29,21 @@ Exit codes: 0 all as declared, 1 some verdict not as declared, 2 usage or a bad 
 #[derive(Subcommand)]
 enum Command {
     /// Check every state of scenarios (default: all built-in ones)
-    Check(check::Args),
+    Check(check::CheckArgs),
     /// Replay histories on real servers, step by step
-    Replay(replay::Args),
+    Replay(replay::ReplayArgs),
     /// Replay random histories on real servers
-    Fuzz(fuzz::Args),
+    Fuzz(fuzz::FuzzArgs),
     /// Draw a trace
-    Show(show::Args),
+    Show(show::ShowArgs),
     /// List the built-in scenarios with their stories and claims
-    Scenarios(scenarios::Args),
+    Scenarios(scenarios::ScenariosArgs),
     /// Explain a property, a scenario, an exit code or an error code
-    Explain(explain::Args),
+    Explain(explain::ExplainArgs),
     /// Walk through the states of a scenario in the browser
-    Explore(explore::Args),
+    Explore(explore::ExploreArgs),
     /// Find the smallest sets of faults that break a scenario, and the effect of repairs
-    Frontier(frontier::Args),
+    Frontier(frontier::FrontierArgs),
 }
 
 /// Runs the command line of this process.

@@ -13,10 +13,10 @@ use super::screen::Screen;
 use crate::exit::Exit;
 use crate::render::words;
 use crate::scenario;
-use crate::scenario::{KEYS, Key, Scenario, TABLES};
+use crate::scenario::{KEYS, Scenario, ScenarioKey, TABLES};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExplainArgs {
     /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, or the code of an error
     #[arg(value_name = "CODE|PROPERTY|NAME|KEY")]
     what: String,
@@ -24,7 +24,7 @@ pub(super) struct Args {
     output: Output,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
     let Some((kind, text)) = explained(&args.what, screen)? else { return Err(unknown(&args.what, screen)) };
     match args.output.format {
         Format::Human => screen.print(&text)?,
@@ -117,8 +117,8 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     text
 }
 
-fn of_key(key: &Key) -> String {
-    let Key { table, name, takes, unless_said, means } = key;
+fn of_key(key: &ScenarioKey) -> String {
+    let ScenarioKey { table, name, takes, unless_said, means } = key;
     let place = if table.is_empty() { "before the first table".to_owned() } else { format!("in [{table}]") };
     let left_out = if unless_said.is_empty() { "required" } else { unless_said };
     format!("{name}: a key {place}\n\n{means}\n\ntakes     {takes}\nleft out  {left_out}\n")

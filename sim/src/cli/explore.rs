@@ -20,7 +20,7 @@ use crate::render::words;
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct ExploreArgs {
     /// A built-in scenario or a scenario file
     #[arg(value_name = "NAME|FILE")]
     what: String,
@@ -37,7 +37,7 @@ const MOST_STATES: u64 = 2_000_000;
 /// How often Ctrl-C is checked.
 const STOP_CHECK: Duration = Duration::from_millis(20);
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(std::slice::from_ref(&args.what), screen)?;
     let one = show::only(chosen, &args.what, screen)?;
     let unusable = |error: &std::io::Error| unusable_port(args.port, error, screen);

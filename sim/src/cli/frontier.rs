@@ -16,7 +16,7 @@ use super::within::duration;
 use crate::check::Limits;
 use crate::exit::Exit;
 use crate::frontier::settings::{FAULTS, REPAIRS, Setting};
-use crate::frontier::{FaultSet, Frontier, Options, ScenarioEdit, Survey, survey};
+use crate::frontier::{FaultSet, Frontier, FrontierOptions, ScenarioEdit, Survey, survey};
 use crate::render::frontier::{json, page};
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -24,7 +24,7 @@ use crate::scenario::{BuiltIn, Scenario};
 const BASE: &str = "a-master-and-a-replica";
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct FrontierArgs {
     /// The scenario: a built-in name or a file; its faults and claims are ignored
     #[arg(value_name = "NAME|FILE", default_value = BASE)]
     scenario: String,
@@ -59,7 +59,7 @@ pub(super) struct Args {
     output: Output,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     let (name, edit) = base(&args.scenario, screen)?;
     if let Some(folder) = &args.out {
         make_folder(folder, screen)?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         (false, false) => args.repair.clone(),
     };
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let options = Options { most: args.most, each: args.each, alone: args.alone, threads };
+    let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, threads };
     let states = AtomicU64::new(0);
     let limits = Limits {
         max_states: args.max_states,

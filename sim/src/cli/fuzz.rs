@@ -24,7 +24,7 @@ use crate::render::text::{self, Declared};
 use crate::render::words::count;
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct FuzzArgs {
     /// Scenarios to draw histories from [default: all built-in ones]
     #[arg(value_name = "NAME|FILE")]
     scenarios: Vec<String>,
@@ -45,7 +45,7 @@ pub(super) struct Args {
 }
 
 /// The result of one scenario.
-struct Drawn<'a> {
+struct FuzzedScenario<'a> {
     chosen: &'a Chosen,
     fuzzed: Fuzzed,
     /// The file of the counterexample.
@@ -54,15 +54,15 @@ struct Drawn<'a> {
     seconds: f64,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
     // Before the search: the first divergence may be found only after hours.
     make_folder(&args.out, screen)?;
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
-    let options = fuzz::Options { cases: args.cases, seed };
-    let mut all: Vec<Drawn> = Vec::new();
+    let options = fuzz::FuzzOptions { cases: args.cases, seed };
+    let mut all: Vec<FuzzedScenario> = Vec::new();
     let mut failed = None;
     for one in &chosen {
         if interrupt::is_asked() {
@@ -93,19 +93,19 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
         };
         let seconds = started.elapsed().as_secs_f64();
         let saved = save(one, &fuzzed, args, screen)?;
-        all.push(Drawn { chosen: one, fuzzed, saved, seconds });
+        all.push(FuzzedScenario { chosen: one, fuzzed, saved, seconds });
     }
 
     match args.output.format {
         Format::Json => screen.print_json(&json_of(&all, seed))?,
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
     }
-    let diverged = all.iter().any(Drawn::is_diverged);
+    let diverged = all.iter().any(FuzzedScenario::is_diverged);
     let exit = if diverged { Exit::Diverged } else { Exit::AsDeclared };
     Ok(failed.map_or(exit, |failed| exit.worst(failed)))
 }
 
-impl Drawn<'_> {
+impl FuzzedScenario<'_> {
     fn is_diverged(&self) -> bool {
         self.fuzzed.counterexample.is_some()
     }
@@ -122,7 +122,7 @@ impl Drawn<'_> {
     }
 
     /// Whether all its histories were replayed.
-    fn is_whole(&self, args: &Args) -> bool {
+    fn is_whole(&self, args: &FuzzArgs) -> bool {
         self.fuzzed.cases >= args.cases
     }
 }
@@ -134,7 +134,7 @@ fn a_seed() -> u64 {
     u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
 }
 
-fn save(one: &Chosen, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
+fn save(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs, screen: &Screen) -> Ended<Option<PathBuf>> {
     let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
     let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
     // The trace does not know the file of its scenario.
@@ -143,10 +143,10 @@ fn save(one: &Chosen, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Op
     Ok(Some(file))
 }
 
-fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) -> String {
+fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen: &Screen) -> String {
     let mut page = String::new();
     for drawn in all {
-        let Drawn { chosen, fuzzed, saved, seconds: _ } = drawn;
+        let FuzzedScenario { chosen, fuzzed, saved, seconds: _ } = drawn;
         let verdict = if drawn.is_diverged() { "diverged" } else { "agrees" };
         let _ = writeln!(
             page,
@@ -161,7 +161,7 @@ fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) ->
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
         let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
         let options =
-            text::Options { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
+            text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
         page += &text::picture(trace, &options);
         let _ = writeln!(page, "{}", replayed::difference(difference, trace));
     }
@@ -190,7 +190,7 @@ fn pace_json(cases: usize, steps: usize, seconds: f64) -> Value {
 }
 
 /// The object for programs, with each scenario.
-fn json_of(all: &[Drawn], seed: u64) -> Value {
+fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
     let each = all.iter().map(|drawn| {
         json!({
             "name": drawn.chosen.scenario.name,
@@ -212,8 +212,8 @@ fn json_of(all: &[Drawn], seed: u64) -> Value {
         "cases": cases,
         "steps": steps,
         "pace": pace_json(cases, steps, seconds),
-        "agrees": !all.iter().any(Drawn::is_diverged),
-        "counterexample": all.iter().find_map(Drawn::saved_as),
+        "agrees": !all.iter().any(FuzzedScenario::is_diverged),
+        "counterexample": all.iter().find_map(FuzzedScenario::saved_as),
         "scenarios": each.collect::<Vec<_>>(),
     })
 }
@@ -228,12 +228,12 @@ mod tests {
     use crate::replay::Difference;
     use crate::scenario;
 
-    fn args() -> Args {
+    fn args() -> FuzzArgs {
         let output = Output { format: Format::Human };
-        Args { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
+        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
     }
 
-    fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> Drawn<'_> {
+    fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> FuzzedScenario<'_> {
         let actions = [Action::Acquire { client: 0, thread: 0 }];
         let record = || Trace::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
         let fuzzed = Fuzzed {
@@ -243,7 +243,7 @@ mod tests {
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
         };
-        Drawn { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")), seconds: 2.0 }
+        FuzzedScenario { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")), seconds: 2.0 }
     }
 
     fn difference() -> Difference {

@@ -8,7 +8,7 @@ use lockstep_model::trace::{About, Trace};
 use super::common::Ended;
 use super::screen::Screen;
 use super::trace_file;
-use crate::check::Outcome;
+use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::scenario;
@@ -110,7 +110,7 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
 
 impl Chosen {
     /// The outcome, with commands in its traces that reproduce it: an outcome knows the name of a scenario, not its file.
-    pub(super) fn reproducible(&self, mut outcome: Outcome) -> Outcome {
+    pub(super) fn reproducible(&self, mut outcome: CheckOutcome) -> CheckOutcome {
         for trace in outcome.properties.iter_mut().filter_map(|found| found.trace.as_mut()) {
             trace.reproduce = format!("lockstep check {}", self.argument);
         }

@@ -20,7 +20,7 @@ pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &Atomi
     let end = End::default();
     std::thread::scope(|scope| {
         // Also when the work panics: otherwise the scope would wait for the watching thread for ever.
-        let _told = Told(&end);
+        let _told = EndGuard(&end);
         if io::stderr().is_terminal() {
             scope.spawn(|| draw(label, unit, count, &end));
         } else {
@@ -70,9 +70,9 @@ impl End {
     }
 }
 
-struct Told<'a>(&'a End);
+struct EndGuard<'a>(&'a End);
 
-impl Drop for Told<'_> {
+impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         *self.0.is_there.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.bell.notify_all();

@@ -20,11 +20,11 @@ use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words;
 use crate::replay::sentinel::refuse_trace;
-use crate::replay::{Error, Played, Player, Server, suited};
+use crate::replay::{Played, Player, ReplayError, ServerProgram, suited};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct ReplayArgs {
     /// A trace file (.json), or a scenario: its counterexamples and a covering history
     #[arg(value_name = "TRACE|NAME|FILE")]
     what: String,
@@ -51,7 +51,7 @@ struct History {
     is_from_trace: bool,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     let what = input::trace_or_scenarios(&args.what, screen)?;
     let server = server(args.server.as_deref(), screen)?;
     let (mut histories, mut exit) = histories(what, args, &server, screen)?;
@@ -70,7 +70,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             break;
         }
         let trace = &history.trace;
-        let run = || -> Result<Played, Error> {
+        let run = || -> Result<Played, ReplayError> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
                 Some(same) => running.insert(same),
                 None => running.insert((trace.config, player(&server, &trace.config, args.sentinel)?)),
@@ -110,7 +110,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     Ok(exit)
 }
 
-fn player(server: &Server, config: &Config, sentinel: bool) -> Result<Player, Error> {
+fn player(server: &ServerProgram, config: &Config, sentinel: bool) -> Result<Player, ReplayError> {
     if sentinel {
         Player::start_under_sentinel(server, config, Scripts::built_in(), &interrupt::STOP)
     } else {
@@ -119,13 +119,13 @@ fn player(server: &Server, config: &Config, sentinel: bool) -> Result<Player, Er
 }
 
 /// The server to use.
-pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<Server> {
-    Server::find(named).map_err(|error| server_failed(&error, screen))
+pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<ServerProgram> {
+    ServerProgram::find(named).map_err(|error| server_failed(&error, screen))
 }
 
 /// The scenario as this server makes it: before Redis 7.0 TTLs travel to replicas in another way. `done` says what happens
 /// to its histories.
-pub(super) fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen, done: &str) -> Scenario {
+pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Screen, done: &str) -> Scenario {
     let config = suited(&one.scenario.config, server);
     if config != one.scenario.config && one.scenario.config.cluster.replicas > 0 && !screen.is_quiet {
         let name = &one.scenario.name;
@@ -137,9 +137,9 @@ pub(super) fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen, do
 }
 
 /// Reports the failure of a server. Returns the exit code that it leads to.
-pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
+pub(super) fn server_failed(error: &ReplayError, screen: &Screen) -> Exit {
     let exit = match error {
-        Error::NotForSentinel { .. } => Exit::Usage,
+        ReplayError::NotForSentinel { .. } => Exit::Usage,
         _ if error.is_internal() => Exit::Internal,
         _ => Exit::Environment,
     };
@@ -147,7 +147,7 @@ pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
 }
 
 /// The histories to replay, and whether a limit kept others from being found.
-fn histories(what: Input, args: &Args, server: &Server, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
+fn histories(what: Input, args: &ReplayArgs, server: &ServerProgram, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
     let chosen = match what {
         Input::Trace(trace) => {
             let declared = input::declared(&trace);
@@ -188,13 +188,13 @@ fn histories(what: Input, args: &Args, server: &Server, screen: &Screen) -> Ende
 }
 
 /// How the history is drawn, with the command that comes next.
-fn drawing(history: &History, replay: &Played, screen: &Screen) -> text::Options {
+fn drawing(history: &History, replay: &Played, screen: &Screen) -> text::TextOptions {
     let next = if replay.difference.is_some() {
         format!("lockstep show {} --format short", history.argument)
     } else {
         explained(history)
     };
-    text::Options { paint: screen.paint(), width: Screen::width(), declared: history.declared, next: Some(next) }
+    text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: history.declared, next: Some(next) }
 }
 
 /// The command that explains the world of the history, if there is one: a trace names its scenario, but not where the file is.

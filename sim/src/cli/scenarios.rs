@@ -12,7 +12,7 @@ use crate::scenario;
 use crate::scenario::{BuiltIn, Scenario};
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct ScenariosArgs {
     /// Print the file of this built-in scenario, as a starting point for your own
     #[arg(value_name = "NAME")]
     name: Option<String>,
@@ -20,7 +20,7 @@ pub(super) struct Args {
     output: Output,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &ScenariosArgs, screen: &Screen) -> Ended<Exit> {
     if let Some(name) = &args.name {
         return file(name, args.output.format, screen);
     }

@@ -13,7 +13,7 @@ use super::interrupt;
 use super::progress::watched;
 use super::screen::Screen;
 use super::within::Within;
-use crate::check::{self, Engine, Outcome};
+use crate::check::{self, CheckOutcome, Engine};
 use crate::exit::Exit;
 use crate::render::Paint;
 use crate::render::text::Declared;
@@ -21,7 +21,7 @@ use crate::render::{json, mermaid, short, svg, text};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
-pub(super) struct Args {
+pub(super) struct ShowArgs {
     /// A trace file (.json), a built-in scenario or a scenario file
     #[arg(value_name = "TRACE|NAME|FILE")]
     what: String,
@@ -55,7 +55,7 @@ enum Picture {
     Svg,
 }
 
-pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
+pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
     let (trace, declared) = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
             if args.property.is_some() {
@@ -73,13 +73,13 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
             let next = Some(format!("lockstep replay {}", typed(&args.what)));
             // A file must not contain the control sequences of a terminal.
             let paint = if args.output.is_some() { Paint::Plain } else { screen.paint() };
-            let options = text::Options { paint, width: Screen::width(), declared, next };
+            let options = text::TextOptions { paint, width: Screen::width(), declared, next };
             text::picture(&trace, &options)
         }
         Picture::Short => short::list(&trace),
         Picture::Json => json::document(&trace),
         Picture::Mermaid => mermaid::diagram(&trace),
-        Picture::Svg => svg::picture(&trace, &svg::Options::of(&trace)),
+        Picture::Svg => svg::picture(&trace, &svg::SvgOptions::of(&trace)),
     };
     match &args.output {
         None => screen.print(&picture)?,
@@ -101,7 +101,7 @@ pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> 
 }
 
 /// The requested counterexample, or the first one; if there is none, a history that takes every kind of action.
-fn of_scenario(one: &Chosen, args: &Args, screen: &Screen) -> Ended<(Trace, Declared)> {
+fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, Declared)> {
     let property = args.property;
     let scenario = &one.scenario;
     if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
@@ -132,13 +132,13 @@ fn of_scenario(one: &Chosen, args: &Args, screen: &Screen) -> Ended<(Trace, Decl
 }
 
 /// The limit that kept a verdict from being known, if any.
-pub(super) fn undecided(outcome: &Outcome) -> Option<&str> {
+pub(super) fn undecided(outcome: &CheckOutcome) -> Option<&str> {
     let unknown = outcome.properties.iter().find(|found| found.verdict == Verdict::Inconclusive)?;
     Some(unknown.why.as_deref().unwrap_or("it was stopped early"))
 }
 
 /// Checks a scenario within limits.
-pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<Outcome> {
+pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<CheckOutcome> {
     let states = AtomicU64::new(0);
     let limits = within.limits(&states);
     let outcome = watched(screen, &one.scenario.name, "states", &states, || {
@@ -168,7 +168,7 @@ pub(super) fn covering(one: &Chosen, screen: &Screen) -> Ended<Vec<Trace>> {
     check::covering(config).into_iter().map(record).collect()
 }
 
-fn nothing_to_show(outcome: &Outcome, property: Property, screen: &Screen) -> Exit {
+fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) -> Exit {
     let found = outcome.properties.iter().find(|found| found.property == property);
     let verdict = found.map_or(Verdict::Inconclusive, |found| found.verdict);
     let why = found.and_then(|found| found.why.as_deref()).map_or_else(String::new, |why| format!(" ({why})"));

@@ -19,7 +19,7 @@ const MOST_BYTES: u64 = 16 << 20;
 /// Why a file is not accepted as a trace: the file, the place, what is wrong there, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}\n  help: {help}", file.display(), place.as_deref().map(|place| format!(":{place}")).unwrap_or_default())]
-pub(super) struct Error {
+pub(super) struct TraceFileError {
     file: PathBuf,
     place: Option<String>,
     what: String,
@@ -34,19 +34,19 @@ const SAME_VERSION: &str = "the file was changed, or another version of lockstep
                             `lockstep show NAME --format json`";
 
 /// Reads a trace and runs it again.
-pub(super) fn read(file: &Path) -> Result<Trace, Error> {
-    let fail = |place: Option<String>, what: String, help| Error { file: file.to_owned(), place, what, help };
+pub(super) fn read(file: &Path) -> Result<Trace, TraceFileError> {
+    let fail = |place: Option<String>, what: String, help| TraceFileError { file: file.to_owned(), place, what, help };
     let text = contents(file).map_err(|(what, help)| fail(None, what, help))?;
     parse(&text).map_err(|fault| fail(fault.place, fault.what, fault.help))
 }
 
-struct Fault {
+struct TraceFileProblem {
     place: Option<String>,
     what: String,
     help: &'static str,
 }
 
-impl Fault {
+impl TraceFileProblem {
     fn of(what: impl Into<String>, help: &'static str) -> Self {
         Self { place: None, what: what.into(), help }
     }
@@ -76,33 +76,36 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
         .map_err(|error| (format!("not text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1), MAKE_ONE))
 }
 
-fn parse(text: &str) -> Result<Trace, Fault> {
+fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
     // The version first: a newer file may differ in everything else.
     let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     match given.get("schema") {
-        None => return Err(Fault::of("not a trace: the key `schema` is missing", MAKE_ONE)),
+        None => return Err(TraceFileProblem::of("not a trace: the key `schema` is missing", MAKE_ONE)),
         Some(found) if *found == SCHEMA => {}
         Some(found) if found.as_u64().is_some_and(|found| found < SCHEMA.into()) => {
             let what = format!("schema {found} is too old: this version of lockstep reads schema {SCHEMA}");
-            return Err(Fault::of(what, "make the trace again, with the command under its key `reproduce`"));
+            return Err(TraceFileProblem::of(what, "make the trace again, with the command under its key `reproduce`"));
         }
         Some(found) => {
             let what = format!("schema {found} is not known: this version of lockstep reads schema {SCHEMA}");
-            return Err(Fault::of(what, "use the version of lockstep that wrote it, or make it again with this one"));
+            return Err(TraceFileProblem::of(
+                what,
+                "use the version of lockstep that wrote it, or make it again with this one",
+            ));
         }
     }
     let trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
     if let Some(key) = unknown_key(&Value::Object(given), &mine, "") {
-        return Err(Fault::of(format!("unknown field {key}"), SAME_VERSION));
+        return Err(TraceFileProblem::of(format!("unknown field {key}"), SAME_VERSION));
     }
     if let Some(key) = unprintable(&mine, "") {
-        return Err(Fault::of(format!("{key} has a control character in it"), UNCHANGED));
+        return Err(TraceFileProblem::of(format!("{key} has a control character in it"), UNCHANGED));
     }
-    check_bounds(&trace).map_err(|what| Fault::of(what, SAME_VERSION))?;
+    check_bounds(&trace).map_err(|what| TraceFileProblem::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|error| difference(&trace, &error))?;
     if let About::Counterexample { property, .. } = trace.about {
-        proves(&trace, property).map_err(|rejection| Fault::of(rejection.to_string(), SAME_VERSION))?;
+        proves(&trace, property).map_err(|rejection| TraceFileProblem::of(rejection.to_string(), SAME_VERSION))?;
     }
     Ok(trace)
 }
@@ -116,7 +119,7 @@ fn proves(trace: &Trace, property: Property) -> Result<(), Rejection> {
     }
 }
 
-fn in_json(error: &serde_json::Error) -> Fault {
+fn in_json(error: &serde_json::Error) -> TraceFileProblem {
     let full = error.to_string();
     let place = format!("{}:{}", error.line(), error.column());
     let what = full.strip_suffix(&format!(" at line {} column {}", error.line(), error.column())).unwrap_or(&full);
@@ -127,7 +130,7 @@ fn in_json(error: &serde_json::Error) -> Fault {
         }
         serde_json::error::Category::Data => (format!("not a trace: {what}"), SAME_VERSION),
     };
-    Fault { place: Some(place), what, help }
+    TraceFileProblem { place: Some(place), what, help }
 }
 
 /// The first key that this version would not have written: the readers of some types ignore unknown keys.
@@ -232,7 +235,7 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn difference(trace: &Trace, error: &TraceError) -> Fault {
+fn difference(trace: &Trace, error: &TraceError) -> TraceFileProblem {
     let what = match *error {
         TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
@@ -246,5 +249,5 @@ fn difference(trace: &Trace, error: &TraceError) -> Fault {
         TraceError::Differs { step: 0 } => "the first state is not that of the configuration".to_owned(),
         TraceError::Differs { step } => format!("step {step} differs from the model"),
     };
-    Fault::of(what, UNCHANGED)
+    TraceFileProblem::of(what, UNCHANGED)
 }

@@ -8,7 +8,7 @@ use lockstep_model::trace::Trace;
 use serde_json::Value;
 
 use super::walk::{address_of, arrive};
-use crate::check::{Outcome, PropertyOutcome};
+use crate::check::{CheckOutcome, PropertyOutcome};
 use crate::render::{svg, words};
 use crate::scenario::Scenario;
 
@@ -17,7 +17,7 @@ const PAGE: &str = include_str!("page/index.html");
 /// One scenario, ready to be shown.
 pub struct Site {
     scenario: Scenario,
-    outcome: OnceLock<Outcome>,
+    outcome: OnceLock<CheckOutcome>,
 }
 
 impl Site {
@@ -27,7 +27,7 @@ impl Site {
     }
 
     /// The verdicts are known. Only the first call counts.
-    pub fn set_outcome(&self, outcome: Outcome) {
+    pub fn set_outcome(&self, outcome: CheckOutcome) {
         let _ = self.outcome.set(outcome);
     }
 

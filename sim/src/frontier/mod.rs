@@ -13,5 +13,5 @@ pub mod settings;
 mod survey;
 
 pub use scenario_edit::ScenarioEdit;
-pub use search::{FaultSet, Foreign, Frontier, Minimal, Options, Price, frontier};
-pub use survey::{Cell, Effect, Survey, survey};
+pub use search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, Price, frontier};
+pub use survey::{Cell, RepairEffect, Survey, survey};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, value};
 
-use super::settings::{Entry, Idle, LATENESS, Setting, Value};
+use super::settings::{Idle, LATENESS, Setting, SettingEntry, SettingValue};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// The file without its faults and claims.
@@ -92,8 +92,8 @@ impl ScenarioEdit {
         Scenario::parse(name, &self.text(story, &BTreeMap::new()))
     }
 
-    fn set(&mut self, entry: &Entry) {
-        if entry.value == Value::Nothing && !self.document.contains_key(entry.table) {
+    fn set(&mut self, entry: &SettingEntry) {
+        if entry.value == SettingValue::Nothing && !self.document.contains_key(entry.table) {
             return;
         }
         let (lease, replicas) = (self.lease, self.replicas);
@@ -102,12 +102,12 @@ impl ScenarioEdit {
             return;
         }
         table[entry.key] = match entry.value {
-            Value::Nothing => Item::None,
-            Value::Number(number) => value(number),
-            Value::Word(word) => value(word),
-            Value::Flag(flag) => value(flag),
-            Value::LeaseAnd(more) => value(lease + more),
-            Value::Replicas => value(replicas.max(1)),
+            SettingValue::Nothing => Item::None,
+            SettingValue::Number(number) => value(number),
+            SettingValue::Word(word) => value(word),
+            SettingValue::Flag(flag) => value(flag),
+            SettingValue::LeaseAnd(more) => value(lease + more),
+            SettingValue::Replicas => value(replicas.max(1)),
         };
     }
 

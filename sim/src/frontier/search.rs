@@ -10,7 +10,7 @@ use super::scenario_edit::ScenarioEdit;
 use super::settings::{FAULTS, IDLE, Idle, Setting};
 use crate::check::liveness::{Lasting, lasting, longest_wait};
 use crate::check::worker_pool::WorkerPool;
-use crate::check::{Engine, Error, How, Limits, Outcome, check_as};
+use crate::check::{CheckError, CheckOutcome, Engine, How, Limits, check_as};
 use crate::scenario::Scenario;
 
 /// The name and story of a scenario that is not shown.
@@ -18,7 +18,7 @@ const A_SET: &str = "a-set-of-faults";
 
 /// The bounds of a search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
+pub struct FrontierOptions {
     /// Faults in one set, at most.
     pub most: u8,
     /// How often one fault may happen, at most.
@@ -183,9 +183,9 @@ impl FaultSet {
 pub fn frontier(
     edit: &ScenarioEdit,
     repair: Option<&'static Setting>,
-    options: Options,
+    options: FrontierOptions,
     limits: &Limits<'_>,
-) -> Result<(Frontier, Vec<Foreign>), Error> {
+) -> Result<(Frontier, Vec<Foreign>), CheckError> {
     let started = Instant::now();
     let mut foreign = Vec::new();
     let mut known = Vec::new();
@@ -268,7 +268,7 @@ impl Frontier {
         self.broken.get(&property).is_some_and(|all| all.iter().any(|minimal| minimal.faults.is_within(set)))
     }
 
-    fn note(&mut self, set: &FaultSet, outcome: &Outcome, minimal: &mut Vec<(Property, Minimal)>) {
+    fn note(&mut self, set: &FaultSet, outcome: &CheckOutcome, minimal: &mut Vec<(Property, Minimal)>) {
         let verdicts = outcome.properties.iter().map(|found| (found.property, found.verdict)).collect();
         self.verdicts.insert(set.clone(), verdicts);
         self.states += outcome.states;
@@ -289,7 +289,7 @@ impl Frontier {
 }
 
 /// Every set with one fault more, once.
-fn larger(sets: &[FaultSet], known: &[usize], options: Options) -> Vec<FaultSet> {
+fn larger(sets: &[FaultSet], known: &[usize], options: FrontierOptions) -> Vec<FaultSet> {
     let mut all: Vec<_> = sets
         .iter()
         .flat_map(|set| known.iter().filter(|fault| set.0[**fault] < options.each).map(|fault| set.and(*fault)))

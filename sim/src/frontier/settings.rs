@@ -13,19 +13,19 @@ pub struct Setting {
     /// What it means.
     pub sentence: &'static str,
     /// What is written into the file; for a fault, besides its budget.
-    pub(super) entries: &'static [Entry],
+    pub(super) entries: &'static [SettingEntry],
 }
 
 impl Setting {
     /// How it is written in a scenario's file, one line for each key: `min_replicas = 1`.
     pub fn lines(&self) -> impl Iterator<Item = String> {
-        self.entries.iter().map(|Entry { key, value, .. }| match value {
-            Value::Number(number) => format!("{key} = {number}"),
-            Value::Word(word) => format!("{key} = \"{word}\""),
-            Value::Flag(flag) => format!("{key} = {flag}"),
-            Value::LeaseAnd(more) => format!("{key} = lease + {more}"),
-            Value::Nothing => format!("no {key}"),
-            Value::Replicas => format!("{key} = replicas"),
+        self.entries.iter().map(|SettingEntry { key, value, .. }| match value {
+            SettingValue::Number(number) => format!("{key} = {number}"),
+            SettingValue::Word(word) => format!("{key} = \"{word}\""),
+            SettingValue::Flag(flag) => format!("{key} = {flag}"),
+            SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            SettingValue::Nothing => format!("no {key}"),
+            SettingValue::Replicas => format!("{key} = replicas"),
         })
     }
 
@@ -37,17 +37,17 @@ impl Setting {
 
 /// A key and what is written there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Entry {
+pub(super) struct SettingEntry {
     pub(super) table: &'static str,
     pub(super) key: &'static str,
-    pub(super) value: Value,
+    pub(super) value: SettingValue,
     /// Whether a value that the file has already is kept.
     pub(super) is_default: bool,
 }
 
 /// What is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Value {
+pub(super) enum SettingValue {
     Number(i64),
     Word(&'static str),
     Flag(bool),
@@ -59,8 +59,8 @@ pub(super) enum Value {
     Replicas,
 }
 
-const fn set(table: &'static str, key: &'static str, value: Value) -> Entry {
-    Entry { table, key, value, is_default: false }
+const fn set(table: &'static str, key: &'static str, value: SettingValue) -> SettingEntry {
+    SettingEntry { table, key, value, is_default: false }
 }
 
 /// The faults: `[faults] NAME = 1`; and lateness, whose budget is in ticks.
@@ -89,7 +89,8 @@ pub const LATENESS: Setting =
     Setting { name: "delay", sentence: "every request and reply may be late by a tick", entries: &[] };
 
 /// How far clocks jump if the file does not say it.
-const JUMP: Entry = Entry { table: "time", key: "jump", value: Value::Number(1), is_default: true };
+const JUMP: SettingEntry =
+    SettingEntry { table: "time", key: "jump", value: SettingValue::Number(1), is_default: true };
 
 /// A key of the file that only matters to some faults: without any of them the reader of scenarios refuses it.
 pub(super) struct Idle {
@@ -116,80 +117,89 @@ pub const REPAIRS: &[Setting] = &[
     Setting {
         name: "fencing",
         sentence: "the resource rejects a token older than one it has seen",
-        entries: &[set("resource", "fenced", Value::Flag(true))],
+        entries: &[set("resource", "fenced", SettingValue::Flag(true))],
     },
     Setting {
         name: "synchronous-replication",
         sentence: "no write is answered before every replica has it",
-        entries: &[set("cluster", "lag", Value::Number(0))],
+        entries: &[set("cluster", "lag", SettingValue::Number(0))],
     },
     Setting {
         name: "coordinated-failover",
         sentence: "a hand-over waits until the replica has all data (FAILOVER)",
-        entries: &[set("cluster", "promote", Value::Word("coordinated"))],
+        entries: &[set("cluster", "promote", SettingValue::Word("coordinated"))],
     },
     Setting {
         name: "fast-failover",
         sentence: "a replica takes over, and every client knows it, before time moves",
-        entries: &[set("cluster", "failover_within", Value::Number(0))],
+        entries: &[set("cluster", "failover_within", SettingValue::Number(0))],
     },
     Setting {
         name: "min-replicas",
         sentence: "a master that hears of no replica refuses writes (min-replicas-to-write 1)",
-        entries: &[set("cluster", "min_replicas", Value::Number(1))],
+        entries: &[set("cluster", "min_replicas", SettingValue::Number(1))],
     },
     Setting {
         name: "wait-for-all",
         sentence: "a grant counts only when every replica acknowledged it, and is released otherwise (WAIT)",
-        entries: &[set("cluster", "wait_for", Value::Replicas), set("protocol", "wait_rule", Value::Word("all"))],
+        entries: &[
+            set("cluster", "wait_for", SettingValue::Replicas),
+            set("protocol", "wait_rule", SettingValue::Word("all")),
+        ],
     },
     Setting {
         name: "wait-for-any",
         sentence: "a grant counts only when one replica acknowledged it, if the client knows of any (Redisson's WAIT)",
-        entries: &[set("cluster", "wait_for", Value::Number(1)), set("protocol", "wait_rule", Value::Word("any"))],
+        entries: &[
+            set("cluster", "wait_for", SettingValue::Number(1)),
+            set("protocol", "wait_rule", SettingValue::Word("any")),
+        ],
     },
     Setting {
         name: "fsync-always",
         sentence: "a node that restarts has every write that it answered (appendfsync always)",
-        entries: &[set("cluster", "fsync", Value::Word("always"))],
+        entries: &[set("cluster", "fsync", SettingValue::Word("always"))],
     },
     Setting {
         name: "fsync-everysec",
         sentence: "a node that restarts lacks at most the last second (appendfsync everysec)",
-        entries: &[set("cluster", "fsync", Value::Word("everysec"))],
+        entries: &[set("cluster", "fsync", SettingValue::Word("everysec"))],
     },
     Setting {
         name: "delayed-restart",
         sentence: "a crashed node stays down for longer than the longest lease",
-        entries: &[set("cluster", "restart_after", Value::LeaseAnd(1))],
+        entries: &[set("cluster", "restart_after", SettingValue::LeaseAnd(1))],
     },
     Setting {
         name: "lock-delay",
         sentence: "a client that learns of a new master waits for the longest lease before it asks",
-        entries: &[set("cluster", "lock_delay", Value::LeaseAnd(1))],
+        entries: &[set("cluster", "lock_delay", SettingValue::LeaseAnd(1))],
     },
     Setting {
         name: "min-replicas-and-lock-delay",
         sentence: "both",
-        entries: &[set("cluster", "min_replicas", Value::Number(1)), set("cluster", "lock_delay", Value::LeaseAnd(1))],
+        entries: &[
+            set("cluster", "min_replicas", SettingValue::Number(1)),
+            set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
+        ],
     },
     Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",
         // The keys of the watchdog go with it: the reader refuses keys without effect.
         entries: &[
-            set("time", "renew_every", Value::Nothing),
-            set("protocol", "renewal_timer", Value::Nothing),
-            set("protocol", "missed_renewal", Value::Nothing),
-            set("protocol", "failed_renewal", Value::Nothing),
-            set("protocol", "registration", Value::Nothing),
-            set("protocol", "stale_renewal", Value::Nothing),
+            set("time", "renew_every", SettingValue::Nothing),
+            set("protocol", "renewal_timer", SettingValue::Nothing),
+            set("protocol", "missed_renewal", SettingValue::Nothing),
+            set("protocol", "failed_renewal", SettingValue::Nothing),
+            set("protocol", "registration", SettingValue::Nothing),
+            set("protocol", "stale_renewal", SettingValue::Nothing),
         ],
     },
     Setting {
         name: "told-holder",
         sentence: "a holder whose renewal finds the lock gone is notified",
-        entries: &[set("protocol", "missed_renewal", Value::Word("tell-holder"))],
+        entries: &[set("protocol", "missed_renewal", SettingValue::Word("tell-holder"))],
     },
     // For split networks; for others the reader refuses them. Source: docs/facts/redisson.md#release-receipt, #resending, #renewal-entry.
     Setting {
@@ -200,7 +210,7 @@ pub const REPAIRS: &[Setting] = &[
     Setting {
         name: "receipts-with-an-id-per-try",
         sentence: "the same, but sent again it has another id (Redisson before 3.52)",
-        entries: &[RECEIPTS, set("protocol", "request_id", Value::Word("per-try"))],
+        entries: &[RECEIPTS, set("protocol", "request_id", SettingValue::Word("per-try"))],
     },
     Setting {
         name: "resend-releases",
@@ -215,17 +225,20 @@ pub const REPAIRS: &[Setting] = &[
     Setting {
         name: "resend-nothing",
         sentence: "nothing is sent again: a caller without an answer gets an error at once (Redisson in single-server mode)",
-        entries: &[set("protocol", "resend", Value::Word("none")), set("protocol", "retry_attempts", Value::Nothing)],
+        entries: &[
+            set("protocol", "resend", SettingValue::Word("none")),
+            set("protocol", "retry_attempts", SettingValue::Nothing),
+        ],
     },
     Setting {
         name: "resend-all",
         sentence: "acquires are sent again as well (Redisson outside single-server mode)",
-        entries: &[set("protocol", "resend", Value::Word("all"))],
+        entries: &[set("protocol", "resend", SettingValue::Word("all"))],
     },
     Setting {
         name: "interrupted-acquire-released",
         sentence: "a grant whose caller was interrupted is released when its answer arrives (Redisson's lockAsync)",
-        entries: &[set("protocol", "interrupted_acquire", Value::Word("release"))],
+        entries: &[set("protocol", "interrupted_acquire", SettingValue::Word("release"))],
     },
     Setting {
         name: "registration-before-the-answer",
@@ -240,11 +253,11 @@ pub const REPAIRS: &[Setting] = &[
     Setting { name: "registration-and-stale-renewals", sentence: "both", entries: &[REGISTERED_FIRST, STALE_IGNORED] },
 ];
 
-const RECEIPTS: Entry = set("protocol", "receipts", Value::Flag(true));
-const ONE_ID: Entry = set("protocol", "request_id", Value::Word("per-release"));
-const RESEND_RELEASES: Entry = set("protocol", "resend", Value::Word("release"));
-const REGISTERED_FIRST: Entry = set("protocol", "registration", Value::Word("before-answer"));
-const STALE_IGNORED: Entry = set("protocol", "stale_renewal", Value::Word("ignore"));
+const RECEIPTS: SettingEntry = set("protocol", "receipts", SettingValue::Flag(true));
+const ONE_ID: SettingEntry = set("protocol", "request_id", SettingValue::Word("per-release"));
+const RESEND_RELEASES: SettingEntry = set("protocol", "resend", SettingValue::Word("release"));
+const REGISTERED_FIRST: SettingEntry = set("protocol", "registration", SettingValue::Word("before-answer"));
+const STALE_IGNORED: SettingEntry = set("protocol", "stale_renewal", SettingValue::Word("ignore"));
 
 const fn fault(fault: Fault) -> Setting {
     Setting { name: fault.name(), sentence: fault.sentence(), entries: &[] }

@@ -5,9 +5,9 @@ use std::sync::atomic::Ordering;
 use lockstep_model::Property;
 
 use super::scenario_edit::ScenarioEdit;
-use super::search::{FaultSet, Foreign, Frontier, Minimal, Options, frontier};
+use super::search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, frontier};
 use super::settings::{FAULTS, Setting};
-use crate::check::{Error, Limits};
+use crate::check::{CheckError, Limits};
 
 /// What was found, bare and under each repair.
 #[derive(Clone, Debug)]
@@ -34,12 +34,12 @@ pub struct Cell {
     /// The repair.
     pub repair: &'static Setting,
     /// What the repair does to it.
-    pub effect: Effect,
+    pub effect: RepairEffect,
 }
 
 /// What a repair does to an anomaly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Effect {
+pub enum RepairEffect {
     /// The same faults no longer break the property.
     Stops,
     /// They do, but it stays broken for a shorter time.
@@ -60,7 +60,7 @@ pub enum Effect {
     NotModelled,
 }
 
-impl Effect {
+impl RepairEffect {
     /// The effect as a phrase.
     pub const fn name(self) -> &'static str {
         match self {
@@ -84,10 +84,10 @@ impl Effect {
 pub fn survey(
     edit: &ScenarioEdit,
     repairs: &[&'static Setting],
-    options: Options,
+    options: FrontierOptions,
     limits: &Limits<'_>,
     mut report: impl FnMut(&str),
-) -> Result<Survey, Error> {
+) -> Result<Survey, CheckError> {
     report("bare");
     let (bare, foreign) = frontier(edit, None, options, limits)?;
     let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new(), unlooked: Vec::new() };
@@ -156,21 +156,21 @@ impl Survey {
     }
 }
 
-fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> Effect {
+fn effect(frontier: &Frontier, property: Property, bare: &Minimal) -> RepairEffect {
     let breaking = frontier.broken.get(&property).into_iter().flatten();
     match breaking.filter(|minimal| minimal.faults.is_within(&bare.faults)).min_by_key(|minimal| minimal.steps) {
-        None if frontier.inconclusive.contains(&bare.faults) => Effect::Unknown,
+        None if frontier.inconclusive.contains(&bare.faults) => RepairEffect::Unknown,
         None => match frontier.verdicts.get(&bare.faults) {
-            None if frontier.is_cut_short => Effect::Unknown,
-            None => Effect::NotModelled,
-            Some(verdicts) if !verdicts.contains_key(&property) => Effect::Moot,
-            Some(_) => Effect::Stops,
+            None if frontier.is_cut_short => RepairEffect::Unknown,
+            None => RepairEffect::NotModelled,
+            Some(verdicts) if !verdicts.contains_key(&property) => RepairEffect::Moot,
+            Some(_) => RepairEffect::Stops,
         },
-        Some(repaired) if repaired.faults != bare.faults => Effect::Worse,
+        Some(repaired) if repaired.faults != bare.faults => RepairEffect::Worse,
         // Without a bound is longer than with one; an unknown duration is not compared.
-        Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => Effect::Shortens,
-        Some(repaired) if repaired.steps > bare.steps => Effect::Later,
-        Some(repaired) if repaired.steps < bare.steps => Effect::Sooner,
-        Some(_) => Effect::Nothing,
+        Some(repaired) if repaired.lasts.is_some() && repaired.lasts < bare.lasts => RepairEffect::Shortens,
+        Some(repaired) if repaired.steps > bare.steps => RepairEffect::Later,
+        Some(repaired) if repaired.steps < bare.steps => RepairEffect::Sooner,
+        Some(_) => RepairEffect::Nothing,
     }
 }

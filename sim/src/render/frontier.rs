@@ -8,10 +8,10 @@ use super::verdicts::{plain_table, trimmed};
 use super::words;
 use crate::check::liveness::Lasting;
 use crate::frontier::settings::FAULTS;
-use crate::frontier::{Effect, FaultSet, Frontier, Minimal, Options, Price, Survey};
+use crate::frontier::{FaultSet, Frontier, FrontierOptions, Minimal, Price, RepairEffect, Survey};
 
 /// The page for people.
-pub fn page(name: &str, survey: &Survey, options: Options) -> String {
+pub fn page(name: &str, survey: &Survey, options: FrontierOptions) -> String {
     let mut page = format!("{name}   {}\n", bounds(survey, options));
     page.push_str(&broken(&survey.bare));
     if !survey.repaired.is_empty() {
@@ -32,7 +32,7 @@ pub fn page(name: &str, survey: &Survey, options: Options) -> String {
 }
 
 /// The bounds of the claims.
-pub fn bounds(survey: &Survey, options: Options) -> String {
+pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
     let known = FAULTS.len() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
     let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
@@ -73,7 +73,7 @@ pub fn lasts(lasting: Lasting) -> String {
 fn repairs(survey: &Survey) -> String {
     let mut rows = Vec::new();
     for (property, minimal) in survey.anomalies() {
-        for cell in survey.cells(property, minimal).into_iter().filter(|cell| cell.effect != Effect::Nothing) {
+        for cell in survey.cells(property, minimal).into_iter().filter(|cell| cell.effect != RepairEffect::Nothing) {
             let anomaly = format!("{} by {}", property.id(), minimal.faults.words());
             rows.push([anomaly, cell.repair.name.to_owned(), cell.effect.name().to_owned()]);
         }
@@ -121,7 +121,7 @@ pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
 }
 
 /// The object for programs.
-pub fn json(name: &str, survey: &Survey, options: Options) -> Value {
+pub fn json(name: &str, survey: &Survey, options: FrontierOptions) -> Value {
     let variants: Vec<_> = [&survey.bare].into_iter().chain(&survey.repaired).map(variant).collect();
     let cells: Vec<_> = survey
         .anomalies()

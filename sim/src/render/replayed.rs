@@ -11,7 +11,7 @@ use super::{sentinel, text};
 use crate::replay::{Difference, Played};
 
 /// The picture of a history, what the servers were asked and answered, and whether that agrees with the model.
-pub fn page(trace: &Trace, replayed: &Played, options: &text::Options) -> String {
+pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> String {
     let mut page = text::picture(trace, options);
     page += "\nrequests to the servers, and their answers\n";
     let digits = replayed.answers.len().to_string().len();
@@ -134,14 +134,14 @@ mod tests {
 
     #[test]
     fn what_agrees_ends_with_what_was_compared_and_with_whom() {
-        let says = page(&history(), &replayed(None), &text::Options::default());
+        let says = page(&history(), &replayed(None), &text::TextOptions::default());
         assert!(says.contains("  1  EVALSHA acquire -> nil\n"), "{says}");
         assert!(says.ends_with("\nagrees: 1 step, 12 comparisons, on redis 7.0.15\n"), "{says}");
     }
 
     #[test]
     fn a_difference_shows_model_and_redis_one_below_the_other() {
-        let says = page(&history(), &replayed(Some(a_difference())), &text::Options::default());
+        let says = page(&history(), &replayed(Some(a_difference())), &text::TextOptions::default());
         let told = "diverged: on redis 7.0.15, at step 1, A asks for the lock: lock on n1 differs\n  \
                     model  A:1 ttl 30000 ms\n  redis  A:1 ttl 29999 ms\n         of type hash\n";
         assert!(says.ends_with(told), "{says}");

@@ -10,7 +10,7 @@ use lockstep_model::trace::{NodeRole, State, ThreadState, Trace, client_name};
 use super::paint::Tone;
 use super::rows::{Arrow, Lane, Row, rows};
 use super::words;
-use flight::{End, Flight, Kind, flights};
+use flight::{Flight, FlightEnd, Kind, flights};
 use legend::{Sign, signs};
 use life::{Life, life};
 pub(crate) use svg_writer::escaped;
@@ -23,14 +23,14 @@ mod svg_writer;
 
 /// The texts around the picture.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct SvgOptions {
     /// Below the title.
     pub caption: String,
     /// What is broken in the last state, one sentence each.
     pub broken: Vec<String>,
 }
 
-impl Options {
+impl SvgOptions {
     /// The texts of the trace itself.
     pub fn of(trace: &Trace) -> Self {
         let mut caption = format!("{}, {}", words::about(&trace.about), words::count(trace.steps.len(), "step"));
@@ -42,7 +42,7 @@ impl Options {
 }
 
 /// The picture: a whole SVG document.
-pub fn picture(trace: &Trace, options: &Options) -> String {
+pub fn picture(trace: &Trace, options: &SvgOptions) -> String {
     let sheet = Sheet::of(trace, options);
     let mut writer = SvgWriter::default();
     sheet.heading(&mut writer, options);
@@ -129,7 +129,7 @@ impl PlacedRow {
 }
 
 impl<'a> Sheet<'a> {
-    fn of(trace: &'a Trace, options: &Options) -> Self {
+    fn of(trace: &'a Trace, options: &SvgOptions) -> Self {
         let lanes = Lane::all(&trace.config);
         let rows = rows(trace);
         let gap = gap(trace, &rows);
@@ -180,7 +180,7 @@ impl<'a> Sheet<'a> {
         spans
     }
 
-    fn heading(&self, writer: &mut SvgWriter, options: &Options) {
+    fn heading(&self, writer: &mut SvgWriter, options: &SvgOptions) {
         let mut at = Point { x: MARGIN, y: MARGIN + 14.0 };
         writer.text(at, "title", &self.trace.scenario);
         at.y += 20.0;
@@ -220,7 +220,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// The background: time that passes, and intervals with more than one believer.
-    fn bands(&self, writer: &mut SvgWriter, options: &Options) {
+    fn bands(&self, writer: &mut SvgWriter, options: &SvgOptions) {
         let (left, right) = (MARGIN + TIMES, self.sentences - MARGIN / 2.0);
         for row in self.rows.iter().filter(|row| row.is_time(self.trace)) {
             writer.rect(Point { x: left, y: row.top + 2.0 }, Point { x: right, y: row.bottom - 2.0 }, 4.0, "time");
@@ -295,21 +295,21 @@ impl<'a> Sheet<'a> {
         let nearly = |y| Point { x: to - side * self.gap / 2.0, y };
         let arrival = |step| self.row_of(step).map(|row| row.anchor() - 1.0);
         match flight.end {
-            End::Arrived(step) => {
+            FlightEnd::Arrived(step) => {
                 let Some(y) = arrival(step) else { return };
                 let half = if flight.kind == Kind::Effect { STORED } else { BELIEF };
                 writer.arrow(start, Point { x: to - side * half, y }, class);
             }
-            End::Lost(step) => {
+            FlightEnd::Lost(step) => {
                 let Some(y) = arrival(step) else { return };
                 writer.line(start, nearly(y), class);
                 writer.cross(nearly(y));
             }
-            End::UnderWay => writer.line(start, nearly(self.bottom), class),
+            FlightEnd::UnderWay => writer.line(start, nearly(self.bottom), class),
         }
     }
 
-    fn row(&self, writer: &mut SvgWriter, index: usize, row: &PlacedRow, options: &Options) {
+    fn row(&self, writer: &mut SvgWriter, index: usize, row: &PlacedRow, options: &SvgOptions) {
         let (content, y) = (&row.content, row.anchor());
         let breaks = !options.broken.is_empty() && index + 1 == self.rows.len();
         let earlier = self.rows[..index].iter().rev().find(|other| !other.is_time(self.trace));
@@ -434,7 +434,7 @@ impl<'a> Sheet<'a> {
     }
 
     /// The legend, and what is broken. Returns the height of the picture.
-    fn footing(&self, writer: &mut SvgWriter, signs: &[Sign], options: &Options) -> f64 {
+    fn footing(&self, writer: &mut SvgWriter, signs: &[Sign], options: &SvgOptions) -> f64 {
         let mut at = Point { x: MARGIN, y: self.bottom + 22.0 };
         for text in options.broken.iter().flat_map(|text| wrapped(text, letters((self.width - 4.0 * MARGIN) / SANS))) {
             let (from, to) = (Point { x: at.x, y: at.y - 14.0 }, Point { x: self.width - MARGIN, y: at.y + 8.0 });

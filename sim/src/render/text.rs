@@ -14,7 +14,7 @@ use super::{signs, words};
 
 /// How to draw.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub struct TextOptions {
     /// Colour or none.
     pub paint: Paint,
     /// Columns of the terminal.
@@ -25,7 +25,7 @@ pub struct Options {
     pub next: Option<String>,
 }
 
-impl Default for Options {
+impl Default for TextOptions {
     fn default() -> Self {
         Self { paint: Paint::Plain, width: 120, declared: Declared::Unknown, next: None }
     }
@@ -41,7 +41,7 @@ pub enum Declared {
 }
 
 /// The picture, with a headline, and below it why and what next.
-pub fn picture(trace: &Trace, options: &Options) -> String {
+pub fn picture(trace: &Trace, options: &TextOptions) -> String {
     let grid = Grid::of(trace);
     let mut text = headline(trace, options);
     text.push('\n');
@@ -61,7 +61,7 @@ pub fn picture(trace: &Trace, options: &Options) -> String {
     text
 }
 
-fn headline(trace: &Trace, options: &Options) -> String {
+fn headline(trace: &Trace, options: &TextOptions) -> String {
     let paint = options.paint;
     let mut parts = vec![paint.paint(Tone::Strong, &trace.scenario)];
     match &trace.about {
@@ -84,7 +84,7 @@ fn headline(trace: &Trace, options: &Options) -> String {
     parts.join("   ")
 }
 
-fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, String)> {
+fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
     if let Some(key) = grid.key() {
         lines.push(("key", key));
@@ -102,17 +102,17 @@ fn footer(trace: &Trace, grid: &Grid, options: &Options) -> Vec<(&'static str, S
 
 /// A line of the picture, cells in the order of the lanes.
 struct TextRow {
-    mark: Mark,
+    mark: RowMark,
     time: String,
     number: String,
-    cells: Vec<Cell>,
+    cells: Vec<TextCell>,
     arrow: Option<Shaft>,
     what: String,
 }
 
 /// The sign before a line.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Mark {
+enum RowMark {
     None,
     /// The property breaks here.
     Breaks,
@@ -121,7 +121,7 @@ enum Mark {
 }
 
 #[derive(Clone, Default)]
-struct Cell {
+struct TextCell {
     text: String,
     tone: Tone,
     is_at_rest: bool,
@@ -135,7 +135,7 @@ struct Shaft {
 }
 
 struct Grid {
-    titles: Vec<Cell>,
+    titles: Vec<TextCell>,
     rows: Vec<TextRow>,
 }
 
@@ -154,7 +154,7 @@ impl Grid {
         let lanes = Lane::all(&trace.config);
         let titles = lanes
             .iter()
-            .map(|lane| Cell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
+            .map(|lane| TextCell { text: title(trace, *lane), tone: Tone::Strong, is_at_rest: false })
             .collect();
         let breaks_at_end = matches!(trace.about, About::Counterexample { .. }) && trace.loop_start.is_none();
         let rows = rows(trace)
@@ -162,9 +162,9 @@ impl Grid {
             .map(|content| {
                 let state = trace.state_after(if content.closes { content.last } else { content.last - 1 });
                 let mark = match trace.loop_start {
-                    Some(start) if content.first > start => Mark::Repeats,
-                    None if breaks_at_end && content.closes && content.last == trace.steps.len() => Mark::Breaks,
-                    _ => Mark::None,
+                    Some(start) if content.first > start => RowMark::Repeats,
+                    None if breaks_at_end && content.closes && content.last == trace.steps.len() => RowMark::Breaks,
+                    _ => RowMark::None,
                 };
                 TextRow::of(trace, &lanes, state, content, mark)
             })
@@ -179,13 +179,13 @@ impl Grid {
         let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
         let mut used: Vec<_> =
             signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
-        if self.rows.iter().any(|row| row.mark == Mark::Repeats) {
+        if self.rows.iter().any(|row| row.mark == RowMark::Repeats) {
             used.push("| part of the loop".to_owned());
         }
         (!used.is_empty()).then(|| used.join("   "))
     }
 
-    fn draw(&self, options: &Options, text: &mut String) {
+    fn draw(&self, options: &TextOptions, text: &mut String) {
         let time = self.rows.iter().map(|row| width(&row.time)).max().unwrap_or(0).max(4);
         let number = self.rows.iter().map(|row| width(&row.number)).max().unwrap_or(0).max(1);
         // Mark, two blanks, time, blanks, number, two blanks.
@@ -198,9 +198,9 @@ impl Grid {
         let _ = writeln!(text, "   {:<time$}{:gap$}{:>number$}  {head}what happens", "  t", "", "#", gap = GAP);
         for row in &self.rows {
             let mark = match row.mark {
-                Mark::None => " ".to_owned(),
-                Mark::Breaks => options.paint.paint(Tone::Bad, "!"),
-                Mark::Repeats => options.paint.paint(Tone::Bad, "|"),
+                RowMark::None => " ".to_owned(),
+                RowMark::Breaks => options.paint.paint(Tone::Bad, "!"),
+                RowMark::Repeats => options.paint.paint(Tone::Bad, "|"),
             };
             let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
             let mut says = wrapped(&row.what, room).into_iter();
@@ -214,7 +214,7 @@ impl Grid {
             );
             let _ = writeln!(text, "{}", line.trim_end());
             for more in says {
-                let mark = if row.mark == Mark::Repeats { mark.as_str() } else { " " };
+                let mark = if row.mark == RowMark::Repeats { mark.as_str() } else { " " };
                 let _ = writeln!(text, "{mark}{:rest$}{more}", "", rest = beside - 1);
             }
         }
@@ -239,9 +239,9 @@ impl Grid {
 }
 
 impl TextRow {
-    fn of(trace: &Trace, lanes: &[Lane], state: &State, content: Row, mark: Mark) -> Self {
+    fn of(trace: &Trace, lanes: &[Lane], state: &State, content: Row, mark: RowMark) -> Self {
         let cell = |lane: &Lane| match content.cells.iter().rev().find(|(shown, _, _)| shown == lane) {
-            Some((_, text, tone)) => Cell { text: text.clone(), tone: *tone, is_at_rest: false },
+            Some((_, text, tone)) => TextCell { text: text.clone(), tone: *tone, is_at_rest: false },
             None => at_rest(*lane, state),
         };
         let position = |lane: Lane| lanes.iter().position(|other| *other == lane);
@@ -274,7 +274,7 @@ fn title(trace: &Trace, lane: Lane) -> String {
 }
 
 /// The sign of a lane without an event. Belief comes first: it is what the picture is about.
-fn at_rest(lane: Lane, state: &State) -> Cell {
+fn at_rest(lane: Lane, state: &State) -> TextCell {
     let (sign, tone) = match lane {
         Lane::Thread { client, thread } => {
             let client = &state.clients[usize::from(client)];
@@ -292,14 +292,14 @@ fn at_rest(lane: Lane, state: &State) -> Cell {
         Lane::Node(node) if state.nodes[usize::from(node)].is_down() => ("", Tone::Faint),
         Lane::Node(_) | Lane::Resource => (".", Tone::Faint),
     };
-    Cell { text: sign.to_owned(), tone, is_at_rest: true }
+    TextCell { text: sign.to_owned(), tone, is_at_rest: true }
 }
 
 /// A line of characters, each with its tone.
 struct Canvas(Vec<(char, Tone)>);
 
 /// The cells side by side, each in its lane, with the arrow between its ends.
-fn canvas(cells: &[Cell], arrow: Option<&Shaft>, lanes: &[usize]) -> Canvas {
+fn canvas(cells: &[TextCell], arrow: Option<&Shaft>, lanes: &[usize]) -> Canvas {
     let mut canvas = Canvas(vec![(' ', Tone::Plain); lanes.iter().sum()]);
     let starts: Vec<usize> = lanes
         .iter()

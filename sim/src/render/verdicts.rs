@@ -12,15 +12,15 @@ use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
 use super::words::{as_declared, count, thousands};
 use crate::check::fingerprint::collision_bound;
-use crate::check::{Engine, Outcome, PropertyOutcome};
+use crate::check::{CheckOutcome, Engine, PropertyOutcome};
 
 /// The outcome of one scenario, and the argument that named it.
 #[derive(Clone, Debug)]
-pub struct Found {
+pub struct CheckedScenario {
     /// A name or a path: what to give to `lockstep show`.
     pub argument: String,
     /// The outcome.
-    pub outcome: Outcome,
+    pub outcome: CheckOutcome,
 }
 
 /// The result of a scenario in one word.
@@ -34,7 +34,7 @@ pub enum Result {
     Undecided,
 }
 
-impl Found {
+impl CheckedScenario {
     /// The result in one word.
     pub fn result(&self) -> Result {
         let wrong = |found: &PropertyOutcome| !found.is_as_declared();
@@ -60,7 +60,7 @@ impl Result {
 }
 
 /// The page for people.
-pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
+pub fn page(all: &[CheckedScenario], paint: Paint, width: usize) -> String {
     let mut page = table(all);
     violated(all, &mut page);
     for found in all {
@@ -77,17 +77,17 @@ pub fn page(all: &[Found], paint: Paint, width: usize) -> String {
 }
 
 /// The doubt that remains: states are distinguished by fingerprints. The chances of several scenarios add up.
-fn doubt(all: &[Found], page: &mut String) {
+fn doubt(all: &[CheckedScenario], page: &mut String) {
     let chance: f64 = all.iter().map(|found| hidden_state_chance(&found.outcome)).sum();
     let _ = writeln!(page, "\nprobability that a fingerprint collision hid a state: at most {chance:.0e}");
 }
 
-fn hidden_state_chance(outcome: &Outcome) -> f64 {
+fn hidden_state_chance(outcome: &CheckOutcome) -> f64 {
     collision_bound(outcome.states, outcome.fingerprint_bits)
 }
 
 /// The object for programs.
-pub fn json(all: &[Found]) -> Value {
+pub fn json(all: &[CheckedScenario]) -> Value {
     json!({ "schema": 1, "scenarios": all.iter().map(|found| scenario_json(&found.outcome)).collect::<Vec<_>>() })
 }
 
@@ -103,7 +103,7 @@ pub(crate) fn plain_table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: Vec
     table
 }
 
-fn table(all: &[Found]) -> String {
+fn table(all: &[CheckedScenario]) -> String {
     let rows = all.iter().map(|found| {
         let outcome = &found.outcome;
         let states =
@@ -131,7 +131,7 @@ pub(crate) fn trimmed(table: &Table) -> String {
 }
 
 /// `8 hold, 1 violated`.
-fn summary(outcome: &Outcome) -> String {
+fn summary(outcome: &CheckOutcome) -> String {
     let phrases = [
         (Verdict::Holds, "hold"),
         (Verdict::Violated, "violated"),
@@ -146,7 +146,7 @@ fn summary(outcome: &Outcome) -> String {
 }
 
 /// Every violated property with its length and the command that shows it.
-fn violated(all: &[Found], page: &mut String) {
+fn violated(all: &[CheckedScenario], page: &mut String) {
     let rows: Vec<_> = all
         .iter()
         .flat_map(|found| found.outcome.properties.iter().map(move |property| (found, property)))
@@ -163,7 +163,7 @@ fn violated(all: &[Found], page: &mut String) {
 }
 
 /// A verdict that is not as declared: the declaration, the result, the reason and the picture.
-fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
+fn surprise(found: &CheckedScenario, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
     let outcome = &found.outcome;
     let headline =
         format!("{}: {} {}", outcome.scenario, property.property, as_declared(property.verdict, property.declared));
@@ -173,7 +173,7 @@ fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usiz
         let _ = writeln!(page, "why   {why}");
     }
     if let Some(trace) = &property.trace {
-        let options = text::Options {
+        let options = text::TextOptions {
             paint,
             width,
             declared: Declared::As(property.declared),
@@ -190,14 +190,14 @@ fn surprise(found: &Found, property: &PropertyOutcome, paint: Paint, width: usiz
 }
 
 /// The unknown verdicts, and why: one line for all of them.
-fn undecided(found: &Found, unknown: &[&PropertyOutcome], page: &mut String) {
+fn undecided(found: &CheckedScenario, unknown: &[&PropertyOutcome], page: &mut String) {
     let Some(first) = unknown.first() else { return };
     let ids: Vec<_> = unknown.iter().map(|found| found.property.id()).collect();
     let why = first.why.as_deref().unwrap_or("it was stopped early");
     let _ = writeln!(page, "\n{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
 }
 
-fn scenario_json(outcome: &Outcome) -> Value {
+fn scenario_json(outcome: &CheckOutcome) -> Value {
     json!({
         "name": outcome.scenario,
         "states": outcome.states,
@@ -228,8 +228,8 @@ fn scenario_json(outcome: &Outcome) -> Value {
 /// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
 /// | `never.ways` | switches whose rule no step reached, with their values |
 /// | `never.spent` | budgets that are never used up: how much of each is always left |
-fn coverage_json(outcome: &Outcome) -> Value {
-    let Outcome { config, coverage, .. } = outcome;
+fn coverage_json(outcome: &CheckOutcome) -> Value {
+    let CheckOutcome { config, coverage, .. } = outcome;
     let each = |count: &dyn Fn(ActionKind) -> Value| -> BTreeMap<&str, Value> {
         ActionKind::ALL.into_iter().map(|kind| (kind.name(), count(kind))).collect()
     };

@@ -3,7 +3,7 @@
 use lockstep_model::Action;
 use redis::Value;
 
-use super::error::Error;
+use super::error::ReplayError;
 use super::value_text::value_text;
 
 /// The script that reads everything that a server stores.
@@ -39,8 +39,9 @@ pub fn key_words(key: &str, key_type: &str, remaining_ms: Option<i64>, content: 
 ///
 /// # Errors
 /// `Unexpected` if the script cannot answer that.
-pub fn stored_words(answer: &Value) -> Result<String, Error> {
-    let unexpected = || Error::Unexpected { asked: "for everything that it stores", answer: format!("{answer:?}") };
+pub fn stored_words(answer: &Value) -> Result<String, ReplayError> {
+    let unexpected =
+        || ReplayError::Unexpected { asked: "for everything that it stores", answer: format!("{answer:?}") };
     let Value::Array(keys) = answer else { return Err(unexpected()) };
     let mut lines = keys.iter().map(|key| key_line(key).ok_or_else(unexpected)).collect::<Result<Vec<_>, _>>()?;
     lines.sort_unstable();
@@ -66,7 +67,7 @@ fn key_line(key: &Value) -> Option<String> {
 ///
 /// # Errors
 /// `Unexpected`.
-pub fn replication_offset(info: &Value) -> Result<u64, Error> {
+pub fn replication_offset(info: &Value) -> Result<u64, ReplayError> {
     number_in(info, "master_repl_offset:")
 }
 
@@ -74,12 +75,12 @@ pub fn replication_offset(info: &Value) -> Result<u64, Error> {
 ///
 /// # Errors
 /// `Unexpected`.
-pub fn connected_replicas(info: &Value) -> Result<u64, Error> {
+pub fn connected_replicas(info: &Value) -> Result<u64, ReplayError> {
     number_in(info, "connected_slaves:")
 }
 
-fn number_in(info: &Value, field: &str) -> Result<u64, Error> {
-    let missing = || Error::Unexpected { asked: "INFO replication", answer: format!("no {field} in {info:?}") };
+fn number_in(info: &Value, field: &str) -> Result<u64, ReplayError> {
+    let missing = || ReplayError::Unexpected { asked: "INFO replication", answer: format!("no {field} in {info:?}") };
     let info = value_text(info).ok_or_else(missing)?;
     let number = info.lines().find_map(|line| line.strip_prefix(field));
     number.and_then(|number| number.trim().parse().ok()).ok_or_else(missing)
@@ -89,8 +90,8 @@ fn number_in(info: &Value, field: &str) -> Result<u64, Error> {
 ///
 /// # Errors
 /// `Unexpected`.
-pub fn role_words(role: &Value) -> Result<String, Error> {
-    let unexpected = || Error::Unexpected { asked: "ROLE", answer: format!("{role:?}") };
+pub fn role_words(role: &Value) -> Result<String, ReplayError> {
+    let unexpected = || ReplayError::Unexpected { asked: "ROLE", answer: format!("{role:?}") };
     let Value::Array(parts) = role else { return Err(unexpected()) };
     match parts.first().and_then(value_text).ok_or_else(unexpected)?.as_str() {
         "slave" => Ok("replica".to_owned()),

@@ -10,7 +10,7 @@ use super::version::{Flavour, Version};
 /// Why a real server could not be used.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
-pub enum Error {
+pub enum ReplayError {
     /// No server was named and `PATH` has none.
     #[error(
         "no redis-server or valkey-server on PATH; install one (apt-get install redis-server), or name one with \
@@ -236,7 +236,7 @@ pub enum Error {
     },
 }
 
-impl Error {
+impl ReplayError {
     /// Whether it is a defect of ours, and not caused by the environment.
     pub const fn is_internal(&self) -> bool {
         matches!(self, Self::NothingHeld | Self::NotAnEffect { .. } | Self::Unexpected { .. })

@@ -21,9 +21,10 @@ mod value_text;
 mod version;
 
 pub use compare::Difference;
-pub use error::Error;
+pub use error::ReplayError;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, Server, ServerNode, ServerRole, sentinel,
+    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, ServerNode, ServerProgram, ServerRole,
+    sentinel,
 };
 pub use version::{Flavour, Version};

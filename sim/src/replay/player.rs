@@ -13,10 +13,10 @@ use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
 use super::compare::Difference;
-use super::error::Error;
+use super::error::ReplayError;
 use super::history_step::{HistoryStep, client_of};
 use super::servers::sentinel::{Failover, refuse_world};
-use super::servers::{SentinelWatch, Server, ServerGroup, refuse_unsuited};
+use super::servers::{SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
 use super::testbed::Testbed;
 use super::translate::{Translator, translation_of};
@@ -54,7 +54,7 @@ impl Player {
     ///
     /// # Errors
     /// Whatever keeps a server from running under our clock and behind our gates.
-    pub fn start(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
+    pub fn start(server: &ServerProgram, config: &Config, scripts: Scripts) -> Result<Self, ReplayError> {
         Self::start_watched(server, config, scripts, None)
     }
 
@@ -64,23 +64,23 @@ impl Player {
     /// # Errors
     /// As `start`; `NotForSentinel`.
     pub fn start_under_sentinel(
-        server: &Server,
+        server: &ServerProgram,
         config: &Config,
         scripts: Scripts,
         stop: &'static AtomicBool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ReplayError> {
         refuse_world(config)?;
         Self::start_watched(server, config, scripts, Some(SentinelWatch::new(stop)))
     }
 
     fn start_watched(
-        server: &Server,
+        server: &ServerProgram,
         config: &Config,
         scripts: Scripts,
         watch: Option<SentinelWatch>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ReplayError> {
         let translate =
-            |scripts| Translator::new(translation_of(config.lock), config, scripts).ok_or(Error::LeaseTooLong);
+            |scripts| Translator::new(translation_of(config.lock), config, scripts).ok_or(ReplayError::LeaseTooLong);
         let target = Box::new(ScriptClients::new(config, translate(scripts.clone())?));
         refuse_unsuited(server, config)?;
         let mut setup = target.setup();
@@ -104,7 +104,7 @@ impl Player {
     ///
     /// # Errors
     /// What keeps the servers from being asked. A difference is a result.
-    pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, Error> {
+    pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, ReplayError> {
         self.target.begin();
         self.seen_keys.clear();
         self.testbed.reset()?;
@@ -124,14 +124,14 @@ impl Player {
     }
 
     /// Ends the sentinels. If they did more than the history says, a difference or an error was caused by that.
-    fn end_sentinels(&mut self, played: Result<usize, Error>) -> Result<(usize, Vec<Failover>), Error> {
+    fn end_sentinels(&mut self, played: Result<usize, ReplayError>) -> Result<(usize, Vec<Failover>), ReplayError> {
         let (failovers, are_ahead) = self.testbed.servers.end_sentinels();
         let is_unexplained = match &played {
             Ok(_) => self.testbed.findings.difference.is_some(),
             Err(error) => !error.is_of_sentinel(),
         };
         if is_unexplained && are_ahead {
-            return Err(Error::SentinelIsAhead);
+            return Err(ReplayError::SentinelIsAhead);
         }
         Ok((played?, failovers))
     }
@@ -150,7 +150,7 @@ impl Player {
     }
 
     /// Plays steps until the first difference. Returns how many.
-    fn play_all(&mut self, trace: &Trace, keeps_answers: bool) -> Result<usize, Error> {
+    fn play_all(&mut self, trace: &Trace, keeps_answers: bool) -> Result<usize, ReplayError> {
         let mut played = 0;
         for step in &trace.steps {
             if keeps_answers {
@@ -166,7 +166,7 @@ impl Player {
         Ok(played)
     }
 
-    fn play(&mut self, step: HistoryStep<'_>) -> Result<(), Error> {
+    fn play(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         self.change_servers(step)?;
         // Answers read on the way may already differ: then nothing more can be expected of the servers.
         if self.testbed.findings.difference.is_some() {
@@ -189,7 +189,7 @@ impl Player {
     }
 
     /// Makes one effect of those that are one in the model after this step.
-    fn merge_effects(&mut self, step: HistoryStep<'_>) -> Result<(), Error> {
+    fn merge_effects(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         if self.testbed.servers.has_one_effect() {
             return Ok(());
         }
@@ -209,7 +209,7 @@ impl Player {
     }
 
     /// What a client made the acting master write is one effect for its replicas.
-    fn mark_effect(&mut self) -> Result<(), Error> {
+    fn mark_effect(&mut self) -> Result<(), ReplayError> {
         if !self.testbed.servers.has_replicas() {
             return Ok(());
         }
@@ -222,7 +222,7 @@ impl Player {
     }
 
     /// Changes nodes, links and clocks as the step does.
-    fn change_servers(&mut self, step: HistoryStep<'_>) -> Result<(), Error> {
+    fn change_servers(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         let index = usize::from;
         // Every clock that moves, and every node that becomes master, may find keys expired.
         match step.step.action {
@@ -285,8 +285,8 @@ impl Player {
     fn change(
         &mut self,
         may_expire: bool,
-        change: impl FnOnce(&mut ServerGroup) -> Result<Option<String>, Error>,
-    ) -> Result<(), Error> {
+        change: impl FnOnce(&mut ServerGroup) -> Result<Option<String>, ReplayError>,
+    ) -> Result<(), ReplayError> {
         self.target.settle(&mut self.testbed)?;
         if self.testbed.findings.difference.is_some() {
             return Ok(());
@@ -298,7 +298,7 @@ impl Player {
     }
 
     /// A client learns which node is the master; where sentinels decide, by asking one of them.
-    fn compare_sentinels_answer(&mut self, step: HistoryStep<'_>, client: usize) -> Result<(), Error> {
+    fn compare_sentinels_answer(&mut self, step: HistoryStep<'_>, client: usize) -> Result<(), ReplayError> {
         let Some((asked, named)) = self.testbed.servers.ask_sentinel(client)? else { return Ok(()) };
         let findings = &mut self.testbed.findings;
         findings.note(|| format!("{asked}: SENTINEL GET-MASTER-ADDR-BY-NAME → {named}"));
@@ -309,7 +309,7 @@ impl Player {
 }
 
 /// The scenario in the variant that this server runs: TTLs reach its replicas in the way of its version.
-pub fn suited(config: &Config, server: &Server) -> Config {
+pub fn suited(config: &Config, server: &ServerProgram) -> Config {
     Config { cluster: Cluster { ttls: server.ttls(), ..config.cluster }, ..*config }
 }
 

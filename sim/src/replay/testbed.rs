@@ -8,7 +8,7 @@ use lockstep_model::trace::State;
 use redis::{Cmd, Value};
 
 use super::compare::{self, READ_ALL_KEYS};
-use super::error::Error;
+use super::error::ReplayError;
 use super::findings::Findings;
 use super::history_step::StepPlace;
 use super::node_names::name_of_node;
@@ -87,7 +87,7 @@ impl Testbed {
     ///
     /// # Errors
     /// As [`ServerGroup::reset`].
-    pub fn reset(&mut self) -> Result<(), Error> {
+    pub fn reset(&mut self) -> Result<(), ReplayError> {
         self.queued.iter_mut().for_each(Vec::clear);
         self.findings = Findings::default();
         self.last_answered = None;
@@ -113,7 +113,7 @@ impl Testbed {
     ///
     /// # Errors
     /// As [`ServerGroup::mark_now`].
-    pub fn mark_effect(&mut self) -> Result<bool, Error> {
+    pub fn mark_effect(&mut self) -> Result<bool, ReplayError> {
         let master = self.servers.master();
         if self.queued[master].is_empty() {
             self.servers.mark_now()?;
@@ -130,7 +130,7 @@ impl Testbed {
     ///
     /// # Errors
     /// `Redis` if a connection breaks; `Unexpected`.
-    pub fn send_queued(&mut self) -> Result<bool, Error> {
+    pub fn send_queued(&mut self) -> Result<bool, ReplayError> {
         let mut has_asked = false;
         for node in 0..self.queued.len() {
             let last = self.queued[node].iter().rev().find_map(|(_, expected)| expected.place());
@@ -155,7 +155,7 @@ impl Testbed {
     ///
     /// # Errors
     /// `Unexpected` if no server gives such an answer.
-    pub fn compare_answer(&mut self, node: usize, expected: &Expected, answer: &Value) -> Result<(), Error> {
+    pub fn compare_answer(&mut self, node: usize, expected: &Expected, answer: &Value) -> Result<(), ReplayError> {
         let name = || name_of_node(node);
         match expected {
             Expected::Reply { at, words, request } => {

@@ -11,7 +11,7 @@ use lockstep_model::config::{
 };
 use lockstep_model::locks::Support;
 
-use super::pair::Pair;
+use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
 use super::section::Section;
 
@@ -72,34 +72,38 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     let has_receipts = parts.protocol.is_some_and(|protocol| protocol.receipts);
     for (section, key) in [(&sections.time, "receipt"), (&sections.protocol, "request_id")] {
         if let Some((name, why)) = no_receipts {
-            Pair::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
+            Contradiction::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
                 .with(top.span_of("lock"), format!("{name}: {why}"))
                 .note(&format!("leave `{key}` out"));
         } else if parts.protocol.is_some() && !has_receipts {
-            Pair::of(section, key, "there are no receipts")
+            Contradiction::of(section, key, "there are no receipts")
                 .with(sections.protocol.span_of("receipts").or(sections.protocol.span_of("profile")), "no receipts")
                 .note(&format!("leave `{key}` out, or use receipts = true"));
         }
     }
     if let Some((name, why)) = no_receipts {
-        Pair::of(&sections.protocol, "receipts", &format!("a release of a {name} lock leaves no receipt"))
+        Contradiction::of(&sections.protocol, "receipts", &format!("a release of a {name} lock leaves no receipt"))
             .with(top.span_of("lock"), format!("{name}: {why}"))
             .note("leave `receipts` out");
     }
     if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
-        Pair::of(&sections.protocol, "retry_attempts", "nothing is sent again")
+        Contradiction::of(&sections.protocol, "retry_attempts", "nothing is sent again")
             .with(sections.protocol.span_of("resend"), "none")
             .note("use resend = \"release\" or \"all\", or leave `retry_attempts` out");
     }
     if parts.time.is_some_and(|time| time.renew_every.is_none()) {
         for key in ["registration", "stale_renewal"] {
-            Pair::of(&sections.protocol, key, "nothing is registered and nothing renewed: there is no watchdog")
-                .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
+            Contradiction::of(
+                &sections.protocol,
+                key,
+                "nothing is registered and nothing renewed: there is no watchdog",
+            )
+            .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
         }
     }
     note_endless_count(parts, sections);
     if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
-        Pair::of(&sections.protocol, "interrupted_acquire", "nobody is interrupted")
+        Contradiction::of(&sections.protocol, "interrupted_acquire", "nobody is interrupted")
             .with(sections.faults.span_of("interrupt"), "never")
             .note("leave `interrupted_acquire` out, or use interrupt = 1");
     }
@@ -117,7 +121,7 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
     let most = (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES));
     if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
         let reason = "a client without an answer in time asks again, and the node counts one more hold each time";
-        Pair::of(&sections.network, "delay", reason)
+        Contradiction::of(&sections.network, "delay", reason)
             .with(
                 sections.clients.span_of("acquires").or(sections.clients.span()),
                 "and it asks without bound, or too often",
@@ -132,7 +136,7 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
 
 fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize>>) {
     let refuse = |section: &Section<'_>, key: &str, reason: &str| {
-        Pair::of(section, key, reason)
+        Contradiction::of(section, key, reason)
             .with(mode.cloned(), "request and answer are one step")
             .note(&format!("leave `{key}` out, or use mode = \"split\" in [network]"));
     };
@@ -153,7 +157,7 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
             refuse(&sections.faults, "lose_reply", "no reply is ever on its way");
         }
         if faults.interrupt > 0 && parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
-            Pair::of(&sections.faults, "interrupt", "nobody can be interrupted: who is refused does not wait")
+            Contradiction::of(&sections.faults, "interrupt", "nobody can be interrupted: who is refused does not wait")
                 .with(sections.time.span_of("wait_limit"), "none waits")
                 .note("use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]");
         }

@@ -2,7 +2,7 @@
 
 /// A key of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Key {
+pub struct ScenarioKey {
     /// The table that contains it; empty: before the first table.
     pub table: &'static str,
     /// Its name.
@@ -40,7 +40,7 @@ const FLAG: &str = "true or false";
 const OF_PROFILE: &str = "as the profile says";
 
 /// Every key, in the order of the design page. The keys of the claims are the properties' ids.
-pub const KEYS: &[Key] = &[
+pub const KEYS: &[ScenarioKey] = &[
     key(TOP, "story", "text in quotes", "", "what happens there, in a sentence or two"),
     key(TOP, "lock", "\"plain\" or \"reentrant\"", "", "whose rules: `SET NX PX`, or Redisson's `RLock`"),
     key("time", "tick_ms", "a whole number from 1 to 3600000", "10000", "how long a tick is on a real server, ms"),
@@ -260,8 +260,8 @@ const fn key(
     takes: &'static str,
     unless_said: &'static str,
     means: &'static str,
-) -> Key {
-    Key { table, name, takes, unless_said, means }
+) -> ScenarioKey {
+    ScenarioKey { table, name, takes, unless_said, means }
 }
 
 /// The keys allowed in that table; before the first table, table names as well.

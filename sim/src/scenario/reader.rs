@@ -16,11 +16,11 @@ use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
+use super::contradiction::kinds_with;
 use super::definition::Scenario;
 use super::error::Problem;
-use super::pair::kinds_with;
 use super::parts::{Parts, Sections};
-use super::section::{Entry, Notes, Section, kind_of, meant, one_of, short};
+use super::section::{Entry, Problems, Section, kind_of, meant, one_of, short};
 use super::{calls, impossible, syntax};
 
 /// The maximum length of a story, in characters.
@@ -41,7 +41,7 @@ const CLAIMS: [Verdict; 3] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuou
 
 /// Reads the text of a scenario with the given name.
 pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
-    let notes = Notes::default();
+    let notes = Problems::default();
     let (root, is_sound) = syntax::parse(text, &notes);
     if !is_sound {
         return Err(notes.into_problems());
@@ -54,7 +54,7 @@ pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
 }
 
 /// `None` only if a problem was recorded.
-fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Notes) -> Option<Scenario> {
+fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Option<Scenario> {
     let top = Section::top(root, notes);
     let sections = Sections::open(&top, end);
     let story = top.require("story", top.text("story", MAX_STORY), "a sentence or two: story = \"…\"");

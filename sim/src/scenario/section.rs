@@ -78,18 +78,18 @@ pub(super) struct Section<'a> {
     is_refused: bool,
     /// Misspelt keys: they are not also reported as missing.
     meant: Vec<&'static str>,
-    notes: &'a Notes,
+    notes: &'a Problems,
 }
 
 /// The problems recorded so far, in any table.
 #[derive(Default)]
-pub(super) struct Notes {
+pub(super) struct Problems {
     problems: RefCell<Vec<Problem>>,
     /// Keys in the wrong table: they are not also reported as missing in the right one.
     misplaced: RefCell<Vec<&'static str>>,
 }
 
-impl Notes {
+impl Problems {
     /// Records a problem.
     pub(super) fn add(&self, problem: Problem) {
         self.problems.borrow_mut().push(problem);
@@ -108,7 +108,7 @@ impl Notes {
 
 impl<'a> Section<'a> {
     /// The file itself.
-    pub(super) fn top(root: &'a DeTable<'a>, notes: &'a Notes) -> Self {
+    pub(super) fn top(root: &'a DeTable<'a>, notes: &'a Problems) -> Self {
         let mut top = Self { name: TOP, table: Some(root), header: 0..0, is_refused: false, meant: Vec::new(), notes };
         top.note_unknown_keys();
         top

@@ -9,13 +9,13 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::error::{MAX_PROBLEMS, Problem};
-use super::section::{Notes, short};
+use super::section::{Problems, short};
 
 /// The message for a trace that is passed as a scenario.
 const JSON: &str = "this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`";
 
 /// The parsed text, and whether it can be relied on. A duplicate key is recorded, and its first value counts.
-pub(super) fn parse<'t>(text: &'t str, notes: &Notes) -> (Spanned<DeTable<'t>>, bool) {
+pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>>, bool) {
     let (root, errors) = DeTable::parse_recoverable(text);
     let line_ends: Vec<_> = text.match_indices('\n').map(|(at, _)| at).collect();
     let mut lines_with_errors = BTreeSet::new();

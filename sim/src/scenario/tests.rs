@@ -9,7 +9,7 @@ use std::path::Path;
 
 use lockstep_model::{Property, Verdict};
 
-use super::keys::{KEYS, Key};
+use super::keys::{KEYS, ScenarioKey};
 use super::*;
 
 mod any_text;
@@ -202,7 +202,7 @@ fn a_scenario_says_whether_fairness_is_strong() {
 /// A key that is in the list of known keys but is not read would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {
-    for Key { table, name, takes, .. } in KEYS {
+    for ScenarioKey { table, name, takes, .. } in KEYS {
         let header = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
         let text = format!("{header}{name} = 1979-05-27\n");
         let at_the_date = |problem: &&Problem| matches!(problem.code(), Code::WrongType | Code::NotModelled);

@@ -16,7 +16,7 @@
 
 use std::sync::Mutex;
 
-use super::graph::{Graph, Marks, Origin, Space};
+use super::graph::{Graph, Marks, Space, StateOrigin};
 use crate::check::fingerprint::roomy;
 use crate::check::limits::Stopped;
 use crate::check::worker_pool::{WorkerPool, lock};
@@ -196,7 +196,7 @@ impl<'a, S: Space> Building<'a, S> {
                 let numbers = &mut self.numbers[shard];
                 if place == numbers.len() {
                     numbers.push(u32::try_from(graph.origins.len()).unwrap_or(u32::MAX));
-                    graph.origins.push(Origin { parent, action });
+                    graph.origins.push(StateOrigin { parent, action });
                     new.push(New { piece: piece_number, offset, nth, action });
                 }
             }

@@ -39,7 +39,7 @@ pub trait Space: Sync {
 
 /// How a state was first reached.
 #[derive(Clone, Copy)]
-pub(super) struct Origin {
+pub(super) struct StateOrigin {
     pub(super) parent: u32,
     pub(super) action: u16,
 }
@@ -55,7 +55,7 @@ pub struct Move {
 
 /// Everything that can happen.
 pub struct Graph {
-    pub(super) origins: Vec<Origin>,
+    pub(super) origins: Vec<StateOrigin>,
     pub(super) marks: Vec<Marks>,
     /// The first state of each layer of the search.
     pub(super) layers: Vec<u32>,
@@ -75,7 +75,7 @@ impl Graph {
     /// A graph of the first state alone.
     pub(super) fn starting(marks: Marks, fairness: Fairness) -> Self {
         Self {
-            origins: vec![Origin { parent: 0, action: 0 }],
+            origins: vec![StateOrigin { parent: 0, action: 0 }],
             marks: vec![marks],
             layers: Vec::new(),
             starts: vec![0],
@@ -89,7 +89,7 @@ impl Graph {
 
     /// Its memory in bytes.
     pub(super) fn bytes(&self) -> usize {
-        let of_state = size_of::<Origin>() + size_of::<Marks>() + size_of::<usize>();
+        let of_state = size_of::<StateOrigin>() + size_of::<Marks>() + size_of::<usize>();
         let of_edge = size_of::<u32>() + size_of::<u16>();
         self.origins.len() * of_state + self.targets.len() * of_edge
     }
@@ -146,7 +146,7 @@ impl Graph {
         let mut path = Vec::new();
         let mut at = state;
         while at != 0 {
-            let Origin { parent, action } = self.origins[at as usize];
+            let StateOrigin { parent, action } = self.origins[at as usize];
             path.push(Move { action, to: at });
             at = parent;
         }

@@ -29,7 +29,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
     if !is_of_states(property) {
         return Ok(None);
     }
-    in_largest_layout(config, Looking { of: What::Broken(property), limits })
+    in_largest_layout(config, Measuring { of: What::Broken(property), limits })
 }
 
 /// The longest time that a thread of a running client can be in `lock()` without being served. `None`: no thread ever
@@ -39,7 +39,7 @@ pub fn lasting(config: &Config, property: Property, limits: &Limits<'_>) -> Resu
 /// The reason why not every state was visited.
 pub fn longest_wait(config: &Config, limits: &Limits<'_>) -> Result<Option<Lasting>, Stopped> {
     // All clients start alike and are treated alike, so what can happen to one can happen to any of them.
-    in_largest_layout(config, Looking { of: What::Waits(Holder::new(0, 0)), limits })
+    in_largest_layout(config, Measuring { of: What::Waits(Holder::new(0, 0)), limits })
 }
 
 /// Whether it is a property of states: one state can break it, and the next one need not.
@@ -81,12 +81,12 @@ enum What {
     Waits(Holder),
 }
 
-struct Looking<'a> {
+struct Measuring<'a> {
     of: What,
     limits: &'a Limits<'a>,
 }
 
-impl InLayout for Looking<'_> {
+impl InLayout for Measuring<'_> {
     type Output = Result<Option<Lasting>, Stopped>;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {

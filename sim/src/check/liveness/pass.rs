@@ -29,12 +29,12 @@ pub enum Found {
     /// It is fulfilled on every fair path.
     Holds,
     /// On this fair path it is never fulfilled.
-    Violated(Run),
+    Violated(LassoRun),
 }
 
 /// A lasso of the model.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub struct LassoRun {
     /// The stem, and one turn of the loop.
     pub actions: Vec<Action>,
     /// The number of steps in the stem.
@@ -139,9 +139,9 @@ fn debts(config: &Config, properties: &[Property], whom: Whom) -> Vec<(Property,
 }
 
 impl Lasso {
-    fn run(self, actions: &[Action]) -> Run {
+    fn run(self, actions: &[Action]) -> LassoRun {
         let loop_start = self.stem.len();
         let all = self.stem.into_iter().chain(self.turn);
-        Run { actions: all.map(|edge| actions[usize::from(edge.action)]).collect(), loop_start }
+        LassoRun { actions: all.map(|edge| actions[usize::from(edge.action)]).collect(), loop_start }
     }
 }

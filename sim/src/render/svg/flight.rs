@@ -14,7 +14,7 @@ pub(super) struct Flight {
     /// The step that sent it.
     pub(super) sent: usize,
     pub(super) to: Lane,
-    pub(super) end: End,
+    pub(super) end: FlightEnd,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -25,7 +25,7 @@ pub(super) enum Kind {
 
 /// What became of it, and in which step.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum End {
+pub(super) enum FlightEnd {
     Arrived(usize),
     Lost(usize),
     UnderWay,
@@ -47,11 +47,15 @@ pub(super) fn flights(trace: &Trace) -> Vec<Flight> {
                 _ => (false, false),
             };
             if arrives {
-                flights.extend(route.land(if is_lost { End::Lost(step.number) } else { End::Arrived(step.number) }));
+                flights.extend(route.land(if is_lost {
+                    FlightEnd::Lost(step.number)
+                } else {
+                    FlightEnd::Arrived(step.number)
+                }));
             }
             let left = route.length(&step.state);
             while route.sent.len() > left {
-                flights.extend(route.land(End::Lost(step.number)));
+                flights.extend(route.land(FlightEnd::Lost(step.number)));
             }
             while route.sent.len() < left {
                 route.sent.push_back((acting_master(&step.state), step.number));
@@ -60,7 +64,7 @@ pub(super) fn flights(trace: &Trace) -> Vec<Flight> {
     }
     for mut route in routes {
         while !route.sent.is_empty() {
-            flights.extend(route.land(End::UnderWay));
+            flights.extend(route.land(FlightEnd::UnderWay));
         }
     }
     flights
@@ -87,7 +91,7 @@ impl Route {
         }
     }
 
-    fn land(&mut self, end: End) -> Option<Flight> {
+    fn land(&mut self, end: FlightEnd) -> Option<Flight> {
         let (from, sent) = self.sent.pop_front()?;
         Some(Flight { kind: self.kind, from: Lane::Node(from), sent, to: self.to, end })
     }

@@ -4,7 +4,7 @@ use lockstep_model::trace::{State, ThreadState, Trace};
 
 use super::super::rows::{Lane, Row};
 use super::super::signs::{BELIEVES, PAUSED, WAITS};
-use super::flight::{End, Flight, Kind};
+use super::flight::{Flight, FlightEnd, Kind};
 use super::life::{Life, life};
 use super::svg_writer::{Point, SvgWriter};
 
@@ -103,7 +103,7 @@ pub(super) fn signs(trace: &Trace, rows: &[&Row], flights: &[Flight]) -> Vec<Sig
         Sign::Message => flights.iter().any(|flight| flight.kind == Kind::Message),
         Sign::Cross => {
             lives(Life::IsOver)
-                || flights.iter().any(|flight| matches!(flight.end, End::Lost(_)))
+                || flights.iter().any(|flight| matches!(flight.end, FlightEnd::Lost(_)))
                 || arrows.any(|arrow| !arrow.arrives)
         }
         Sign::Clash => states.iter().any(|state| state.believers().count() > 1),

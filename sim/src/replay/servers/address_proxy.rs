@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::limits::LINK_WAIT;
 use super::replication_stream::command_at_start;
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// The gates' ports, by the port that a replica announces.
 type Gates = Arc<Mutex<BTreeMap<u16, u16>>>;
@@ -32,7 +32,7 @@ impl AddressProxy {
     ///
     /// # Errors
     /// `System` if there is no free port, or no thread can be started.
-    pub fn open(socket: &Path) -> Result<Self, Error> {
+    pub fn open(socket: &Path) -> Result<Self, ReplayError> {
         let gates = Gates::default();
         let routes = Routes { socket: socket.to_owned(), gates: Arc::clone(&gates) };
         Ok(Self { proxy: TcpProxy::start(routes)?, gates })
@@ -58,7 +58,7 @@ struct Routes {
 impl Relay for Routes {
     type Connection = RoutedConnection;
 
-    fn accept(&mut self, client: TcpStream, open: &mut Vec<RoutedConnection>) -> Result<(), Error> {
+    fn accept(&mut self, client: TcpStream, open: &mut Vec<RoutedConnection>) -> Result<(), ReplayError> {
         let server = ConnectionEnd::Server(connect_server(&self.socket)?);
         set_up_client(&client)?;
         let gates = Arc::clone(&self.gates);
@@ -101,7 +101,7 @@ impl Relayed for RoutedConnection {
         [self.client.as_fd(), server]
     }
 
-    fn read_client(&mut self) -> Result<(), Error> {
+    fn read_client(&mut self) -> Result<(), ReplayError> {
         let bytes = read_available(&mut self.client, "client")?;
         let Some(mut unrouted) = self.unrouted.take() else { return self.server.write(&bytes) };
         unrouted.extend(bytes);
@@ -119,7 +119,7 @@ impl Relayed for RoutedConnection {
         Ok(())
     }
 
-    fn read_server(&mut self) -> Result<(), Error> {
+    fn read_server(&mut self) -> Result<(), ReplayError> {
         let bytes = match &mut self.server {
             ConnectionEnd::Server(server) => read_available(server, "server"),
             ConnectionEnd::Gate(gate) => read_available(gate, "gate"),
@@ -129,7 +129,7 @@ impl Relayed for RoutedConnection {
 }
 
 impl ConnectionEnd {
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
         match self {
             Self::Server(server) => write_all(server, bytes, "server"),
             Self::Gate(gate) => write_all(gate, bytes, "gate"),
@@ -137,11 +137,11 @@ impl ConnectionEnd {
     }
 }
 
-fn connect_gate(gates: &Gates, announced: u16) -> Result<TcpStream, Error> {
+fn connect_gate(gates: &Gates, announced: u16) -> Result<TcpStream, ReplayError> {
     let port = gates.lock().unwrap_or_else(PoisonError::into_inner).get(&announced).copied();
-    let port = port.ok_or_else(|| Error::link("the replica has no gate"))?;
+    let port = port.ok_or_else(|| ReplayError::link("the replica has no gate"))?;
     let gate = TcpStream::connect_timeout(&SocketAddr::from((Ipv4Addr::LOCALHOST, port)), LINK_WAIT);
-    let gate = gate.map_err(Error::system("reach a gate"))?;
+    let gate = gate.map_err(ReplayError::system("reach a gate"))?;
     set_up_client(&gate)?;
     Ok(gate)
 }

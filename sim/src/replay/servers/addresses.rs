@@ -3,7 +3,7 @@
 use super::address_proxy::AddressProxy;
 use super::gate::Gate;
 use super::node::ServerNode;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// One address for each node of a group, in their order.
 #[derive(Debug)]
@@ -16,7 +16,7 @@ impl Addresses {
     ///
     /// # Errors
     /// `System` if the loopback interface has no free port, or no thread can be started.
-    pub fn open<'a>(nodes: impl IntoIterator<Item = &'a ServerNode>) -> Result<Self, Error> {
+    pub fn open<'a>(nodes: impl IntoIterator<Item = &'a ServerNode>) -> Result<Self, ReplayError> {
         let proxies = nodes.into_iter().map(|node| AddressProxy::open(node.socket())).collect::<Result<_, _>>()?;
         Ok(Self { proxies })
     }
@@ -30,9 +30,9 @@ impl Addresses {
     ///
     /// # Errors
     /// As [`ServerNode::follow`].
-    pub fn follow(&self, node: &ServerNode, replica: usize, master: usize, gate: &Gate) -> Result<(), Error> {
+    pub fn follow(&self, node: &ServerNode, replica: usize, master: usize, gate: &Gate) -> Result<(), ReplayError> {
         let (replica, master) = (&self.proxies[replica], &self.proxies[master]);
-        master.lead(replica.port(), gate.port().ok_or_else(|| Error::link("the gate is cut"))?);
+        master.lead(replica.port(), gate.port().ok_or_else(|| ReplayError::link("the gate is cut"))?);
         node.follow_at(gate, replica.port(), master.port())
     }
 
@@ -47,9 +47,9 @@ impl Addresses {
         (heir, of_heir): (&ServerNode, usize),
         through: &Gate,
         back: &Gate,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         let (master_proxy, heir_proxy) = (&self.proxies[of_master], &self.proxies[of_heir]);
-        heir_proxy.lead(master_proxy.port(), back.port().ok_or_else(|| Error::link("the gate is cut"))?);
+        heir_proxy.lead(master_proxy.port(), back.port().ok_or_else(|| ReplayError::link("the gate is cut"))?);
         master.hand_over(heir, (master_proxy.port(), heir_proxy.port()), through, back)
     }
 }

@@ -15,7 +15,7 @@ use std::sync::{Arc, Mutex, PoisonError, Weak};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use super::lockfile_dir::LockfileDir;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 // Compiled by build.rs and never here; declared here so that `cargo fmt` finds it.
 #[cfg(false)]
@@ -34,16 +34,16 @@ impl Clock {
     ///
     /// # Errors
     /// `System` if the file cannot be created or mapped.
-    pub fn create(folder: &Path, start_ms: i64) -> Result<Self, Error> {
+    pub fn create(folder: &Path, start_ms: i64) -> Result<Self, ReplayError> {
         let path = folder.join("clock");
         let mut file = OpenOptions::new()
             .read(true)
             .write(true)
             .create_new(true)
             .open(&path)
-            .map_err(Error::system("create a clock file"))?;
+            .map_err(ReplayError::system("create a clock file"))?;
         // Before it is mapped: a mapping beyond the end of the file kills its reader.
-        file.write_all(&start_ms.to_ne_bytes()).map_err(Error::system("write a clock file"))?;
+        file.write_all(&start_ms.to_ne_bytes()).map_err(ReplayError::system("write a clock file"))?;
         #[expect(unsafe_code, reason = "the kernel offers shared memory as a pointer only")]
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
         let page = unsafe {
@@ -56,8 +56,8 @@ impl Clock {
                 0,
             )
         }
-        .map_err(|errno| Error::system("map a clock file")(errno.into()))?;
-        let ms = NonNull::new(page.cast()).ok_or_else(|| Error::link("a clock was mapped at address 0"))?;
+        .map_err(|errno| ReplayError::system("map a clock file")(errno.into()))?;
+        let ms = NonNull::new(page.cast()).ok_or_else(|| ReplayError::link("a clock was mapped at address 0"))?;
         Ok(Self { path, ms })
     }
 
@@ -117,7 +117,7 @@ impl ClockLibrary {
     /// # Errors
     ///
     /// `NeedsLinux` on other systems; `System` if the folder of temporary files cannot be written.
-    pub fn shared() -> Result<Arc<Self>, Error> {
+    pub fn shared() -> Result<Arc<Self>, ReplayError> {
         static SHARED: Mutex<Weak<ClockLibrary>> = Mutex::new(Weak::new());
 
         // A weak pointer is valid even if a thread panicked with the lock.
@@ -130,13 +130,13 @@ impl ClockLibrary {
         Ok(library)
     }
 
-    fn write() -> Result<Self, Error> {
+    fn write() -> Result<Self, ReplayError> {
         if Self::CODE.is_empty() {
-            return Err(Error::NeedsLinux);
+            return Err(ReplayError::NeedsLinux);
         }
-        let folder = LockfileDir::new().map_err(Error::system("create a folder"))?;
+        let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
         let file = folder.path().join("clock.so");
-        fs::write(&file, Self::CODE).map_err(Error::system("write the frozen clock"))?;
+        fs::write(&file, Self::CODE).map_err(ReplayError::system("write the frozen clock"))?;
         Ok(Self { _folder: folder, file })
     }
 

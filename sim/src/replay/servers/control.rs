@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
 
 use super::limits::{ANSWER_WAIT, LINK_WAIT};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// What a node is *now*.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -56,15 +56,15 @@ impl Control {
     ///
     /// # Errors
     /// `Redis`, which says what was `asked`.
-    pub fn ask<T: FromRedisValue>(&mut self, asked: &'static str, command: &redis::Cmd) -> Result<T, Error> {
-        command.query(&mut self.0).map_err(Error::redis(asked))
+    pub fn ask<T: FromRedisValue>(&mut self, asked: &'static str, command: &redis::Cmd) -> Result<T, ReplayError> {
+        command.query(&mut self.0).map_err(ReplayError::redis(asked))
     }
 
     /// The server's time, in milliseconds since 1970.
     ///
     /// # Errors
     /// `Redis`.
-    pub fn time_ms(&mut self) -> Result<i64, Error> {
+    pub fn time_ms(&mut self) -> Result<i64, ReplayError> {
         let (seconds, microseconds): (i64, i64) = self.ask("TIME", &redis::cmd("TIME"))?;
         // The harness sets whole milliseconds. Valkey adds the microseconds since it last read the clock.
         Ok(seconds * 1000 + microseconds / 1000)
@@ -74,7 +74,7 @@ impl Control {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn replication(&mut self) -> Result<BTreeMap<String, String>, Error> {
+    pub fn replication(&mut self) -> Result<BTreeMap<String, String>, ReplayError> {
         self.info("replication")
     }
 
@@ -82,7 +82,7 @@ impl Control {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn info(&mut self, section: &str) -> Result<BTreeMap<String, String>, Error> {
+    pub fn info(&mut self, section: &str) -> Result<BTreeMap<String, String>, ReplayError> {
         let text: String = self.ask("INFO", redis::cmd("INFO").arg(section))?;
         let fields = text.lines().filter_map(|line| line.split_once(':'));
         Ok(fields.map(|(name, value)| (name.to_owned(), value.trim_end().to_owned())).collect())
@@ -92,12 +92,12 @@ impl Control {
     ///
     /// # Errors
     /// `Redis`; `Link` if the answer is not one to `ROLE`.
-    pub fn role(&mut self) -> Result<(ServerRole, Option<u64>), Error> {
+    pub fn role(&mut self) -> Result<(ServerRole, Option<u64>), ReplayError> {
         let answer: Vec<Value> = self.ask("ROLE", &redis::cmd("ROLE"))?;
         match &answer[..] {
             [Value::BulkString(role), ..] if role == b"master" => Ok((ServerRole::Master, None)),
             [_, _, _, _, Value::Int(offset)] => Ok((ServerRole::Replica, u64::try_from(*offset).ok())),
-            _ => Err(Error::link(format!("{answer:?} is not an answer to ROLE"))),
+            _ => Err(ReplayError::link(format!("{answer:?} is not an answer to ROLE"))),
         }
     }
 
@@ -105,8 +105,8 @@ impl Control {
     ///
     /// # Errors
     /// `Link` if it is not linked to a master; `Redis`.
-    pub fn applied_offset(&mut self) -> Result<u64, Error> {
-        self.role()?.1.ok_or_else(|| Error::link("the replica has no link to its master"))
+    pub fn applied_offset(&mut self) -> Result<u64, ReplayError> {
+        self.role()?.1.ok_or_else(|| ReplayError::link("the replica has no link to its master"))
     }
 
     /// Waits until a replica has applied its master's stream up to `offset`. The replica itself is asked: it reports to its
@@ -114,7 +114,7 @@ impl Control {
     ///
     /// # Errors
     /// `TimedOut`; `Redis`.
-    pub fn wait_offset(&mut self, offset: u64) -> Result<(), Error> {
+    pub fn wait_offset(&mut self, offset: u64) -> Result<(), ReplayError> {
         self.wait(LINK_WAIT, &format!("a replica to apply its stream up to offset {offset}"), |control| {
             Ok(control.role()?.1.is_some_and(|applied| applied >= offset))
         })
@@ -125,7 +125,7 @@ impl Control {
     ///
     /// # Errors
     /// `TimedOut`; `Redis`.
-    pub fn wait_acknowledged(&mut self, port: u16, offset: u64) -> Result<(), Error> {
+    pub fn wait_acknowledged(&mut self, port: u16, offset: u64) -> Result<(), ReplayError> {
         let awaited = format!("a master to receive that its replica has applied offset {offset}");
         self.wait(LINK_WAIT, &awaited, |master| {
             let received = master.replica_field(port, "offset")?.and_then(|offset| offset.parse::<u64>().ok());
@@ -138,7 +138,7 @@ impl Control {
     ///
     /// # Errors
     /// `TimedOut`; `Redis`.
-    pub fn wait_online(&mut self, port: u16) -> Result<(), Error> {
+    pub fn wait_online(&mut self, port: u16) -> Result<(), ReplayError> {
         self.wait(LINK_WAIT, "a master to list its replica as online", |master| {
             Ok(master.replica_field(port, "state")?.is_some_and(|state| state == "online"))
         })
@@ -149,7 +149,7 @@ impl Control {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn recount_replicas(&mut self) -> Result<(), Error> {
+    pub fn recount_replicas(&mut self) -> Result<(), ReplayError> {
         let asked: (String, u32) =
             self.ask("CONFIG GET", redis::cmd("CONFIG").arg("GET").arg("min-replicas-max-lag"))?;
         let limit = |seconds: u32| {
@@ -159,14 +159,14 @@ impl Control {
         };
         let mut pipeline = redis::pipe();
         pipeline.add_command(limit(asked.1 + 1)).add_command(limit(asked.1));
-        pipeline.query::<()>(&mut self.0).map_err(Error::redis("CONFIG SET"))
+        pipeline.query::<()>(&mut self.0).map_err(ReplayError::redis("CONFIG SET"))
     }
 
     /// What a master reports of one replica: `slave0:ip=127.0.0.1,port=…,state=online,offset=…,lag=…`.
     ///
     /// # Errors
     /// `Redis`.
-    pub fn replica_field(&mut self, port: u16, name: &str) -> Result<Option<String>, Error> {
+    pub fn replica_field(&mut self, port: u16, name: &str) -> Result<Option<String>, ReplayError> {
         let replication = self.replication()?;
         let ours = format!("port={port}");
         let replica = replication.values().find(|replica| replica.split(',').any(|field| field == ours));
@@ -182,13 +182,13 @@ impl Control {
         &mut self,
         limit: Duration,
         awaited: &str,
-        mut reached: impl FnMut(&mut Self) -> Result<bool, Error>,
-    ) -> Result<(), Error> {
+        mut reached: impl FnMut(&mut Self) -> Result<bool, ReplayError>,
+    ) -> Result<(), ReplayError> {
         let begin = Instant::now();
         let mut pause = Duration::from_micros(20);
         while !reached(self)? {
             if begin.elapsed() > limit {
-                return Err(Error::TimedOut { awaited: awaited.to_owned(), waited: begin.elapsed() });
+                return Err(ReplayError::TimedOut { awaited: awaited.to_owned(), waited: begin.elapsed() });
             }
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(1));

@@ -24,7 +24,7 @@ use super::control::Control;
 use super::limits::LINK_WAIT;
 use super::replication_stream::{MasterStream, ReplicaStream, StreamPiece, StreamUnit, WireCommand, command_as_text};
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// What one step wrote, as it was sent to the replica.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -70,7 +70,7 @@ impl Gate {
     /// # Errors
     ///
     /// `System` if there is no free port on the loopback interface, or no thread can be started.
-    pub fn open(master_socket: &Path) -> Result<Self, Error> {
+    pub fn open(master_socket: &Path) -> Result<Self, ReplayError> {
         let shared = Arc::new(Shared::default());
         let proxy = start_proxy(master_socket, &shared)?;
         Ok(Self { master_socket: master_socket.to_owned(), shared, proxy: Some(proxy), ends: Mutex::new(None) })
@@ -117,7 +117,7 @@ impl Gate {
     ///
     /// `NothingHeld`; `NotAnEffect` if its mark is in the middle of a command; `Link` or `TimedOut` if the master did not
     /// send it or the replica did not apply it.
-    pub fn release_one(&self) -> Result<ReplicatedEffect, Error> {
+    pub fn release_one(&self) -> Result<ReplicatedEffect, ReplayError> {
         let effect = self.send_oldest()?;
         self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
         // A sync wait is answered by this. If the master is gone, the effect is applied all the same.
@@ -130,7 +130,7 @@ impl Gate {
     /// # Errors
     ///
     /// As `release_one`, at the first that fails; those before it are released.
-    pub fn release_all(&self) -> Result<Vec<ReplicatedEffect>, Error> {
+    pub fn release_all(&self) -> Result<Vec<ReplicatedEffect>, ReplayError> {
         (0..self.held()).map(|_| self.release_one()).collect()
     }
 
@@ -141,7 +141,7 @@ impl Gate {
     /// # Errors
     ///
     /// `Link` if the replica does not follow; `TimedOut`; `Redis` if one of the two is not running.
-    pub fn acknowledge(&self) -> Result<(), Error> {
+    pub fn acknowledge(&self) -> Result<(), ReplayError> {
         self.with_ends(|ends| {
             self.acknowledge_applied(ends)?;
             ends.master.recount_replicas()
@@ -154,7 +154,7 @@ impl Gate {
     /// # Errors
     ///
     /// As `acknowledge`.
-    pub fn wait_acknowledged(&self) -> Result<(), Error> {
+    pub fn wait_acknowledged(&self) -> Result<(), ReplayError> {
         self.with_ends(|ends| self.acknowledge_applied(ends))
     }
 
@@ -182,7 +182,7 @@ impl Gate {
     /// # Errors
     ///
     /// As `open`.
-    pub fn heal(&mut self) -> Result<(), Error> {
+    pub fn heal(&mut self) -> Result<(), ReplayError> {
         // The old proxy ends first: it must not mistake the new link for its own.
         self.proxy = None;
         self.proxy = Some(start_proxy(&self.master_socket, &self.shared)?);
@@ -218,41 +218,41 @@ impl Gate {
     ///
     /// # Errors
     /// `TimedOut`.
-    pub fn wait_for_commands(&self) -> Result<(), Error> {
+    pub fn wait_for_commands(&self) -> Result<(), ReplayError> {
         let has_begun = |state: &GateState| state.link.as_ref().is_some_and(|link| link.sent.is_some());
         self.shared.wait_until(has_begun, || "a replica to be given its copy through the gate".to_owned()).map(drop)
     }
 
-    fn with_ends<T>(&self, act: impl FnOnce(&mut GateControls) -> Result<T, Error>) -> Result<T, Error> {
+    fn with_ends<T>(&self, act: impl FnOnce(&mut GateControls) -> Result<T, ReplayError>) -> Result<T, ReplayError> {
         let mut ends = self.ends.lock().unwrap_or_else(PoisonError::into_inner);
-        act(ends.as_mut().ok_or_else(|| Error::link("no replica follows this gate"))?)
+        act(ends.as_mut().ok_or_else(|| ReplayError::link("no replica follows this gate"))?)
     }
 
-    fn acknowledge_applied(&self, ends: &mut GateControls) -> Result<(), Error> {
+    fn acknowledge_applied(&self, ends: &mut GateControls) -> Result<(), ReplayError> {
         let applied = ends.replica.applied_offset()?;
         self.send_acknowledgement(applied)?;
         ends.master.wait_acknowledged(ends.announced, applied)
     }
 
     /// Sends in the replica's place what the replica would send. Its own bytes do not count in any offset.
-    fn send_acknowledgement(&self, applied: u64) -> Result<(), Error> {
+    fn send_acknowledgement(&self, applied: u64) -> Result<(), ReplayError> {
         let offset = applied.to_string();
         let command = format!("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n${}\r\n{offset}\r\n", offset.len());
         let mut state = self.shared.lock();
-        let link = state.link.as_mut().ok_or_else(|| Error::link("the link broke"))?;
+        let link = state.link.as_mut().ok_or_else(|| ReplayError::link("the link broke"))?;
         write_all(&mut link.master, command.as_bytes(), "master")
     }
 
-    fn send_oldest(&self) -> Result<ReplicatedEffect, Error> {
-        let mark = *self.shared.lock().marks.front().ok_or(Error::NothingHeld)?;
+    fn send_oldest(&self) -> Result<ReplicatedEffect, ReplayError> {
+        let mark = *self.shared.lock().marks.front().ok_or(ReplayError::NothingHeld)?;
         let arrived = |state: &GateState| state.link.as_ref().is_some_and(|link| link.arrived() >= mark);
         let mut state =
             self.shared.wait_until(arrived, || format!("the master to send its effect up to offset {mark}"))?;
         // A full copy on a new link may have contained the effect in the meantime.
         if state.marks.front() != Some(&mark) {
-            return Err(Error::link("the effect came with a full copy"));
+            return Err(ReplayError::link("the effect came with a full copy"));
         }
-        let link = state.link.as_mut().ok_or_else(|| Error::link("the link broke"))?;
+        let link = state.link.as_mut().ok_or_else(|| ReplayError::link("the link broke"))?;
         let units = link.take_up_to(mark)?;
         link.send(&units)?;
         link.send_idle()?;
@@ -262,7 +262,7 @@ impl Gate {
     }
 }
 
-fn start_proxy(master_socket: &Path, shared: &Arc<Shared>) -> Result<TcpProxy, Error> {
+fn start_proxy(master_socket: &Path, shared: &Arc<Shared>) -> Result<TcpProxy, ReplayError> {
     TcpProxy::start(GateRelay { master_socket: master_socket.to_owned(), shared: Arc::clone(shared) })
 }
 
@@ -304,7 +304,7 @@ impl Shared {
         &self,
         reached: impl Fn(&GateState) -> bool,
         awaited: impl Fn() -> String,
-    ) -> Result<MutexGuard<'_, GateState>, Error> {
+    ) -> Result<MutexGuard<'_, GateState>, ReplayError> {
         let (state, _) = self
             .changed
             .wait_timeout_while(self.lock(), LINK_WAIT, |state| !reached(state))
@@ -314,7 +314,7 @@ impl Shared {
         }
         let trouble = state.trouble.as_ref().filter(|_| state.link.is_none());
         let why = trouble.map_or_else(String::new, |trouble| format!(" ({trouble})"));
-        Err(Error::TimedOut { awaited: awaited() + &why, waited: LINK_WAIT })
+        Err(ReplayError::TimedOut { awaited: awaited() + &why, waited: LINK_WAIT })
     }
 
     fn change(&self, change: impl FnOnce(&mut GateState)) {
@@ -323,7 +323,7 @@ impl Shared {
     }
 
     /// Takes one piece of what the master sent: passes it on, or holds it.
-    fn take(&self, piece: StreamPiece) -> Result<(), Error> {
+    fn take(&self, piece: StreamPiece) -> Result<(), ReplayError> {
         let mut state = self.lock();
         let GateState { link: Some(link), marks, last_mark, .. } = &mut *state else { return Ok(()) };
         match piece {
@@ -350,16 +350,16 @@ impl ReplicaLink {
         self.held.back().map(|unit| unit.end).or(self.sent).unwrap_or(0)
     }
 
-    fn take_up_to(&mut self, mark: u64) -> Result<Vec<StreamUnit>, Error> {
+    fn take_up_to(&mut self, mark: u64) -> Result<Vec<StreamUnit>, ReplayError> {
         let count = self.held.partition_point(|unit| unit.end <= mark);
         let before = count.checked_sub(1).map_or(self.sent, |last| Some(self.held[last].end)).unwrap_or(0);
         match self.held.get(count) {
-            Some(cut) if before != mark => Err(Error::NotAnEffect { mark, before, after: cut.end }),
+            Some(cut) if before != mark => Err(ReplayError::NotAnEffect { mark, before, after: cut.end }),
             Some(_) | None => Ok(self.held.drain(..count).collect()),
         }
     }
 
-    fn send(&mut self, units: &[StreamUnit]) -> Result<(), Error> {
+    fn send(&mut self, units: &[StreamUnit]) -> Result<(), ReplayError> {
         let bytes: Vec<_> = units.iter().flat_map(|unit| &unit.bytes).copied().collect();
         self.write(&bytes)?;
         self.sent = units.last().map(|unit| unit.end).or(self.sent);
@@ -368,13 +368,13 @@ impl ReplicaLink {
 
     /// What changes no data passes once nothing is held in front of it (a `WAIT` sends such a request): while nothing is
     /// held, the replica's offset is the master's.
-    fn send_idle(&mut self) -> Result<(), Error> {
+    fn send_idle(&mut self) -> Result<(), ReplayError> {
         let count = self.held.iter().take_while(|unit| unit.is_idle).count();
         let idle: Vec<_> = self.held.drain(..count).collect();
         self.send(&idle)
     }
 
-    fn write(&mut self, bytes: &[u8]) -> Result<(), Error> {
+    fn write(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
         write_all(&mut self.replica, bytes, "replica")
     }
 }
@@ -396,15 +396,15 @@ struct GateRelay {
 impl Relay for GateRelay {
     type Connection = GatedConnection;
 
-    fn accept(&mut self, replica: TcpStream, open: &mut Vec<GatedConnection>) -> Result<(), Error> {
+    fn accept(&mut self, replica: TcpStream, open: &mut Vec<GatedConnection>) -> Result<(), ReplayError> {
         // A replica has one link: a new connection means that it has given the old one up.
         open.clear();
         self.shared.change(|state| state.link = None);
         let master = connect_server(&self.master_socket)?;
         set_up_client(&replica)?;
         let link = ReplicaLink {
-            replica: replica.try_clone().map_err(Error::system("set up a link"))?,
-            master: master.try_clone().map_err(Error::system("set up a link"))?,
+            replica: replica.try_clone().map_err(ReplayError::system("set up a link"))?,
+            master: master.try_clone().map_err(ReplayError::system("set up a link"))?,
             sent: None,
             held: VecDeque::new(),
         };
@@ -440,7 +440,7 @@ impl Relayed for GatedConnection {
         [self.replica.as_fd(), self.master.as_fd()]
     }
 
-    fn read_client(&mut self) -> Result<(), Error> {
+    fn read_client(&mut self) -> Result<(), ReplayError> {
         let bytes = read_available(&mut self.replica, "replica")?;
         let output = self.from_replica.read(&bytes)?;
         if let Some(offset) = output.asked_from {
@@ -449,7 +449,7 @@ impl Relayed for GatedConnection {
         write_all(&mut self.master, &output.pass, "master")
     }
 
-    fn read_server(&mut self) -> Result<(), Error> {
+    fn read_server(&mut self) -> Result<(), ReplayError> {
         let bytes = read_available(&mut self.master, "master")?;
         self.from_master.read(&bytes)?.into_iter().try_for_each(|piece| self.shared.take(piece))
     }

@@ -30,4 +30,4 @@ pub use gate::{Gate, ReplicatedEffect};
 pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub use node::{NodeSettings, ServerNode};
-pub use server::Server;
+pub use server::ServerProgram;

@@ -13,8 +13,8 @@ use redis::Value;
 
 use super::control::{Control, connect};
 use super::limits::START_WAIT;
-use super::server::Server;
-use crate::replay::error::Error;
+use super::server::ServerProgram;
+use crate::replay::error::ReplayError;
 
 /// The files in a process's folder that its messages go to: the server's log, and the console for what the loader and the
 /// server write before the log is open.
@@ -36,9 +36,9 @@ impl ServerLog {
     ///
     /// # Errors
     /// `System` if the file cannot be created.
-    pub fn redirect(&self, command: &mut Command) -> Result<(), Error> {
-        let console = File::create(self.console()).map_err(Error::system("create a log file"))?;
-        let second = console.try_clone().map_err(Error::system("share a log file"))?;
+    pub fn redirect(&self, command: &mut Command) -> Result<(), ReplayError> {
+        let console = File::create(self.console()).map_err(ReplayError::system("create a log file"))?;
+        let second = console.try_clone().map_err(ReplayError::system("share a log file"))?;
         command.stdin(Stdio::null()).stdout(console).stderr(second);
         Ok(())
     }
@@ -68,7 +68,7 @@ impl StartingChild {
     ///
     /// # Errors
     /// `System` if it does not start.
-    pub fn start(mut command: Command) -> Result<Self, Error> {
+    pub fn start(mut command: Command) -> Result<Self, ReplayError> {
         // A terminal sends Ctrl-C to a whole process group: only this process shall receive it.
         command.process_group(0);
         end_with_this_process(&mut command);
@@ -79,10 +79,15 @@ impl StartingChild {
     ///
     /// # Errors
     /// `WouldNotStart`, with the last lines of the log.
-    pub fn wait_for_answer(&mut self, server: &Server, socket: &Path, log: &ServerLog) -> Result<Control, Error> {
+    pub fn wait_for_answer(
+        &mut self,
+        server: &ServerProgram,
+        socket: &Path,
+        log: &ServerLog,
+    ) -> Result<Control, ReplayError> {
         let child = self.0.as_mut().ok_or_else(no_child)?;
         let would_not_start =
-            |reason: String| Error::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
+            |reason: String| ReplayError::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
         let begin = Instant::now();
         loop {
             let answer = connect(socket).and_then(|mut connection| {
@@ -93,7 +98,7 @@ impl StartingChild {
                 Ok(connection) => return Ok(Control::new(connection)),
                 Err(error) => error,
             };
-            if let Some(status) = child.try_wait().map_err(Error::system("check on a server process"))? {
+            if let Some(status) = child.try_wait().map_err(ReplayError::system("check on a server process"))? {
                 return Err(would_not_start(format!("it ended with {status}")));
             }
             if begin.elapsed() > START_WAIT {
@@ -107,7 +112,7 @@ impl StartingChild {
     ///
     /// # Errors
     /// `Link` if it was taken before: a defect of ours.
-    pub fn keep(mut self) -> Result<Child, Error> {
+    pub fn keep(mut self) -> Result<Child, ReplayError> {
         self.0.take().ok_or_else(no_child)
     }
 }
@@ -121,8 +126,8 @@ impl Drop for StartingChild {
     }
 }
 
-fn no_child() -> Error {
-    Error::link("a server process was taken twice")
+fn no_child() -> ReplayError {
+    ReplayError::link("a server process was taken twice")
 }
 
 #[cfg(target_os = "linux")]
@@ -147,7 +152,7 @@ fn end_with_this_process(_: &mut Command) {}
 
 /// Starts a process from a thread that lives as long as this process: what the kernel calls the death of a parent is the
 /// death of the *thread* that forked (prctl(2), `PR_SET_PDEATHSIG`).
-fn launch(command: Command) -> Result<Child, Error> {
+fn launch(command: Command) -> Result<Child, ReplayError> {
     type LaunchOrder = (Command, mpsc::Sender<io::Result<Child>>);
     static LAUNCHER: OnceLock<Option<mpsc::Sender<LaunchOrder>>> = OnceLock::new();
 
@@ -168,5 +173,5 @@ fn launch(command: Command) -> Result<Child, Error> {
     let sent = launcher.as_ref().and_then(|launcher| launcher.send((command, answer)).ok());
     let child = sent.and_then(|()| child.recv_timeout(START_WAIT).ok());
     let no_thread = || Err(io::Error::other("the thread that starts servers does not answer"));
-    child.unwrap_or_else(no_thread).map_err(Error::system("start the server"))
+    child.unwrap_or_else(no_thread).map_err(ReplayError::system("start the server"))
 }

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// A command as it is sent: its name and arguments.
 pub type WireCommand = Vec<Vec<u8>>;
@@ -86,7 +86,7 @@ impl MasterStream {
     ///
     /// # Errors
     /// `Link` if no master sends such bytes.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<Vec<StreamPiece>, Error> {
+    pub fn read(&mut self, bytes: &[u8]) -> Result<Vec<StreamPiece>, ReplayError> {
         self.unread.extend_from_slice(bytes);
         let mut pieces = Vec::new();
         while let Some(piece) = self.next_piece()? {
@@ -95,7 +95,7 @@ impl MasterStream {
         Ok(pieces)
     }
 
-    fn next_piece(&mut self) -> Result<Option<StreamPiece>, Error> {
+    fn next_piece(&mut self) -> Result<Option<StreamPiece>, ReplayError> {
         loop {
             let piece = match self.stage {
                 StreamStage::Handshake | StreamStage::BeforeCopy { .. } => match self.take_line()? {
@@ -150,7 +150,7 @@ impl MasterStream {
     }
 
     /// One line of the handshake, which may be the last one.
-    fn take_line(&mut self) -> Result<Option<Vec<u8>>, Error> {
+    fn take_line(&mut self) -> Result<Option<Vec<u8>>, ReplayError> {
         let Some(length) = self.unread.iter().position(|&byte| byte == b'\n') else {
             return if self.unread.len() > MAX_LINE { Err(not_redis(&self.unread)) } else { Ok(None) };
         };
@@ -180,7 +180,7 @@ impl MasterStream {
         Ok(Some(line))
     }
 
-    fn take_command(&mut self) -> Result<Option<(Vec<u8>, WireCommand)>, Error> {
+    fn take_command(&mut self) -> Result<Option<(Vec<u8>, WireCommand)>, ReplayError> {
         Ok(command_at_start(&self.unread)?.map(|(command, length)| (self.take(length), command)))
     }
 
@@ -225,7 +225,7 @@ impl ReplicaStream {
     ///
     /// # Errors
     /// `Link` if no replica sends such bytes.
-    pub fn read(&mut self, bytes: &[u8]) -> Result<ReplicaOutput, Error> {
+    pub fn read(&mut self, bytes: &[u8]) -> Result<ReplicaOutput, ReplayError> {
         self.unread.extend_from_slice(bytes);
         let mut output = ReplicaOutput::default();
         while let Some((command, length)) = command_at_start(&self.unread)? {
@@ -259,7 +259,7 @@ fn copy_of(announced: &str, from: u64) -> Option<StreamStage> {
 ///
 /// # Errors
 /// `Link` if the bytes are no command.
-pub fn command_at_start(bytes: &[u8]) -> Result<Option<(WireCommand, usize)>, Error> {
+pub fn command_at_start(bytes: &[u8]) -> Result<Option<(WireCommand, usize)>, ReplayError> {
     let mut at = 0;
     let Some(head) = line_at(bytes, &mut at)? else { return Ok(None) };
     if head.is_empty() {
@@ -280,7 +280,7 @@ pub fn command_at_start(bytes: &[u8]) -> Result<Option<(WireCommand, usize)>, Er
     Ok(Some((command, at)))
 }
 
-fn line_at<'bytes>(bytes: &'bytes [u8], at: &mut usize) -> Result<Option<&'bytes [u8]>, Error> {
+fn line_at<'bytes>(bytes: &'bytes [u8], at: &mut usize) -> Result<Option<&'bytes [u8]>, ReplayError> {
     let rest = &bytes[*at..];
     let Some(length) = rest.iter().take(MAX_LINE).position(|&byte| byte == b'\n') else {
         return if rest.len() > MAX_LINE { Err(not_redis(rest)) } else { Ok(None) };
@@ -294,9 +294,9 @@ fn number_after(sign: u8, line: &[u8]) -> Option<usize> {
     digits.parse().ok().filter(|&number| number <= MAX_COMMAND)
 }
 
-fn not_redis(bytes: &[u8]) -> Error {
+fn not_redis(bytes: &[u8]) -> ReplayError {
     let start = &bytes[..bytes.len().min(60)];
-    Error::link(format!("\"{}\" is not what Redis sends there", start.escape_ascii()))
+    ReplayError::link(format!("\"{}\" is not what Redis sends there", start.escape_ascii()))
 }
 
 /// A command as one line of text: words with unusual characters are quoted and escaped.

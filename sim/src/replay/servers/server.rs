@@ -12,7 +12,7 @@ use std::thread;
 use lockstep_model::config::Ttls;
 
 use super::limits::VERSION_WAIT;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::version::{Flavour, Version};
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.
@@ -20,13 +20,13 @@ const OLDEST: Version = Version { major: 6, minor: 2, patch: 0 };
 
 /// A program that serves the Redis protocol, found on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Server {
+pub struct ServerProgram {
     path: PathBuf,
     flavour: Flavour,
     version: Version,
 }
 
-impl Server {
+impl ServerProgram {
     /// Finds the server to use: the one named, or else `LOCKSTEP_REDIS_SERVER`, or else
     /// `redis-server` and then `valkey-server` on `PATH`.
     ///
@@ -34,30 +34,32 @@ impl Server {
     ///
     /// `ServerNotFound` or `NamedServerNotFound`, which say how to install one; `NotAServer`;
     /// `WrongVersion`.
-    pub fn find(explicit: Option<&Path>) -> Result<Self, Error> {
+    pub fn find(explicit: Option<&Path>) -> Result<Self, ReplayError> {
         let from_environment = env::var_os("LOCKSTEP_REDIS_SERVER").filter(|name| !name.is_empty());
         let named = explicit
             .map(|name| (name.as_os_str(), "--server"))
             .or(from_environment.as_deref().map(|name| (name, "LOCKSTEP_REDIS_SERVER")));
         let path = match named {
-            Some((name, named_by)) => on_path(name)
-                .ok_or_else(|| Error::NamedServerNotFound { path: Path::new(name).display().to_string(), named_by })?,
+            Some((name, named_by)) => on_path(name).ok_or_else(|| ReplayError::NamedServerNotFound {
+                path: Path::new(name).display().to_string(),
+                named_by,
+            })?,
             None => ["redis-server", "valkey-server"]
                 .into_iter()
                 .find_map(|name| on_path(OsStr::new(name)))
-                .ok_or(Error::ServerNotFound)?,
+                .ok_or(ReplayError::ServerNotFound)?,
         };
         // Each node runs in its own folder, where a relative path would mean something else.
-        Self::probe(path::absolute(path).map_err(Error::system("find the current folder"))?)
+        Self::probe(path::absolute(path).map_err(ReplayError::system("find the current folder"))?)
     }
 
-    fn probe(path: PathBuf) -> Result<Self, Error> {
+    fn probe(path: PathBuf) -> Result<Self, ReplayError> {
         let answer = version_line(&path).unwrap_or_else(|why| why);
         let Some((flavour, version)) = parse_version(&answer) else {
-            return Err(Error::NotAServer { path, answer });
+            return Err(ReplayError::NotAServer { path, answer });
         };
         if version < OLDEST {
-            return Err(Error::WrongVersion { path, flavour, found: version, needed: OLDEST });
+            return Err(ReplayError::WrongVersion { path, flavour, found: version, needed: OLDEST });
         }
         Ok(Self { path, flavour, version })
     }
@@ -96,7 +98,7 @@ impl Server {
     }
 }
 
-impl fmt::Display for Server {
+impl fmt::Display for ServerProgram {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {}", self.flavour, self.version)
     }

@@ -10,7 +10,7 @@ use std::thread::{self, JoinHandle};
 use rustix::event::{PollFd, PollFlags, poll};
 
 use super::limits::LINK_WAIT;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// A proxy that runs. Dropping it ends its connections.
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub trait Relay: Send + 'static {
     ///
     /// # Errors
     /// The connection cannot be relayed; the client's end is closed.
-    fn accept(&mut self, client: TcpStream, open: &mut Vec<Self::Connection>) -> Result<(), Error>;
+    fn accept(&mut self, client: TcpStream, open: &mut Vec<Self::Connection>) -> Result<(), ReplayError>;
 
     /// A connection has ended, or could not be relayed, or the proxy was stopped.
     fn ended(&mut self, why: &str);
@@ -50,13 +50,13 @@ pub trait Relayed {
     ///
     /// # Errors
     /// One of the two has closed its end, or sent what it never sends: the connection ends.
-    fn read_client(&mut self) -> Result<(), Error>;
+    fn read_client(&mut self) -> Result<(), ReplayError>;
 
     /// The server's end can be read.
     ///
     /// # Errors
     /// As `read_client`.
-    fn read_server(&mut self) -> Result<(), Error>;
+    fn read_server(&mut self) -> Result<(), ReplayError>;
 }
 
 impl TcpProxy {
@@ -64,19 +64,19 @@ impl TcpProxy {
     ///
     /// # Errors
     /// `System` if there is no free port, or no thread can be started.
-    pub fn start(mut relay: impl Relay) -> Result<Self, Error> {
+    pub fn start(mut relay: impl Relay) -> Result<Self, ReplayError> {
         // The kernel chooses a free port, which stays ours while the listener lives.
-        let listener =
-            TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(Error::system("listen on the loopback interface"))?;
-        let port = listener.local_addr().map_err(Error::system("learn the port of a proxy"))?.port();
-        let (stop, stopped) = UnixStream::pair().map_err(Error::system("make a pair of sockets"))?;
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))
+            .map_err(ReplayError::system("listen on the loopback interface"))?;
+        let port = listener.local_addr().map_err(ReplayError::system("learn the port of a proxy"))?.port();
+        let (stop, stopped) = UnixStream::pair().map_err(ReplayError::system("make a pair of sockets"))?;
         let thread = thread::Builder::new()
             .name(format!("proxy-{port}"))
             .spawn(move || {
                 let ended = relay_until_stopped(&listener, &stopped, &mut relay);
                 relay.ended(&ended.err().map_or("the link is cut".to_owned(), |error| error.to_string()));
             })
-            .map_err(Error::system("start the thread of a proxy"))?;
+            .map_err(ReplayError::system("start the thread of a proxy"))?;
         Ok(Self { port, stop: Some(stop), thread: Some(thread) })
     }
 
@@ -100,18 +100,18 @@ impl Drop for TcpProxy {
 ///
 /// # Errors
 /// `System`.
-pub fn set_up_client(client: &TcpStream) -> Result<(), Error> {
-    client.set_nodelay(true).map_err(Error::system("set up a link"))?;
-    client.set_write_timeout(Some(LINK_WAIT)).map_err(Error::system("set up a link"))
+pub fn set_up_client(client: &TcpStream) -> Result<(), ReplayError> {
+    client.set_nodelay(true).map_err(ReplayError::system("set up a link"))?;
+    client.set_write_timeout(Some(LINK_WAIT)).map_err(ReplayError::system("set up a link"))
 }
 
 /// A connection to the server behind a proxy, with a deadline for writes.
 ///
 /// # Errors
 /// `System` if the server does not accept it.
-pub fn connect_server(socket: &std::path::Path) -> Result<UnixStream, Error> {
-    let server = UnixStream::connect(socket).map_err(Error::system("reach a server"))?;
-    server.set_write_timeout(Some(LINK_WAIT)).map_err(Error::system("set up a link"))?;
+pub fn connect_server(socket: &std::path::Path) -> Result<UnixStream, ReplayError> {
+    let server = UnixStream::connect(socket).map_err(ReplayError::system("reach a server"))?;
+    server.set_write_timeout(Some(LINK_WAIT)).map_err(ReplayError::system("set up a link"))?;
     Ok(server)
 }
 
@@ -119,11 +119,11 @@ pub fn connect_server(socket: &std::path::Path) -> Result<UnixStream, Error> {
 ///
 /// # Errors
 /// `Link` if this end was closed; `System`.
-pub fn read_available(from: &mut impl std::io::Read, whose: &'static str) -> Result<Vec<u8>, Error> {
+pub fn read_available(from: &mut impl std::io::Read, whose: &'static str) -> Result<Vec<u8>, ReplayError> {
     let mut buffer = vec![0; 16384];
-    let count = from.read(&mut buffer).map_err(Error::system("read from a link"))?;
+    let count = from.read(&mut buffer).map_err(ReplayError::system("read from a link"))?;
     if count == 0 {
-        return Err(Error::link(format!("the {whose} closed the connection")));
+        return Err(ReplayError::link(format!("the {whose} closed the connection")));
     }
     buffer.truncate(count);
     Ok(buffer)
@@ -133,12 +133,16 @@ pub fn read_available(from: &mut impl std::io::Read, whose: &'static str) -> Res
 ///
 /// # Errors
 /// `Link` if the other end does not read them.
-pub fn write_all(to: &mut impl std::io::Write, bytes: &[u8], whose: &'static str) -> Result<(), Error> {
-    to.write_all(bytes).map_err(|error| Error::link(format!("the {whose} does not read: {error}")))
+pub fn write_all(to: &mut impl std::io::Write, bytes: &[u8], whose: &'static str) -> Result<(), ReplayError> {
+    to.write_all(bytes).map_err(|error| ReplayError::link(format!("the {whose} does not read: {error}")))
 }
 
 /// Moves bytes until `stopped` is closed. One thread serves all connections, and sleeps in `poll` while nothing comes.
-fn relay_until_stopped<R: Relay>(listener: &TcpListener, stopped: &UnixStream, relay: &mut R) -> Result<(), Error> {
+fn relay_until_stopped<R: Relay>(
+    listener: &TcpListener,
+    stopped: &UnixStream,
+    relay: &mut R,
+) -> Result<(), ReplayError> {
     let mut open: Vec<R::Connection> = Vec::new();
     loop {
         let mut sockets = vec![watch(stopped.as_fd())];
@@ -148,7 +152,7 @@ fn relay_until_stopped<R: Relay>(listener: &TcpListener, stopped: &UnixStream, r
         }
         match poll(&mut sockets, None) {
             Err(rustix::io::Errno::INTR) => continue,
-            polled => polled.map_err(|errno| Error::system("poll the sockets of a proxy")(errno.into()))?,
+            polled => polled.map_err(|errno| ReplayError::system("poll the sockets of a proxy")(errno.into()))?,
         };
         let ready: Vec<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
         if ready[0] {
@@ -167,7 +171,7 @@ fn relay_until_stopped<R: Relay>(listener: &TcpListener, stopped: &UnixStream, r
             moved.inspect_err(|error| relay.ended(&error.to_string())).is_ok()
         });
         if ready[1] {
-            let accepted = listener.accept().map_err(Error::system("accept a connection"));
+            let accepted = listener.accept().map_err(ReplayError::system("accept a connection"));
             let relayed = accepted.and_then(|(client, _)| relay.accept(client, &mut open));
             relayed.unwrap_or_else(|error| relay.ended(&error.to_string()));
         }

@@ -2,7 +2,7 @@
 
 use redis::Cmd;
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 
@@ -26,18 +26,18 @@ pub trait Target {
     ///
     /// # Errors
     /// What keeps the clients or the servers from being asked. A difference is a finding.
-    fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, Error>;
+    fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError>;
 
     /// Receives what comes after the node's write has become an effect, and compares it with the step.
     ///
     /// # Errors
     /// As `act`.
-    fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error>;
+    fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError>;
 
     /// Waits until nothing is queued or on its way between clients and servers, but for what the history holds back, and
     /// compares what has arrived. Called before nodes, links or clocks change, and at the end.
     ///
     /// # Errors
     /// As `act`.
-    fn settle(&mut self, testbed: &mut Testbed) -> Result<(), Error>;
+    fn settle(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError>;
 }

@@ -18,7 +18,7 @@ use std::path::Path;
 
 use redis::{Cmd, Value};
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::translate::ScriptRequest;
 
@@ -43,14 +43,14 @@ impl HeldRequest {
     ///
     /// # Errors
     /// `System`.
-    pub fn send(request: ScriptRequest, wait: Option<&Cmd>) -> Result<Self, Error> {
-        let (mut client, gate) = UnixStream::pair().map_err(Error::system("make a connection for a request"))?;
+    pub fn send(request: ScriptRequest, wait: Option<&Cmd>) -> Result<Self, ReplayError> {
+        let (mut client, gate) = UnixStream::pair().map_err(ReplayError::system("make a connection for a request"))?;
         for end in [&client, &gate] {
-            end.set_read_timeout(Some(ANSWER_WAIT)).map_err(Error::system("make a connection for a request"))?;
+            end.set_read_timeout(Some(ANSWER_WAIT)).map_err(ReplayError::system("make a connection for a request"))?;
         }
         let call = request.call.evalsha();
         let commands: Vec<_> = [&call].into_iter().chain(wait).map(Cmd::get_packed_command).collect();
-        client.write_all(&commands.concat()).map_err(Error::system("make a connection for a request"))?;
+        client.write_all(&commands.concat()).map_err(ReplayError::system("make a connection for a request"))?;
         let unsent = commands.iter().map(Vec::len).collect();
         Ok(Self { request, client, gate, unsent, unread: Vec::new(), server: None, connection_id: 0 })
     }
@@ -59,7 +59,7 @@ impl HeldRequest {
     ///
     /// # Errors
     /// `System`; `Redis` if the node's answer is incomplete.
-    pub fn execute(&mut self, node: &Path) -> Result<Value, Error> {
+    pub fn execute(&mut self, node: &Path) -> Result<Value, ReplayError> {
         let mut server = connect(node)?;
         self.forward(&mut server)?;
         self.hold_answer(&mut server)
@@ -69,13 +69,13 @@ impl HeldRequest {
     ///
     /// # Errors
     /// As `execute`.
-    pub fn execute_and_wait(&mut self, node: &Path) -> Result<Value, Error> {
+    pub fn execute_and_wait(&mut self, node: &Path) -> Result<Value, ReplayError> {
         let mut server = connect(node)?;
         // Asked for before the request: `WAIT` is for what its connection did last.
         let ask = redis::cmd("CLIENT").arg("ID").get_packed_command();
-        server.write_all(&ask).map_err(Error::system("connect to a node"))?;
+        server.write_all(&ask).map_err(ReplayError::system("connect to a node"))?;
         let id = read_answer(&mut server)?.0;
-        self.connection_id = redis::from_redis_value(id).map_err(|error| Error::link(error.to_string()))?;
+        self.connection_id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
         self.forward(&mut server)?;
         let value = self.hold_answer(&mut server)?;
         self.forward(&mut server)?;
@@ -87,8 +87,8 @@ impl HeldRequest {
     ///
     /// # Errors
     /// `NothingInFlight` if there is no `WAIT`; as `execute`.
-    pub fn end_wait(&mut self) -> Result<Value, Error> {
-        let mut server = self.server.take().ok_or(Error::NothingInFlight)?;
+    pub fn end_wait(&mut self) -> Result<Value, ReplayError> {
+        let mut server = self.server.take().ok_or(ReplayError::NothingInFlight)?;
         self.hold_answer(&mut server)
     }
 
@@ -106,48 +106,48 @@ impl HeldRequest {
     ///
     /// # Errors
     /// `System`.
-    pub fn answers(&mut self) -> Result<Vec<Value>, Error> {
+    pub fn answers(&mut self) -> Result<Vec<Value>, ReplayError> {
         let pass = |answer: Vec<u8>| {
-            self.gate.write_all(&answer).map_err(Error::system("pass a held answer on"))?;
+            self.gate.write_all(&answer).map_err(ReplayError::system("pass a held answer on"))?;
             Ok(read_answer(&mut self.client)?.0)
         };
         std::mem::take(&mut self.unread).into_iter().map(pass).collect()
     }
 
     /// Passes the next command that the client wrote to the node.
-    fn forward(&mut self, server: &mut UnixStream) -> Result<(), Error> {
-        let length = self.unsent.pop_front().ok_or(Error::NothingInFlight)?;
+    fn forward(&mut self, server: &mut UnixStream) -> Result<(), ReplayError> {
+        let length = self.unsent.pop_front().ok_or(ReplayError::NothingInFlight)?;
         let mut bytes = vec![0; length];
-        self.gate.read_exact(&mut bytes).map_err(Error::system("read a held request"))?;
-        server.write_all(&bytes).map_err(Error::system("connect to a node"))
+        self.gate.read_exact(&mut bytes).map_err(ReplayError::system("read a held request"))?;
+        server.write_all(&bytes).map_err(ReplayError::system("connect to a node"))
     }
 
-    fn hold_answer(&mut self, server: &mut UnixStream) -> Result<Value, Error> {
+    fn hold_answer(&mut self, server: &mut UnixStream) -> Result<Value, ReplayError> {
         let (value, answer) = read_answer(server)?;
         self.unread.push(answer);
         Ok(value)
     }
 }
 
-fn connect(node: &Path) -> Result<UnixStream, Error> {
-    let server = UnixStream::connect(node).map_err(Error::system("connect to a node"))?;
+fn connect(node: &Path) -> Result<UnixStream, ReplayError> {
+    let server = UnixStream::connect(node).map_err(ReplayError::system("connect to a node"))?;
     for set_limit in [UnixStream::set_read_timeout, UnixStream::set_write_timeout] {
-        set_limit(&server, Some(ANSWER_WAIT)).map_err(Error::system("connect to a node"))?;
+        set_limit(&server, Some(ANSWER_WAIT)).map_err(ReplayError::system("connect to a node"))?;
     }
     Ok(server)
 }
 
 /// One complete answer, and its bytes.
-fn read_answer(stream: &mut UnixStream) -> Result<(Value, Vec<u8>), Error> {
+fn read_answer(stream: &mut UnixStream) -> Result<(Value, Vec<u8>), ReplayError> {
     let mut bytes = Vec::new();
     let mut more = [0; 512];
     loop {
-        let count = stream.read(&mut more).map_err(Error::system("read an answer"))?;
+        let count = stream.read(&mut more).map_err(ReplayError::system("read an answer"))?;
         bytes.extend_from_slice(&more[..count]);
         match redis::parse_redis_value(&bytes) {
             Ok(value) => return Ok((value, bytes)),
             // An incomplete answer cannot be parsed; if nothing more comes, it stays incomplete.
-            Err(error) if count == 0 => return Err(Error::redis("a request that was held")(error)),
+            Err(error) if count == 0 => return Err(ReplayError::redis("a request that was held")(error)),
             Err(_) => {}
         }
     }

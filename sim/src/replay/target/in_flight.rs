@@ -6,13 +6,12 @@ use lockstep_model::client::Slot;
 use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
 use redis::Value;
 
-use super::client_part::{ClientPart, RequestKey};
 use super::held_request::HeldRequest;
 use super::wait_connection::{end_wait, is_blocked_in_wait, wait_command};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{Translator, acknowledged};
+use crate::replay::translate::{ClientPart, RequestKey, Translator, acknowledged};
 
 /// The requests in flight of all clients.
 #[derive(Default)]
@@ -36,11 +35,11 @@ impl RequestsInFlight {
         step: HistoryStep<'_>,
         translator: &Translator,
         testbed: &mut Testbed,
-    ) -> Result<usize, Error> {
-        let state = state_of(step.before, key).ok_or(Error::NothingInFlight)?;
+    ) -> Result<usize, ReplayError> {
+        let state = state_of(step.before, key).ok_or(ReplayError::NothingInFlight)?;
         let node = testbed.servers.index_of(&state.node);
         let found = self.requests.iter_mut().find(|(at, _)| *at == key);
-        let (_, request) = found.ok_or(Error::NothingInFlight)?;
+        let (_, request) = found.ok_or(ReplayError::NothingInFlight)?;
         let socket = testbed.servers.node(node).socket();
         let after = &step.step.state;
         let value = if waits_after(after, key) || is_counted(after, key) {
@@ -65,15 +64,15 @@ impl RequestsInFlight {
         step: HistoryStep<'_>,
         translator: &Translator,
         testbed: &mut Testbed,
-    ) -> Result<Option<usize>, Error> {
-        let mut request = self.take((client, slot)).ok_or(Error::NothingInFlight)?;
+    ) -> Result<Option<usize>, ReplayError> {
+        let mut request = self.take((client, slot)).ok_or(ReplayError::NothingInFlight)?;
         let values = request.answers()?;
         let meaning = match (values.as_slice(), step.step.answer) {
             ([_, Value::Int(replicas)], Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => {
                 acknowledged(*replicas)
             }
             ([value, ..], _) => request.request.answer_words(value).unwrap_or_else(|error| error.to_string()),
-            ([], _) => return Err(Error::NothingInFlight),
+            ([], _) => return Err(ReplayError::NothingInFlight),
         };
         let words = translator.reply_words(step.step.answer);
         testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
@@ -99,7 +98,7 @@ impl RequestsInFlight {
         step: HistoryStep<'_>,
         translator: &Translator,
         testbed: &mut Testbed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         self.observe_waits(step, translator, testbed)?;
         for client in (0u8..).take(step.step.state.clients.len()) {
             self.keep_given_up(client, step);
@@ -121,7 +120,7 @@ impl RequestsInFlight {
         step: HistoryStep<'_>,
         translator: &Translator,
         testbed: &mut Testbed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         let is_time_over = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
         let after = &step.step.state;
         for (key, request) in self.requests.iter_mut().filter(|(_, request)| request.waits()) {
@@ -158,7 +157,7 @@ impl RequestsInFlight {
         step: HistoryStep<'_>,
         translator: &Translator,
         testbed: &mut Testbed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         let after = &step.step.state;
         match state_of(after, key) {
             Some(state) if state.stage == RequestStage::Sent && is_sent_now(step, key) => {
@@ -184,7 +183,7 @@ fn wait_answer(
     node: &str,
     is_time_over: bool,
     testbed: &mut Testbed,
-) -> Result<String, Error> {
+) -> Result<String, ReplayError> {
     let servers = &mut testbed.servers;
     let node = servers.index_of(node);
     servers.wait_acknowledged(node)?;
@@ -195,7 +194,7 @@ fn wait_answer(
         return Ok("it still waits".to_owned());
     }
     let value = request.end_wait()?;
-    redis::from_redis_value(value).map(acknowledged).map_err(|error| Error::link(error.to_string()))
+    redis::from_redis_value(value).map(acknowledged).map_err(|error| ReplayError::link(error.to_string()))
 }
 
 fn state_of(state: &State, (client, slot): RequestKey) -> Option<&RequestState> {

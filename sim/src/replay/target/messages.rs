@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::subscriber::Subscriber;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::node_names::name_of_node;
 use crate::replay::testbed::Testbed;
@@ -43,7 +43,7 @@ impl ClientMessages {
     ///
     /// # Errors
     /// As [`Testbed::send_queued`].
-    pub fn settle(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+    pub fn settle(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
         if testbed.send_queued()? { self.read(testbed) } else { Ok(()) }
     }
 
@@ -51,7 +51,7 @@ impl ClientMessages {
     ///
     /// # Errors
     /// `Redis`; `TimedOut`.
-    pub fn follow(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+    pub fn follow(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for index in 0..self.clients.len() {
             let before = &step.before.clients[index].subscription;
             let after = &step.step.state.clients[index].subscription;
@@ -66,7 +66,7 @@ impl ClientMessages {
                 // The connection died with its node; what had been read is still to be delivered.
                 Some(SubscriptionState::Lost) => self.clients[index].subscriber = None,
                 Some(SubscriptionState::Node(node)) => {
-                    let channel = self.channel.as_ref().ok_or_else(|| Error::link("this kind has no channel"))?;
+                    let channel = self.channel.as_ref().ok_or_else(|| ReplayError::link("this kind has no channel"))?;
                     let node = testbed.servers.index_of(node);
                     testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
                     let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name)?;
@@ -101,7 +101,7 @@ impl ClientMessages {
     ///
     /// # Errors
     /// `Redis`; `Unexpected`.
-    pub fn read(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+    pub fn read(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, subscription) in (0u8..).zip(&mut self.clients) {
             let published = std::mem::take(&mut subscription.published);
             let Some(subscriber) = &mut subscription.subscriber else { continue };

@@ -1,7 +1,6 @@
 //! What plays the clients of a history: one implementation of [`Target`] for each program that a history can be replayed
 //! on. All of them use the same servers.
 
-mod client_part;
 mod contract;
 mod held_request;
 mod in_flight;

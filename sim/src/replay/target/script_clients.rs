@@ -7,17 +7,16 @@ use lockstep_model::config::WaitRule;
 use lockstep_model::{Action, Config};
 use redis::Cmd;
 
-use super::client_part::ClientPart;
 use super::contract::Target;
 use super::in_flight::RequestsInFlight;
 use super::messages::ClientMessages;
 use super::wait_connection::{WAIT_WITHIN_MS, WaitConnection};
 use crate::replay::compare;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::node_names::name_of_node;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{ScriptRequest, Translator, acknowledged};
+use crate::replay::translate::{ClientPart, ScriptRequest, Translator, acknowledged};
 
 /// A thread of a client: client and thread, from 0.
 type Caller = (u8, u8);
@@ -56,12 +55,11 @@ impl Target for ScriptClients {
         self.waiting.clear();
     }
 
-    fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, Error> {
+    fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {
         self.messages.follow(step, testbed)?;
         match ClientPart::of(step.step.action) {
-            ClientPart::Asks => {
-                let (number, action, reply) = (step.step.number, step.step.action, step.step.answer);
-                let request = self.translator.request(number, action, step.before, reply);
+            ClientPart::Asks(verb) => {
+                let request = self.translator.request(step.step.number, verb, step.before, step.step.answer);
                 request.map(|request| self.ask(step, request, testbed)).transpose()
             }
             ClientPart::Confirms { client, thread } => {
@@ -93,7 +91,7 @@ impl Target for ScriptClients {
         }
     }
 
-    fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+    fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         if self.config.is_split() {
             if self.in_flight.has_open_wait() {
                 self.messages.settle(testbed)?;
@@ -103,14 +101,19 @@ impl Target for ScriptClients {
         self.count_replicas(step, testbed)
     }
 
-    fn settle(&mut self, testbed: &mut Testbed) -> Result<(), Error> {
+    fn settle(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.messages.settle(testbed)
     }
 }
 
 impl ScriptClients {
     /// Sends a request to the master that the client knows. Returns that node.
-    fn ask(&mut self, step: HistoryStep<'_>, request: ScriptRequest, testbed: &mut Testbed) -> Result<usize, Error> {
+    fn ask(
+        &mut self,
+        step: HistoryStep<'_>,
+        request: ScriptRequest,
+        testbed: &mut Testbed,
+    ) -> Result<usize, ReplayError> {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
         let node = testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
         let words = self.translator.reply_words(step.step.answer);
@@ -136,7 +139,7 @@ impl ScriptClients {
         node: usize,
         (step, words, request): (HistoryStep<'_>, String, ScriptRequest),
         testbed: &mut Testbed,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         self.messages.settle(testbed)?;
         let mut connection = WaitConnection::open(&testbed.servers, node)?;
         let answer = connection.ask(&request.call.evalsha())?;
@@ -146,14 +149,14 @@ impl ScriptClients {
     }
 
     /// `WAIT` for as many replicas as the scenario's rule says.
-    fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+    fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.messages.settle(testbed)?;
         let known = step.before.clients.get(usize::from(caller.0)).and_then(|client| client.replicas_known);
         let asked = match self.config.protocol.wait_rule {
             WaitRule::All => self.config.cluster.wait_for,
             WaitRule::Any => known.unwrap_or(1),
         };
-        let connection = self.waiting.remove(&caller).ok_or(Error::NothingInFlight)?;
+        let connection = self.waiting.remove(&caller).ok_or(ReplayError::NothingInFlight)?;
         let node = connection.node;
         let replicas = connection.wait_for(asked, &mut testbed.servers)?;
         let words = self.translator.reply_words(step.step.answer);
@@ -163,7 +166,7 @@ impl ScriptClients {
     }
 
     /// Where a client has counted its master's replicas, `INFO` must give the same number.
-    fn count_replicas(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), Error> {
+    fn count_replicas(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (before, after) in step.before.clients.iter().zip(&step.step.state.clients) {
             let counted = after.replicas_known.filter(|_| after.replicas_known != before.replicas_known);
             let Some(known) = counted else { continue };

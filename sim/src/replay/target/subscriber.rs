@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 
 use redis::{Connection, Value};
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::ServerNode;
 use crate::replay::value_text::value_text;
 
@@ -21,7 +21,7 @@ impl Subscriber {
     ///
     /// # Errors
     /// `Redis`, also if the node does not answer in time.
-    pub fn start(node: &ServerNode, channel: &str) -> Result<Self, Error> {
+    pub fn start(node: &ServerNode, channel: &str) -> Result<Self, ReplayError> {
         let mut subscriber = Self { connection: node.connect()?, channel: channel.to_owned(), unread: VecDeque::new() };
         subscriber.send(redis::cmd("SUBSCRIBE").arg(channel))?;
         subscriber.read_until("subscribe")?;
@@ -32,21 +32,21 @@ impl Subscriber {
     ///
     /// # Errors
     /// `Redis`; `Unexpected`.
-    pub fn drain(&mut self) -> Result<VecDeque<String>, Error> {
+    pub fn drain(&mut self) -> Result<VecDeque<String>, ReplayError> {
         self.send(&redis::cmd("PING"))?;
         self.read_until("pong")?;
         Ok(std::mem::take(&mut self.unread))
     }
 
-    fn send(&mut self, command: &redis::Cmd) -> Result<(), Error> {
+    fn send(&mut self, command: &redis::Cmd) -> Result<(), ReplayError> {
         let packed = command.get_packed_command();
-        self.connection.send_packed_command(&packed).map_err(Error::redis("a subscription"))
+        self.connection.send_packed_command(&packed).map_err(ReplayError::redis("a subscription"))
     }
 
-    fn read_until(&mut self, awaited: &str) -> Result<(), Error> {
+    fn read_until(&mut self, awaited: &str) -> Result<(), ReplayError> {
         loop {
-            let answer = self.connection.recv_response().map_err(Error::redis("a subscription"))?;
-            let unexpected = || Error::Unexpected { asked: "a subscription", answer: format!("{answer:?}") };
+            let answer = self.connection.recv_response().map_err(ReplayError::redis("a subscription"))?;
+            let unexpected = || ReplayError::Unexpected { asked: "a subscription", answer: format!("{answer:?}") };
             let Value::Array(parts) = &answer else { return Err(unexpected()) };
             let words: Option<Vec<_>> = parts.iter().map(value_text).collect();
             match words.ok_or_else(unexpected)?.as_slice() {

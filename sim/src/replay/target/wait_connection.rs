@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use redis::{Cmd, Connection, ConnectionLike as _, FromRedisValue, Value};
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::{LINK_WAIT, ServerGroup};
 
 /// The time limit in our `WAIT` commands, in milliseconds: the default of Redisson's `slavesSyncTimeout`.
@@ -28,7 +28,7 @@ impl WaitConnection {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn open(servers: &ServerGroup, node: usize) -> Result<Self, Error> {
+    pub fn open(servers: &ServerGroup, node: usize) -> Result<Self, ReplayError> {
         let mut connection = servers.node(node).connect()?;
         let id = read_as(&ask(&mut connection, redis::cmd("CLIENT").arg("ID"))?)?;
         Ok(Self { node, connection, id })
@@ -38,7 +38,7 @@ impl WaitConnection {
     ///
     /// # Errors
     /// `Redis` if the connection breaks.
-    pub fn ask(&mut self, command: &Cmd) -> Result<Value, Error> {
+    pub fn ask(&mut self, command: &Cmd) -> Result<Value, ReplayError> {
         ask(&mut self.connection, command)
     }
 
@@ -46,12 +46,12 @@ impl WaitConnection {
     ///
     /// # Errors
     /// `Redis`; `TimedOut`.
-    pub fn wait_for(mut self, replicas: u8, servers: &mut ServerGroup) -> Result<i64, Error> {
+    pub fn wait_for(mut self, replicas: u8, servers: &mut ServerGroup) -> Result<i64, ReplayError> {
         let wait = wait_command(replicas).get_packed_command();
-        self.connection.send_packed_command(&wait).map_err(Error::redis("WAIT"))?;
+        self.connection.send_packed_command(&wait).map_err(ReplayError::redis("WAIT"))?;
         servers.wait_acknowledged(self.node)?;
         end_wait(servers, self.node, self.id)?;
-        let answer = self.connection.recv_response().map_err(Error::redis("WAIT"))?;
+        let answer = self.connection.recv_response().map_err(ReplayError::redis("WAIT"))?;
         read_as(&answer)
     }
 }
@@ -65,7 +65,7 @@ pub fn wait_command(replicas: u8) -> Cmd {
 ///
 /// # Errors
 /// `Redis`; `TimedOut`.
-pub fn end_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<(), Error> {
+pub fn end_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<(), ReplayError> {
     if is_blocked_in_wait(servers, node, id)? {
         let unblock = redis::cmd("CLIENT").arg("UNBLOCK").arg(id).arg("TIMEOUT").to_owned();
         servers.ask(node, &unblock, "CLIENT UNBLOCK")?;
@@ -78,7 +78,7 @@ pub fn end_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<(), E
 ///
 /// # Errors
 /// `Redis`; `TimedOut` if the node does not read the `WAIT`.
-pub fn is_blocked_in_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<bool, Error> {
+pub fn is_blocked_in_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Result<bool, ReplayError> {
     let list = redis::cmd("CLIENT").arg("LIST").arg("ID").arg(id).to_owned();
     let began = Instant::now();
     while began.elapsed() < LINK_WAIT {
@@ -90,15 +90,15 @@ pub fn is_blocked_in_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Re
         // The command is still on its way to the server.
         std::thread::sleep(Duration::from_micros(50));
     }
-    Err(Error::TimedOut { awaited: "a server to read WAIT".to_owned(), waited: LINK_WAIT })
+    Err(ReplayError::TimedOut { awaited: "a server to read WAIT".to_owned(), waited: LINK_WAIT })
 }
 
-fn ask(connection: &mut Connection, command: &Cmd) -> Result<Value, Error> {
+fn ask(connection: &mut Connection, command: &Cmd) -> Result<Value, ReplayError> {
     let answers = connection.req_packed_commands(&command.get_packed_command(), 0, 1);
-    let mut answers = answers.map_err(Error::redis("a client that waits for replicas"))?;
-    answers.pop().ok_or_else(|| Error::link("no answer"))
+    let mut answers = answers.map_err(ReplayError::redis("a client that waits for replicas"))?;
+    answers.pop().ok_or_else(|| ReplayError::link("no answer"))
 }
 
-fn read_as<T: FromRedisValue>(value: &Value) -> Result<T, Error> {
-    redis::from_redis_value_ref(value).map_err(|error| Error::link(error.to_string()))
+fn read_as<T: FromRedisValue>(value: &Value) -> Result<T, ReplayError> {
+    redis::from_redis_value_ref(value).map_err(|error| ReplayError::link(error.to_string()))
 }

@@ -3,6 +3,7 @@
 //! The two sides share no type. Both are put into the same plain words here, and the words are compared. Each kind of lock
 //! has one file here, with a [`Translation`].
 
+mod client_part;
 mod plain;
 pub mod protocol;
 mod reentrant;
@@ -15,6 +16,7 @@ mod translator;
 
 use lockstep_model::config::LockKind;
 
+pub use client_part::{ClientPart, RequestKey, ScriptVerb};
 pub use replies::acknowledged;
 pub use request::ScriptRequest;
 pub use translation::{RequestContext, Translation, UnlockChannel};

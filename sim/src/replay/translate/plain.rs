@@ -1,8 +1,8 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::Holder;
-use lockstep_redis::locks::plain::{self, AcquireReply, ExtendReply, ReleaseReply};
+use lockstep_redis::HolderId;
+use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExtendReply, PlainReleaseReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
@@ -16,33 +16,33 @@ impl Translation for PlainTranslation {
         LockKind::Plain
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = plain::acquire(&context.scripts, &context.names, holder, context.lease);
         ScriptRequest::new(call, |reply| {
             let words = match reply {
-                AcquireReply::Acquired => ACQUIRED,
-                AcquireReply::Busy => BUSY,
+                PlainAcquireReply::Acquired => ACQUIRED,
+                PlainAcquireReply::Busy => BUSY,
             };
             words.to_owned()
         })
     }
 
-    fn release(&self, context: &RequestContext, holder: &Holder, _: &str) -> ScriptRequest {
+    fn release(&self, context: &RequestContext, holder: &HolderId, _: &str) -> ScriptRequest {
         ScriptRequest::new(plain::release(&context.scripts, &context.names, holder), |reply| {
             let words = match reply {
-                ReleaseReply::Released => RELEASED,
-                ReleaseReply::NotHeld => NOT_HELD,
+                PlainReleaseReply::Released => RELEASED,
+                PlainReleaseReply::NotHeld => NOT_HELD,
             };
             words.to_owned()
         })
     }
 
-    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = plain::extend(&context.scripts, &context.names, holder, context.lease);
         ScriptRequest::new(call, |reply| {
             let words = match reply {
-                ExtendReply::Extended => RENEWED,
-                ExtendReply::NotHeld => NOT_RENEWED,
+                PlainExtendReply::Extended => RENEWED,
+                PlainExtendReply::NotHeld => NOT_RENEWED,
             };
             words.to_owned()
         })

@@ -2,7 +2,7 @@
 //! `docs/protocol.md` is made of it.
 
 use lockstep_model::ActionKind;
-use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, Translation};
@@ -42,11 +42,11 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         scripts: Scripts::built_in(),
         names: Names::of("lock"),
         lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
-        receipt_lease: Receipt::LEASE,
+        receipt_lease: ReleaseReceipt::LEASE,
         has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
-    let (holder, redisson) = (Holder::new("A", 1), translation.redisson());
+    let (holder, redisson) = (HolderId::new("A", 1), translation.redisson());
     let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
 
     let mut rows =

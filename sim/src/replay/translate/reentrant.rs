@@ -1,8 +1,10 @@
 //! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::locks::reentrant::{self, AcquireReply, ForceReleaseReply, ReleaseReply, RenewReply};
-use lockstep_redis::{Holder, Receipt};
+use lockstep_redis::locks::reentrant::{
+    self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
+};
+use lockstep_redis::{HolderId, ReleaseReceipt};
 
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
@@ -18,16 +20,16 @@ impl Translation for ReentrantTranslation {
         LockKind::Reentrant
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = reentrant::acquire(&context.scripts, &context.names, holder, context.lease);
         ScriptRequest::new(call, |reply| match reply {
-            AcquireReply::Acquired => ACQUIRED.to_owned(),
+            ReentrantAcquireReply::Acquired => ACQUIRED.to_owned(),
             // PTTL answers -1 for a key without a TTL.
-            AcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
+            ReentrantAcquireReply::Busy { ttl_ms } => busy_for(Some(ttl_ms).filter(|&ms| ms >= 0)),
         })
     }
 
-    fn release(&self, context: &RequestContext, holder: &Holder, release_id: &str) -> ScriptRequest {
+    fn release(&self, context: &RequestContext, holder: &HolderId, release_id: &str) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
         if !context.has_receipts {
             return ScriptRequest::new(
@@ -35,15 +37,15 @@ impl Translation for ReentrantTranslation {
                 release_words,
             );
         }
-        let receipt = Receipt::new(release_id, context.receipt_lease);
+        let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
         ScriptRequest::new(reentrant::release(scripts, names, holder, *lease, &receipt), release_words)
             .followed_by(reentrant::drop_receipt(names, &receipt))
     }
 
-    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = reentrant::renew(&context.scripts, [(&context.names, holder)], context.lease);
-        ScriptRequest::new(call, |replies: Vec<RenewReply>| {
-            let words = if replies == [RenewReply::Renewed] { RENEWED } else { NOT_RENEWED };
+        ScriptRequest::new(call, |replies: Vec<ReentrantRenewReply>| {
+            let words = if replies == [ReentrantRenewReply::Renewed] { RENEWED } else { NOT_RENEWED };
             words.to_owned()
         })
     }
@@ -52,8 +54,8 @@ impl Translation for ReentrantTranslation {
         let call = reentrant::force_release(&context.scripts, &context.names);
         Some(ScriptRequest::new(call, |reply| {
             let words = match reply {
-                ForceReleaseReply::Released => FORCE_RELEASED,
-                ForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
+                ReentrantForceReleaseReply::Released => FORCE_RELEASED,
+                ReentrantForceReleaseReply::WasFree => NOTHING_TO_RELEASE,
             };
             words.to_owned()
         }))
@@ -78,11 +80,11 @@ impl Translation for ReentrantTranslation {
     }
 }
 
-fn release_words(reply: ReleaseReply) -> String {
+fn release_words(reply: ReentrantReleaseReply) -> String {
     let words = match reply {
-        ReleaseReply::Released => RELEASED,
-        ReleaseReply::StillHeld => STILL_HELD,
-        ReleaseReply::NotHeld => NOT_HELD,
+        ReentrantReleaseReply::Released => RELEASED,
+        ReentrantReleaseReply::StillHeld => STILL_HELD,
+        ReentrantReleaseReply::NotHeld => NOT_HELD,
     };
     words.to_owned()
 }

@@ -1,7 +1,7 @@
 //! The toy lock, for tests only.
 
 use lockstep_model::LockKind;
-use lockstep_redis::Holder;
+use lockstep_redis::HolderId;
 use lockstep_redis::locks::toy::{self, ToyReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
@@ -16,17 +16,17 @@ impl Translation for ToyTranslation {
         LockKind::Toy
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = toy::acquire(&context.scripts, &context.names, holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, ACQUIRED, BUSY))
     }
 
-    fn release(&self, context: &RequestContext, holder: &Holder, _: &str) -> ScriptRequest {
+    fn release(&self, context: &RequestContext, holder: &HolderId, _: &str) -> ScriptRequest {
         let call = toy::release(&context.scripts, &context.names, holder);
         ScriptRequest::new(call, |reply| words(reply, RELEASED, NOT_HELD))
     }
 
-    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest {
+    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
         let call = toy::renew(&context.scripts, &context.names, holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, RENEWED, NOT_RENEWED))
     }

@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::{Holder, Lease, Names, Scripts};
+use lockstep_redis::{HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
 
@@ -48,13 +48,13 @@ pub trait Translation: Sync {
     fn kind(&self) -> LockKind;
 
     /// Takes the lock.
-    fn acquire(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest;
+    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest;
 
     /// Gives back one hold. `release_id` is the same whenever this release is sent again.
-    fn release(&self, context: &RequestContext, holder: &Holder, release_id: &str) -> ScriptRequest;
+    fn release(&self, context: &RequestContext, holder: &HolderId, release_id: &str) -> ScriptRequest;
 
     /// Extends the lease.
-    fn renew(&self, context: &RequestContext, holder: &Holder) -> ScriptRequest;
+    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest;
 
     /// Frees the lock, no matter who holds it. `None`: the kind has no such request.
     fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest>;

@@ -2,9 +2,10 @@
 
 use lockstep_model::client::Verb;
 use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
-use lockstep_model::{Action, Config, Reply};
-use lockstep_redis::{Holder, Lease, Names, Receipt, Scripts};
+use lockstep_model::{Config, Reply};
+use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
+use super::client_part::ScriptVerb;
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
     RENEWED, STILL_HELD, acknowledged,
@@ -27,7 +28,7 @@ impl Translator {
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
         let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
-        let receipt_lease = if config.is_split() { lease_of(config.calls.receipt)? } else { Receipt::LEASE };
+        let receipt_lease = if config.is_split() { lease_of(config.calls.receipt)? } else { ReleaseReceipt::LEASE };
         Some(Self {
             translation,
             context: RequestContext {
@@ -52,64 +53,23 @@ impl Translator {
         self.translation.unlock_channel(&self.context)
     }
 
-    /// What the action asks of the master that its client knows; `None` if it asks nothing.
-    pub fn request(&self, step: usize, action: Action, before: &State, reply: Reply) -> Option<ScriptRequest> {
-        match action {
-            Action::Acquire { client, thread }
-            | Action::SecondAsk { client, thread }
-            | Action::WakeByMessage { client, thread }
-            | Action::WakeByTimer { client, thread } => {
+    /// What is asked of the master that its client knows; `None` if nothing is sent.
+    pub fn request(&self, step: usize, verb: ScriptVerb, before: &State, reply: Reply) -> Option<ScriptRequest> {
+        match verb {
+            ScriptVerb::Acquire { client, thread } => {
                 self.in_one_step().then(|| self.translation.acquire(&self.context, &holder(client, thread)))
             }
-            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
-                self.in_one_step().then(|| self.release(step, client, thread))
+            ScriptVerb::Release { client, thread } => self.in_one_step().then(|| self.release(step, client, thread)),
+            ScriptVerb::Undo { client, thread } => {
+                (reply != Reply::Unreachable).then(|| self.release(step, client, thread))
             }
-            Action::Undo { client, thread } => (reply != Reply::Unreachable).then(|| self.release(step, client, thread)),
-            Action::Renew { client } => {
+            ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
                 let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
                 let first = before.clients.get(usize::from(client))?.renewal_first.filter(|_| is_sent)?;
                 Some(self.translation.renew(&self.context, &holder(client, first)))
             }
-            Action::ForceRelease { .. } => self.translation.force_release(&self.context),
-            // Nodes and links change, time passes.
-            Action::Replicate { .. }
-            | Action::Promote { .. }
-            | Action::Resync { .. }
-            | Action::Demote { .. }
-            | Action::Fsync { .. }
-            | Action::Heal { .. }
-            | Action::RestartNode { .. }
-            | Action::CutLink { .. }
-            | Action::VanishKey { .. }
-            | Action::ClockJump { .. }
-            | Action::CrashNode { .. }
-            | Action::HandOver { .. }
-            | Action::Tick
-            // Requests on their way, and their answers.
-            | Action::Execute { .. }
-            | Action::Register { .. }
-            | Action::Unregister { .. }
-            | Action::Answer { .. }
-            | Action::Resend { .. }
-            | Action::Abandon { .. }
-            | Action::LoseRequest { .. }
-            | Action::LoseReply { .. }
-            // What a client does by itself, or asks by other means than a script.
-            | Action::Subscribe { .. }
-            | Action::Resubscribe { .. }
-            | Action::Deliver { .. }
-            | Action::LoseMessage { .. }
-            | Action::Confirm { .. }
-            | Action::Discover { .. }
-            | Action::Work { .. }
-            | Action::GiveUp { .. }
-            | Action::Interrupt { .. }
-            | Action::Resume { .. }
-            | Action::ClientClockJump { .. }
-            | Action::CrashClient { .. }
-            | Action::CrashThread { .. }
-            | Action::PauseClient { .. } => None,
+            ScriptVerb::ForceRelease => self.translation.force_release(&self.context),
         }
     }
 
@@ -207,8 +167,8 @@ impl Translator {
 }
 
 /// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
-fn holder(client: u8, thread: u8) -> Holder {
-    Holder::new(client_name(client), u64::from(thread) + 1)
+fn holder(client: u8, thread: u8) -> HolderId {
+    HolderId::new(client_name(client), u64::from(thread) + 1)
 }
 
 /// Redisson's is random; the model's number is unique among all releases that a receipt or a request still belongs to.

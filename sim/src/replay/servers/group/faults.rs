@@ -3,7 +3,7 @@
 use lockstep_model::config::Fsync;
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 
 impl ServerGroup {
@@ -11,7 +11,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `System` if the kernel refuses; `Redis` if a sentinel refuses a setting.
-    pub fn crash(&mut self, node: usize) -> Result<String, Error> {
+    pub fn crash(&mut self, node: usize) -> Result<String, ReplayError> {
         self.expect_failover_of(node)?;
         let GroupMember { node: dying, gate, role, .. } = &mut self.members[node];
         match self.config.cluster.fsync {
@@ -40,7 +40,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::restart`].
-    pub fn restart(&mut self, node: usize, is_master: bool, finds_data: bool) -> Result<String, Error> {
+    pub fn restart(&mut self, node: usize, is_master: bool, finds_data: bool) -> Result<String, ReplayError> {
         self.members[node].node.restart()?;
         self.members[node].connection = self.connect(&self.members[node].node)?;
         self.require_replicas(&self.members[node].node)?;
@@ -58,7 +58,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::sync_disk`].
-    pub fn fsync(&mut self, node: usize) -> Result<String, Error> {
+    pub fn fsync(&mut self, node: usize) -> Result<String, ReplayError> {
         self.sync_disk(node)?;
         Ok(format!("the AOF of {} is on its disk", name_of_node(node)))
     }
@@ -67,7 +67,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::drop_one_key`].
-    pub fn drop_key(&mut self, node: usize) -> Result<String, Error> {
+    pub fn drop_key(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.drop_one_key()?;
         if node == self.master {
             self.mark_now()?;
@@ -79,7 +79,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::advance_clock`].
-    pub fn jump(&mut self, node: usize) -> Result<String, Error> {
+    pub fn jump(&mut self, node: usize) -> Result<String, ReplayError> {
         let by_ms = i64::from(self.config.time.jump) * i64::from(self.config.time.tick_ms);
         self.members[node].node.advance_clock(by_ms)?;
         self.is_worn = true;

@@ -1,7 +1,7 @@
 //! The links between the nodes of a group: a replica follows its master, is cut off, and comes back.
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
 
@@ -10,7 +10,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::follow`].
-    pub fn resync(&mut self, node: usize) -> Result<String, Error> {
+    pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
         if self.has_relative_ttls() {
             self.change_replication_id()?;
         }
@@ -22,7 +22,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As `resync`.
-    pub fn demote(&mut self, node: usize) -> Result<String, Error> {
+    pub fn demote(&mut self, node: usize) -> Result<String, ReplayError> {
         self.resync(node)?;
         self.drop_subscribers(node)?;
         self.is_worn = true;
@@ -46,7 +46,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `TimedOut` if the master does not notice.
-    pub fn heal(&mut self, node: usize) -> Result<String, Error> {
+    pub fn heal(&mut self, node: usize) -> Result<String, ReplayError> {
         if node != self.master {
             let mut gone = self.take_half_open(|link| link.master == node);
             let socket = self.members[node].node.socket().to_owned();
@@ -59,7 +59,7 @@ impl ServerGroup {
         Ok(format!("{} reaches the others again", name_of_node(node)))
     }
 
-    pub(super) fn follow_master(&mut self, replica: usize) -> Result<(), Error> {
+    pub(super) fn follow_master(&mut self, replica: usize) -> Result<(), ReplayError> {
         self.leave_master(replica, self.master)?;
         let master = &self.members[self.master].node;
         let gate = Gate::open(master.socket())?;
@@ -73,7 +73,7 @@ impl ServerGroup {
     }
 
     /// A replica leaves its master for `next`. A master that is cut off does not notice.
-    pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), Error> {
+    pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
         let is_half_open = master != next && gate.is_silent();
@@ -86,7 +86,7 @@ impl ServerGroup {
     }
 
     /// Ends these links, and waits until their masters have noticed where the model counts links.
-    pub(super) fn end_links(&self, gone: Vec<HalfOpenLink>) -> Result<(), Error> {
+    pub(super) fn end_links(&self, gone: Vec<HalfOpenLink>) -> Result<(), ReplayError> {
         let is_counted = self.config.cluster.min_replicas > 0 || self.config.cluster.wait_for > 0;
         for HalfOpenLink { master, gate } in gone {
             let port = gate.announced();
@@ -103,13 +103,13 @@ impl ServerGroup {
     }
 
     /// Disconnects the subscribers of a node that becomes a replica.
-    pub(super) fn drop_subscribers(&mut self, node: usize) -> Result<(), Error> {
+    pub(super) fn drop_subscribers(&mut self, node: usize) -> Result<(), ReplayError> {
         let kill = redis::cmd("CLIENT").arg(&["KILL", "TYPE", "pubsub"]).to_owned();
         self.ask(node, &kill, "CLIENT KILL").map(drop)
     }
 
     /// Leads a replica to its master: by the gate's port, or by the master's address if nodes have addresses.
-    fn lead(&self, replica: usize, gate: &Gate) -> Result<(), Error> {
+    fn lead(&self, replica: usize, gate: &Gate) -> Result<(), ReplayError> {
         let GroupMember { node, .. } = &self.members[replica];
         match &self.addresses {
             Some(addresses) => addresses.follow(node, replica, self.master, gate),
@@ -120,7 +120,7 @@ impl ServerGroup {
     /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
     /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
     /// choose, and the data are the same.
-    fn change_replication_id(&mut self) -> Result<(), Error> {
+    fn change_replication_id(&mut self) -> Result<(), ReplayError> {
         let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
         self.ask(self.master, &command, "DEBUG CHANGE-REPL-ID").map(drop)
     }

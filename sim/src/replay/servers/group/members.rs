@@ -7,12 +7,12 @@ use lockstep_model::config::{Fsync, Ttls};
 use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
 
 use super::sentinel_watch::SentinelWatch;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::{NodeSettings, ServerNode};
-use crate::replay::servers::server::Server;
+use crate::replay::servers::server::ServerProgram;
 
 /// When every history begins, on every node's clock: 2024-01-01. Any time would do.
 const START_MS: i64 = 1_704_067_200_000;
@@ -20,7 +20,7 @@ const START_MS: i64 = 1_704_067_200_000;
 /// The servers of one scenario.
 pub struct ServerGroup {
     pub(super) config: Config,
-    pub(super) server: Server,
+    pub(super) server: ServerProgram,
     /// Sent to each server after it was started.
     setup: Vec<Cmd>,
     /// The sentinels, where they decide on failovers. Dropped before the nodes that they watch.
@@ -73,11 +73,11 @@ impl ServerGroup {
     /// # Errors
     /// Whatever keeps a server from running under our clock and behind our gates.
     pub fn start(
-        server: &Server,
+        server: &ServerProgram,
         config: &Config,
         setup: Vec<Cmd>,
         watch: Option<SentinelWatch>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ReplayError> {
         let mut group = Self {
             config: *config,
             server: server.clone(),
@@ -95,7 +95,7 @@ impl ServerGroup {
     }
 
     /// The program that the servers run.
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &ServerProgram {
         &self.server
     }
 
@@ -103,7 +103,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As `start`.
-    pub fn reset(&mut self) -> Result<(), Error> {
+    pub fn reset(&mut self) -> Result<(), ReplayError> {
         if self.is_worn {
             self.start_nodes()?;
         } else if !self.is_fresh {
@@ -163,8 +163,8 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `Redis`, which says what was `asked`.
-    pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, Error> {
-        self.members[node].connection.req_command(command).map_err(Error::redis(asked))
+    pub fn ask(&mut self, node: usize, command: &Cmd, asked: &'static str) -> Result<Value, ReplayError> {
+        self.members[node].connection.req_command(command).map_err(ReplayError::redis(asked))
     }
 
     /// Sends commands on our connection to the node, in one pipeline. An error that answers one of them is a value.
@@ -175,21 +175,24 @@ impl ServerGroup {
         &mut self,
         node: usize,
         commands: impl ExactSizeIterator<Item = &'a Cmd>,
-    ) -> Result<Vec<Value>, Error> {
+    ) -> Result<Vec<Value>, ReplayError> {
         let count = commands.len();
         let mut pipeline = Pipeline::with_capacity(count);
         for command in commands {
             pipeline.add_command(command.clone());
         }
         let packed = pipeline.get_packed_pipeline();
-        self.members[node].connection.req_packed_commands(&packed, 0, count).map_err(Error::redis("a stretch of steps"))
+        self.members[node]
+            .connection
+            .req_packed_commands(&packed, 0, count)
+            .map_err(ReplayError::redis("a stretch of steps"))
     }
 
     /// Lets one tick pass on the clock of every node.
     ///
     /// # Errors
     /// As [`ServerNode::advance_clock`].
-    pub fn pass_tick(&mut self) -> Result<(), Error> {
+    pub fn pass_tick(&mut self) -> Result<(), ReplayError> {
         // The clock of a node that is down moves too.
         for member in &self.members {
             member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
@@ -228,7 +231,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `Redis`; as [`Gate::release_all`] where replicas never lag.
-    pub fn mark_now(&self) -> Result<(), Error> {
+    pub fn mark_now(&self) -> Result<(), ReplayError> {
         let master = &self.members[self.master].node;
         if self.has_relative_ttls() {
             master.delete_expired()?;
@@ -241,7 +244,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`Gate::release_all`].
-    pub fn release_if_without_lag(&self) -> Result<(), Error> {
+    pub fn release_if_without_lag(&self) -> Result<(), ReplayError> {
         if !self.config.cluster.lag.is_zero() {
             return Ok(());
         }
@@ -256,7 +259,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`Gate::wait_acknowledged`].
-    pub fn wait_acknowledged(&self, node: usize) -> Result<(), Error> {
+    pub fn wait_acknowledged(&self, node: usize) -> Result<(), ReplayError> {
         let socket = self.members[node].node.socket();
         let gates = self.members.iter().filter_map(GroupMember::link).filter(|gate| gate.master_socket() == socket);
         gates.into_iter().try_for_each(Gate::wait_acknowledged)
@@ -266,9 +269,9 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`Gate::release_one`].
-    pub fn replicate(&mut self, node: usize) -> Result<String, Error> {
+    pub fn replicate(&mut self, node: usize) -> Result<String, ReplayError> {
         let gate = self.members[node].gate.as_ref();
-        let effect = gate.ok_or(Error::NothingHeld)?.release_one()?;
+        let effect = gate.ok_or(ReplayError::NothingHeld)?.release_one()?;
         Ok(format!("{} applies {effect}", name_of_node(node)))
     }
 
@@ -277,7 +280,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `Redis`; as `mark_now`.
-    pub fn delete_expired(&mut self, keys: &BTreeSet<String>) -> Result<(), Error> {
+    pub fn delete_expired(&mut self, keys: &BTreeSet<String>) -> Result<(), ReplayError> {
         if self.config.faults.clock_jump == 0 || keys.is_empty() {
             return Ok(());
         }
@@ -293,7 +296,7 @@ impl ServerGroup {
         if has_written { self.mark_now() } else { Ok(()) }
     }
 
-    pub(super) fn start_nodes(&mut self) -> Result<(), Error> {
+    pub(super) fn start_nodes(&mut self) -> Result<(), ReplayError> {
         self.members.clear();
         self.half_open.clear();
         let settings = NodeSettings { fsync: fsync_setting(&self.config) };
@@ -318,16 +321,16 @@ impl ServerGroup {
     }
 
     /// A connection to a node that has been sent the setup commands.
-    pub(super) fn connect(&self, node: &ServerNode) -> Result<Connection, Error> {
+    pub(super) fn connect(&self, node: &ServerNode) -> Result<Connection, ReplayError> {
         let mut connection = node.connect()?;
         for command in &self.setup {
-            connection.req_command(command).map_err(Error::redis("a setup command"))?;
+            connection.req_command(command).map_err(ReplayError::redis("a setup command"))?;
         }
         Ok(connection)
     }
 
     /// Makes the node count its replicas before it writes, where the scenario says so.
-    pub(super) fn require_replicas(&self, node: &ServerNode) -> Result<(), Error> {
+    pub(super) fn require_replicas(&self, node: &ServerNode) -> Result<(), ReplayError> {
         let cluster = &self.config.cluster;
         if cluster.min_replicas == 0 {
             return Ok(());
@@ -337,13 +340,13 @@ impl ServerGroup {
         node.require_replicas(cluster.min_replicas.into(), max_lag_seconds)
     }
 
-    pub(super) fn sync_disks(&self) -> Result<(), Error> {
+    pub(super) fn sync_disks(&self) -> Result<(), ReplayError> {
         (0..self.members.len()).try_for_each(|node| self.sync_disk(node))
     }
 
     /// What the node has written is on its disk, if it has one. After a full copy that takes until a child process has
     /// rewritten the AOF.
-    pub(super) fn sync_disk(&self, node: usize) -> Result<(), Error> {
+    pub(super) fn sync_disk(&self, node: usize) -> Result<(), ReplayError> {
         match self.config.cluster.fsync {
             Fsync::None => Ok(()),
             Fsync::EverySecond => self.members[node].node.sync_disk(),

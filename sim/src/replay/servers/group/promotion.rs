@@ -4,7 +4,7 @@ use lockstep_model::config::PromoteRule;
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
@@ -17,7 +17,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `SentinelChose`, `NoFailover`, `Stopped`; as [`ServerNode::promote`].
-    pub fn promote(&mut self, node: usize, step: usize) -> Result<String, Error> {
+    pub fn promote(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         self.leave_master(node, node)?;
         let how = self.make_master(node, step)?;
         self.members[node].role = MemberRole::Master;
@@ -31,7 +31,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As `promote`; as [`ServerNode::hand_over`].
-    pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, Error> {
+    pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         let old = self.master;
         let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
         let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
@@ -49,7 +49,7 @@ impl ServerGroup {
     ///
     /// # Errors
     /// `NotForSentinel`; as [`Sentinels::start`].
-    pub fn start_sentinels(&mut self, trace: &Trace) -> Result<(), Error> {
+    pub fn start_sentinels(&mut self, trace: &Trace) -> Result<(), ReplayError> {
         let Some(watch) = &mut self.watch else { return Ok(()) };
         refuse_trace(trace)?;
         watch.failovers.clear();
@@ -75,13 +75,13 @@ impl ServerGroup {
     ///
     /// # Errors
     /// As [`Sentinels::ask_for_master`].
-    pub fn ask_sentinel(&self, client: usize) -> Result<Option<(String, String)>, Error> {
+    pub fn ask_sentinel(&self, client: usize) -> Result<Option<(String, String)>, ReplayError> {
         let sentinels = self.watch.as_ref().and_then(|watch| watch.sentinels.as_ref());
         sentinels.map(|sentinels| sentinels.ask_for_master(client)).transpose()
     }
 
     /// Gives new nodes their addresses, where somebody must find them by address: a sentinel, or a master that hands over.
-    pub(super) fn open_addresses(&mut self) -> Result<(), Error> {
+    pub(super) fn open_addresses(&mut self) -> Result<(), ReplayError> {
         if let Some(watch) = &mut self.watch {
             watch.sentinels = None;
         } else if self.config.faults.hand_over == 0 {
@@ -92,17 +92,17 @@ impl ServerGroup {
     }
 
     /// Prepares the sentinels for the failover that follows when this node is killed.
-    pub(super) fn expect_failover_of(&mut self, node: usize) -> Result<(), Error> {
+    pub(super) fn expect_failover_of(&mut self, node: usize) -> Result<(), ReplayError> {
         let sentinels = self.watch.as_mut().and_then(|watch| watch.sentinels.as_mut());
         sentinels.filter(|_| node == self.master).map_or(Ok(()), |sentinels| sentinels.note_death(node))
     }
 
     /// `FAILOVER`: the master itself hands over to a replica that has everything.
-    fn fail_over(&mut self, node: usize) -> Result<String, Error> {
+    fn fail_over(&mut self, node: usize) -> Result<String, ReplayError> {
         let old = self.master;
         let back = Gate::open(self.members[node].node.socket())?;
-        let addresses = self.addresses.as_ref().ok_or_else(|| Error::link("the nodes have no addresses"))?;
-        let through = self.members[node].gate.take().ok_or_else(|| Error::link("the replica has no gate"))?;
+        let addresses = self.addresses.as_ref().ok_or_else(|| ReplayError::link("the nodes have no addresses"))?;
+        let through = self.members[node].gate.take().ok_or_else(|| ReplayError::link("the replica has no gate"))?;
         let (master, heir) = (&self.members[old].node, &self.members[node].node);
         // It has everything by the model, where writes that leave what was there are no effect.
         through.release_all()?;
@@ -120,12 +120,12 @@ impl ServerGroup {
     }
 
     /// Makes a replica master, or waits until the sentinels have. Returns what was done, in words.
-    fn make_master(&mut self, node: usize, step: usize) -> Result<String, Error> {
+    fn make_master(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         let Some(watch) = &mut self.watch else {
             self.members[node].node.promote()?;
             return Ok("REPLICAOF NO ONE → OK".to_owned());
         };
-        let sentinels = watch.sentinels.as_mut().ok_or_else(|| Error::link("no sentinel is running"))?;
+        let sentinels = watch.sentinels.as_mut().ok_or_else(|| ReplayError::link("no sentinel is running"))?;
         let running: Vec<(usize, &ServerNode)> = self
             .members
             .iter()

@@ -7,12 +7,12 @@ use std::sync::Arc;
 
 use redis::Value;
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::{Clock, ClockLibrary};
 use crate::replay::servers::control::Control;
 use crate::replay::servers::lockfile_dir::LockfileDir;
 use crate::replay::servers::process::{ServerLog, StartingChild};
-use crate::replay::servers::server::Server;
+use crate::replay::servers::server::ServerProgram;
 use crate::replay::version::Version;
 
 /// What distinguishes one node's configuration from another's.
@@ -37,9 +37,9 @@ impl Home {
     ///
     /// # Errors
     /// `NeedsLinux`; `System` if the folder of temporary files is not usable.
-    pub fn create() -> Result<Self, Error> {
+    pub fn create() -> Result<Self, ReplayError> {
         let library = ClockLibrary::shared()?;
-        let folder = LockfileDir::new().map_err(Error::system("create a folder"))?;
+        let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
         let home = Self { socket: folder.path().join("s"), folder, library };
         home.check()?;
         Ok(home)
@@ -51,10 +51,10 @@ impl Home {
     }
 
     /// Reports early and clearly what the loader and the socket would only hint at.
-    fn check(&self) -> Result<(), Error> {
+    fn check(&self) -> Result<(), ReplayError> {
         // The length of `sun_path` on Linux is 108, with its closing zero.
         const LONGEST_SOCKET: usize = 107;
-        let unfit = |why| Error::System {
+        let unfit = |why| ReplayError::System {
             attempted: "use the folder of temporary files (TMPDIR)",
             source: io::Error::new(io::ErrorKind::InvalidInput, why),
         };
@@ -77,7 +77,12 @@ impl Home {
 ///
 /// # Errors
 /// `WouldNotStart`, `ClockNotInForce`, `System`.
-pub fn boot(server: &Server, settings: NodeSettings, home: &Home, clock: &Clock) -> Result<(Child, Control), Error> {
+pub fn boot(
+    server: &ServerProgram,
+    settings: NodeSettings,
+    home: &Home,
+    clock: &Clock,
+) -> Result<(Child, Control), ReplayError> {
     let log = ServerLog { folder: home.path().to_owned() };
     let mut child = StartingChild::start(command(server, settings, home, clock, &log)?)?;
     let mut control = child.wait_for_answer(server, &home.socket, &log)?;
@@ -86,18 +91,18 @@ pub fn boot(server: &Server, settings: NodeSettings, home: &Home, clock: &Clock)
     control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
     let (set_ms, seen_ms) = (clock.now_ms(), control.time_ms()?);
     if seen_ms != set_ms {
-        return Err(Error::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
+        return Err(ReplayError::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
     }
     Ok((child.keep()?, control))
 }
 
 fn command(
-    server: &Server,
+    server: &ServerProgram,
     settings: NodeSettings,
     home: &Home,
     clock: &Clock,
     log: &ServerLog,
-) -> Result<Command, Error> {
+) -> Result<Command, ReplayError> {
     // The harness moves the clock by any amount, so nothing may end because much time seems to have passed: no link
     // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings counts real
     // seconds, and each ping would be bytes in the stream that no step wrote.

@@ -11,7 +11,7 @@ use std::sync::PoisonError;
 
 use super::files::Files;
 use super::server_node::ServerNode;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
 use crate::replay::servers::limits::LINK_WAIT;
 
@@ -24,7 +24,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `TimedOut` if it does not finish writing; `Redis` if it is not running; `System`.
-    pub fn sync_disk(&self) -> Result<(), Error> {
+    pub fn sync_disk(&self) -> Result<(), ReplayError> {
         self.wait_written()?;
         let files = self.files()?;
         *self.disk.lock().unwrap_or_else(PoisonError::into_inner) = Some(files);
@@ -37,7 +37,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `sync_disk`.
-    pub fn wait_written(&self) -> Result<(), Error> {
+    pub fn wait_written(&self) -> Result<(), ReplayError> {
         self.control().wait(LINK_WAIT, "a server to write its AOF", has_written)
     }
 
@@ -46,28 +46,28 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `kill`; `System` if the files cannot be put back.
-    pub fn kill_without_power(&self) -> Result<(), Error> {
+    pub fn kill_without_power(&self) -> Result<(), ReplayError> {
         self.kill()?;
         let synced = self.disk.lock().unwrap_or_else(PoisonError::into_inner).clone().unwrap_or_default();
         for file in self.files()?.keys() {
-            fs::remove_file(file).map_err(Error::system("delete an AOF"))?;
+            fs::remove_file(file).map_err(ReplayError::system("delete an AOF"))?;
         }
         for (file, content) in synced {
-            fs::write(file, content).map_err(Error::system("put an AOF back"))?;
+            fs::write(file, content).map_err(ReplayError::system("put an AOF back"))?;
         }
         Ok(())
     }
 
-    fn files(&self) -> Result<Files, Error> {
+    fn files(&self) -> Result<Files, ReplayError> {
         let mut files = Files::new();
         for name in NAMES {
-            read_all(&self.home.folder.path().join(name), &mut files).map_err(Error::system("read an AOF"))?;
+            read_all(&self.home.folder.path().join(name), &mut files).map_err(ReplayError::system("read an AOF"))?;
         }
         Ok(files)
     }
 }
 
-fn has_written(control: &mut Control) -> Result<bool, Error> {
+fn has_written(control: &mut Control) -> Result<bool, ReplayError> {
     let persistence = control.info("persistence")?;
     let is_idle = |field: &str| persistence.get(field).is_none_or(|number| number == "0");
     Ok(["aof_rewrite_in_progress", "aof_rewrite_scheduled", "aof_buffer_length", "aof_pending_bio_fsync"]

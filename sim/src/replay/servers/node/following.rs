@@ -3,7 +3,7 @@
 use redis::Value;
 
 use super::server_node::ServerNode;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::control::{Control, ServerRole, connect};
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::LINK_WAIT;
@@ -15,8 +15,8 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `follow`.
-    pub fn follow_at(&self, gate: &Gate, announced: u16, asked: u16) -> Result<(), Error> {
-        let mut master = Control::new(connect(gate.master_socket()).map_err(Error::redis("a new connection"))?);
+    pub fn follow_at(&self, gate: &Gate, announced: u16, asked: u16) -> Result<(), ReplayError> {
+        let mut master = Control::new(connect(gate.master_socket()).map_err(ReplayError::redis("a new connection"))?);
         let mut control = self.control();
         announce(&mut control, announced)?;
         control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;
@@ -43,7 +43,7 @@ impl ServerNode {
         (announced, target): (u16, u16),
         through: &Gate,
         back: &Gate,
-    ) -> Result<(), Error> {
+    ) -> Result<(), ReplayError> {
         let mut control = self.control();
         announce(&mut control, announced)?;
         through.acknowledge()?;
@@ -71,7 +71,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn set_priority(&self, priority: u32) -> Result<(), Error> {
+    pub fn set_priority(&self, priority: u32) -> Result<(), ReplayError> {
         let setting = ["SET", "replica-priority", &priority.to_string()];
         self.control().ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&setting)).map(drop)
     }
@@ -82,18 +82,18 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running, or ends this connection too.
-    pub fn master_port(&self) -> Result<Option<u16>, Error> {
+    pub fn master_port(&self) -> Result<Option<u16>, ReplayError> {
         let mut control = Control::new(self.connect()?);
         if control.role()?.0 == ServerRole::Master {
             return Ok(None);
         }
         let port = control.replication()?.get("master_port").and_then(|port| port.parse().ok());
-        port.map(Some).ok_or_else(|| Error::link("a replica does not report its master_port"))
+        port.map(Some).ok_or_else(|| ReplayError::link("a replica does not report its master_port"))
     }
 }
 
 /// Sets the port by which other servers know this node.
-fn announce(control: &mut Control, port: u16) -> Result<(), Error> {
+fn announce(control: &mut Control, port: u16) -> Result<(), ReplayError> {
     let port = port.to_string();
     [("replica-announce-ip", "127.0.0.1"), ("replica-announce-port", &port)].into_iter().try_for_each(
         |(setting, value)| {

@@ -14,17 +14,17 @@ use redis::{Connection, Value};
 
 use super::boot::{Home, NodeSettings, boot};
 use super::files::Files;
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::Clock;
 use crate::replay::servers::control::{Control, ServerRole, connect, scan_every_key};
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::LINK_WAIT;
-use crate::replay::servers::server::Server;
+use crate::replay::servers::server::ServerProgram;
 
 /// One server process of our own. Dropping it kills the process.
 #[derive(Debug)]
 pub struct ServerNode {
-    server: Server,
+    server: ServerProgram,
     settings: NodeSettings,
     /// What a power cut leaves on the disk, where that is less than what was written.
     pub(super) disk: Mutex<Option<Files>>,
@@ -42,7 +42,7 @@ impl ServerNode {
     ///
     /// `WouldNotStart` and `ClockNotInForce` contain the last lines of the server's log; `NeedsLinux`; `System` for what
     /// the machine refuses.
-    pub fn start(server: &Server, start_ms: i64) -> Result<Self, Error> {
+    pub fn start(server: &ServerProgram, start_ms: i64) -> Result<Self, ReplayError> {
         Self::start_with(server, start_ms, NodeSettings::default())
     }
 
@@ -51,7 +51,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `start`.
-    pub fn start_with(server: &Server, start_ms: i64, settings: NodeSettings) -> Result<Self, Error> {
+    pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
         let home = Home::create()?;
         let clock = Clock::create(home.folder.path(), start_ms)?;
         let (child, control) = boot(server, settings, &home, &clock)?;
@@ -72,8 +72,8 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn connect(&self) -> Result<Connection, Error> {
-        connect(&self.home.socket).map_err(Error::redis("a new connection"))
+    pub fn connect(&self) -> Result<Connection, ReplayError> {
+        connect(&self.home.socket).map_err(ReplayError::redis("a new connection"))
     }
 
     /// The node's clock, to read. `set_clock` and `advance_clock` move it.
@@ -87,7 +87,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the server does not answer, `TimedOut` if it goes on using the old time.
-    pub fn set_clock(&self, ms: i64) -> Result<(), Error> {
+    pub fn set_clock(&self, ms: i64) -> Result<(), ReplayError> {
         self.clock.set_ms(ms);
         if !self.is_running() {
             return Ok(());
@@ -103,7 +103,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `set_clock`.
-    pub fn advance_clock(&self, by_ms: i64) -> Result<(), Error> {
+    pub fn advance_clock(&self, by_ms: i64) -> Result<(), ReplayError> {
         self.set_clock(self.clock.now_ms() + by_ms)
     }
 
@@ -112,10 +112,10 @@ impl ServerNode {
     /// # Errors
     ///
     /// `System` if the kernel refuses.
-    pub fn kill(&self) -> Result<(), Error> {
+    pub fn kill(&self) -> Result<(), ReplayError> {
         let mut child = self.child();
-        child.kill().map_err(Error::system("kill a server"))?;
-        child.wait().map(drop).map_err(Error::system("await the end of a server"))
+        child.kill().map_err(ReplayError::system("kill a server"))?;
+        child.wait().map(drop).map_err(ReplayError::system("await the end of a server"))
     }
 
     /// Kills the process after it has written its data to its folder, as on a machine with durable writes.
@@ -123,7 +123,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running; `System` if the kernel refuses.
-    pub fn kill_keeping_data(&self) -> Result<(), Error> {
+    pub fn kill_keeping_data(&self) -> Result<(), ReplayError> {
         self.control().ask::<Value>("SAVE", &redis::cmd("SAVE"))?;
         self.kill()
     }
@@ -134,7 +134,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// As `start`.
-    pub fn restart(&self) -> Result<(), Error> {
+    pub fn restart(&self) -> Result<(), ReplayError> {
         self.kill()?;
         let (child, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
         *self.child() = child;
@@ -142,7 +142,7 @@ impl ServerNode {
         self.requires_replicas.store(false, Ordering::Relaxed);
         match fs::remove_file(self.home.data()) {
             // The data were for this start only: the next crash may lose everything.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(Error::system("delete old data")(error)),
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
             _ => Ok(()),
         }
     }
@@ -158,8 +158,8 @@ impl ServerNode {
     /// # Errors
     ///
     /// `TimedOut` if the link is not established; `Link` if the gate is cut; `Redis`.
-    pub fn follow(&self, gate: &Gate) -> Result<(), Error> {
-        let port = gate.port().ok_or_else(|| Error::link("the gate is cut"))?;
+    pub fn follow(&self, gate: &Gate) -> Result<(), ReplayError> {
+        let port = gate.port().ok_or_else(|| ReplayError::link("the gate is cut"))?;
         // A node has no port, so it announces the gate's: a master distinguishes its replicas by their ports.
         self.follow_at(gate, port, port)
     }
@@ -169,7 +169,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis`; `TimedOut` if it stays a replica.
-    pub fn promote(&self) -> Result<(), Error> {
+    pub fn promote(&self) -> Result<(), ReplayError> {
         let mut control = self.control();
         control.ask::<Value>("REPLICAOF NO ONE", redis::cmd("REPLICAOF").arg("NO").arg("ONE"))?;
         control.wait(LINK_WAIT, "a replica to become master", |control| Ok(control.role()?.0 == ServerRole::Master))
@@ -181,7 +181,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn require_replicas(&self, count: u32, max_lag_seconds: u32) -> Result<(), Error> {
+    pub fn require_replicas(&self, count: u32, max_lag_seconds: u32) -> Result<(), ReplayError> {
         self.requires_replicas.store(count > 0, Ordering::Relaxed);
         let mut control = self.control();
         for (setting, value) in [("min-replicas-max-lag", max_lag_seconds), ("min-replicas-to-write", count)] {
@@ -195,7 +195,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `TimedOut`; `Redis` if the node is not running.
-    pub fn wait_without(&self, port: u16) -> Result<(), Error> {
+    pub fn wait_without(&self, port: u16) -> Result<(), ReplayError> {
         self.control().wait(LINK_WAIT, "a master to notice that its replica left", |master| {
             Ok(master.replica_field(port, "state")?.is_none())
         })
@@ -206,7 +206,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn follow_nobody(&self) -> Result<(), Error> {
+    pub fn follow_nobody(&self) -> Result<(), ReplayError> {
         // Nobody listens on port 1 (tcpmux), and a connection there is refused at once.
         let command = redis::cmd("REPLICAOF").arg("127.0.0.1").arg(1).to_owned();
         self.control().ask::<Value>("REPLICAOF", &command).map(drop)
@@ -218,7 +218,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `TimedOut` if it has no key to evict; `Redis` if the node is not running.
-    pub fn drop_one_key(&self) -> Result<(), Error> {
+    pub fn drop_one_key(&self) -> Result<(), ReplayError> {
         let mut control = self.control();
         let before = dropped_keys(&mut control)?;
         for (setting, value) in [("maxmemory-policy", "volatile-ttl"), ("maxmemory", "1")] {
@@ -234,7 +234,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn delete_expired(&self) -> Result<(), Error> {
+    pub fn delete_expired(&self) -> Result<(), ReplayError> {
         self.control().ask::<Value>("SCAN", &scan_every_key()).map(drop)
     }
 
@@ -243,7 +243,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn role(&self) -> Result<ServerRole, Error> {
+    pub fn role(&self) -> Result<ServerRole, ReplayError> {
         Ok(self.control().role()?.0)
     }
 
@@ -252,10 +252,10 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn offset(&self) -> Result<u64, Error> {
+    pub fn offset(&self) -> Result<u64, ReplayError> {
         let replication = self.control().replication()?;
         let offset = replication.get("master_repl_offset").and_then(|offset| offset.parse().ok());
-        offset.ok_or_else(|| Error::link("the server does not report its master_repl_offset"))
+        offset.ok_or_else(|| ReplayError::link("the server does not report its master_repl_offset"))
     }
 
     /// Waits until a replica has applied its master's stream up to `offset`.
@@ -263,7 +263,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `TimedOut`; `Redis` if the node is not running.
-    pub fn wait_offset(&self, offset: u64) -> Result<(), Error> {
+    pub fn wait_offset(&self, offset: u64) -> Result<(), ReplayError> {
         self.control().wait_offset(offset)
     }
 
@@ -273,7 +273,7 @@ impl ServerNode {
     }
 
     /// The program it runs.
-    pub fn server(&self) -> &Server {
+    pub fn server(&self) -> &ServerProgram {
         &self.server
     }
 
@@ -291,7 +291,7 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn reconnect(&self) -> Result<(), Error> {
+    pub fn reconnect(&self) -> Result<(), ReplayError> {
         let connection = self.connect()?;
         *self.control() = Control::new(connection);
         Ok(())
@@ -303,9 +303,9 @@ impl ServerNode {
 }
 
 /// How many keys the node has evicted so far.
-fn dropped_keys(control: &mut Control) -> Result<u64, Error> {
+fn dropped_keys(control: &mut Control) -> Result<u64, ReplayError> {
     let count = control.info("stats")?.get("evicted_keys").and_then(|count| count.parse().ok());
-    count.ok_or_else(|| Error::link("the server does not report its evicted_keys"))
+    count.ok_or_else(|| ReplayError::link("the server does not report its evicted_keys"))
 }
 
 impl Drop for ServerNode {

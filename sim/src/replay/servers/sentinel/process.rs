@@ -12,13 +12,13 @@ use redis::{Connection, FromRedisValue, Value};
 
 use super::event_log::EventLog;
 use super::settings::{DOWN_AFTER, ELECTION_WITHIN, MASTER_NAME, QUORUM};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::address_proxy::AddressProxy;
 use crate::replay::servers::control::connect;
 use crate::replay::servers::limits::ANSWER_WAIT;
 use crate::replay::servers::lockfile_dir::LockfileDir;
 use crate::replay::servers::process::{ServerLog, StartingChild};
-use crate::replay::servers::server::Server;
+use crate::replay::servers::server::ServerProgram;
 use crate::replay::value_text::value_text;
 
 /// A running sentinel. Dropping it kills it.
@@ -40,14 +40,19 @@ impl SentinelProcess {
     ///
     /// # Errors
     /// `WouldNotStart`; `NoSentinelMode`; `System`; `Redis`.
-    pub fn start(server: &Server, index: usize, master: u16, events: &Arc<EventLog>) -> Result<Self, Error> {
-        let folder = LockfileDir::new().map_err(Error::system("create a folder"))?;
+    pub fn start(
+        server: &ServerProgram,
+        index: usize,
+        master: u16,
+        events: &Arc<EventLog>,
+    ) -> Result<Self, ReplayError> {
+        let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
         let socket = folder.path().join("s");
         let address = AddressProxy::open(&socket)?;
         let log = ServerLog { folder: folder.path().to_owned() };
         let configuration = folder.path().join("sentinel.conf");
         let settings = settings(&socket, &log, address.port(), master);
-        fs::write(&configuration, settings).map_err(Error::system("write the configuration of a sentinel"))?;
+        fs::write(&configuration, settings).map_err(ReplayError::system("write the configuration of a sentinel"))?;
 
         let mut child = StartingChild::start(command(server, folder.path(), &configuration, &log)?)?;
         let mut control =
@@ -56,7 +61,7 @@ impl SentinelProcess {
         // Valkey calls it server_mode.
         let mode = info.get("redis_mode").or(info.get("server_mode")).map_or("nothing", String::as_str);
         if mode != "sentinel" {
-            return Err(Error::NoSentinelMode { server: server.to_string(), says: mode.to_owned() });
+            return Err(ReplayError::NoSentinelMode { server: server.to_string(), says: mode.to_owned() });
         }
         let id = control.ask("SENTINEL MYID", redis::cmd("SENTINEL").arg("MYID"))?;
         let listener = listen(&socket, index, events)?;
@@ -80,20 +85,20 @@ impl SentinelProcess {
     ///
     /// # Errors
     /// `Redis`.
-    pub fn ask<T: FromRedisValue>(&self, subcommand: &'static str, rest: &[&str]) -> Result<T, Error> {
-        let mut connection = connect(&self.socket).map_err(Error::redis("SENTINEL"))?;
+    pub fn ask<T: FromRedisValue>(&self, subcommand: &'static str, rest: &[&str]) -> Result<T, ReplayError> {
+        let mut connection = connect(&self.socket).map_err(ReplayError::redis("SENTINEL"))?;
         let command = redis::cmd("SENTINEL").arg(subcommand).arg(MASTER_NAME).arg(rest).to_owned();
-        command.query(&mut connection).map_err(Error::redis("SENTINEL"))
+        command.query(&mut connection).map_err(ReplayError::redis("SENTINEL"))
     }
 
     /// Kills the process.
     ///
     /// # Errors
     /// `System` if the kernel refuses.
-    pub fn kill(&self) -> Result<(), Error> {
+    pub fn kill(&self) -> Result<(), ReplayError> {
         let mut child = self.child();
-        child.kill().map_err(Error::system("kill a sentinel"))?;
-        child.wait().map(drop).map_err(Error::system("await the end of a sentinel"))
+        child.kill().map_err(ReplayError::system("kill a sentinel"))?;
+        child.wait().map(drop).map_err(ReplayError::system("await the end of a sentinel"))
     }
 
     /// Whether the process lives.
@@ -136,29 +141,34 @@ fn settings(socket: &Path, log: &ServerLog, announced: u16, master: u16) -> Stri
     .join("\n")
 }
 
-fn command(server: &Server, folder: &Path, configuration: &Path, log: &ServerLog) -> Result<Command, Error> {
+fn command(
+    server: &ServerProgram,
+    folder: &Path,
+    configuration: &Path,
+    log: &ServerLog,
+) -> Result<Command, ReplayError> {
     let mut command = Command::new(server.path());
     command.arg(configuration).arg("--sentinel").current_dir(folder);
     log.redirect(&mut command)?;
     Ok(command)
 }
 
-fn name_sentinel_mode(error: Error, server: &Server) -> Error {
-    if let Error::WouldNotStart { reason, log_tail, .. } = error {
-        return Error::WouldNotStart { server: format!("{server} with --sentinel"), reason, log_tail };
+fn name_sentinel_mode(error: ReplayError, server: &ServerProgram) -> ReplayError {
+    if let ReplayError::WouldNotStart { reason, log_tail, .. } = error {
+        return ReplayError::WouldNotStart { server: format!("{server} with --sentinel"), reason, log_tail };
     }
     error
 }
 
 /// Records everything that a sentinel publishes, with the time of its arrival.
-fn listen(socket: &Path, index: usize, events: &Arc<EventLog>) -> Result<JoinHandle<()>, Error> {
-    let mut connection = connect(socket).map_err(Error::redis("a new connection"))?;
-    connection.set_read_timeout(Some(ANSWER_WAIT)).map_err(Error::redis("a new connection"))?;
+fn listen(socket: &Path, index: usize, events: &Arc<EventLog>) -> Result<JoinHandle<()>, ReplayError> {
+    let mut connection = connect(socket).map_err(ReplayError::redis("a new connection"))?;
+    connection.set_read_timeout(Some(ANSWER_WAIT)).map_err(ReplayError::redis("a new connection"))?;
     let subscribe = redis::cmd("PSUBSCRIBE").arg("*").get_packed_command();
-    connection.send_packed_command(&subscribe).map_err(Error::redis("PSUBSCRIBE"))?;
-    connection.recv_response().map_err(Error::redis("PSUBSCRIBE"))?;
+    connection.send_packed_command(&subscribe).map_err(ReplayError::redis("PSUBSCRIBE"))?;
+    connection.recv_response().map_err(ReplayError::redis("PSUBSCRIBE"))?;
     // Events come when they come: this thread waits for them until the sentinel's end closes the connection.
-    connection.set_read_timeout(None).map_err(Error::redis("PSUBSCRIBE"))?;
+    connection.set_read_timeout(None).map_err(ReplayError::redis("PSUBSCRIBE"))?;
     let events = Arc::clone(events);
     thread::Builder::new()
         .name(format!("sentinel-{index}"))
@@ -167,7 +177,7 @@ fn listen(socket: &Path, index: usize, events: &Arc<EventLog>) -> Result<JoinHan
                 events.record(Instant::now(), index, what, about);
             }
         })
-        .map_err(|error: io::Error| Error::system("start a thread")(error))
+        .map_err(|error: io::Error| ReplayError::system("start a thread")(error))
 }
 
 /// A message has four parts: `pmessage`, the pattern, what happened, and to which node. `None`: the sentinel has ended.

@@ -4,13 +4,13 @@ use lockstep_model::Action;
 use lockstep_model::config::Config;
 use lockstep_model::trace::{Trace, TraceStep, node_name};
 
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 
 /// Refuses a scenario whose histories give Sentinel nothing to do.
 ///
 /// # Errors
 /// `NotForSentinel`, with the reason.
-pub fn refuse_world(config: &Config) -> Result<(), Error> {
+pub fn refuse_world(config: &Config) -> Result<(), ReplayError> {
     let reason = if config.cluster.replicas == 0 {
         "the scenario has no replica that could be promoted; say replicas = 1 or 2 in [cluster]"
     } else if config.faults.crash_node == 0 {
@@ -18,16 +18,16 @@ pub fn refuse_world(config: &Config) -> Result<(), Error> {
     } else {
         return Ok(());
     };
-    Err(Error::NotForSentinel { reason: reason.to_owned() })
+    Err(ReplayError::NotForSentinel { reason: reason.to_owned() })
 }
 
 /// Refuses a history in which Sentinel would act on its own.
 ///
 /// # Errors
 /// `NotForSentinel`, with the reason.
-pub fn refuse_trace(trace: &Trace) -> Result<(), Error> {
+pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
     refuse_world(&trace.config)?;
-    let refused = |reason: String| Err(Error::NotForSentinel { reason });
+    let refused = |reason: String| Err(ReplayError::NotForSentinel { reason });
     for TraceStep { number, action, .. } in &trace.steps {
         match *action {
             Action::RestartNode { node } | Action::Demote { node } => {

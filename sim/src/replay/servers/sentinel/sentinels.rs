@@ -11,10 +11,10 @@ use lockstep_model::trace::node_name;
 use super::event_log::{EventLog, KnownNames, SentinelEvent};
 use super::process::SentinelProcess;
 use super::settings::{ACQUAINTED_WITHIN, ELECTION_WITHIN, FAILOVER_WITHIN, PAUSE, RECONFIGURED_WITHIN, SENTINELS};
-use crate::replay::error::Error;
+use crate::replay::error::ReplayError;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::node::ServerNode;
-use crate::replay::servers::server::Server;
+use crate::replay::servers::server::ServerProgram;
 
 /// The sentinels of one history. Dropping them kills them.
 #[derive(Debug)]
@@ -54,11 +54,11 @@ impl Sentinels {
     /// # Errors
     /// `NoSentinelMode`; `WouldNotStart`; `TimedOut` if they do not find one another; `Stopped`; `System`.
     pub fn start(
-        server: &Server,
+        server: &ServerProgram,
         addresses: &Addresses,
         master: usize,
         stop: &'static AtomicBool,
-    ) -> Result<Self, Error> {
+    ) -> Result<Self, ReplayError> {
         let ports = addresses.ports();
         let events = Arc::new(EventLog::default());
         let start = |index| SentinelProcess::start(server, index, ports[master], &events);
@@ -74,7 +74,7 @@ impl Sentinels {
             sentinels.pause()?;
             if begin.elapsed() > ACQUAINTED_WITHIN {
                 let awaited = format!("the sentinels to find the nodes and one another\n{}", sentinels.opinions());
-                return Err(Error::TimedOut { awaited, waited: begin.elapsed() });
+                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
             }
         }
         Ok(sentinels)
@@ -90,7 +90,7 @@ impl Sentinels {
     ///
     /// # Errors
     /// `System` if the kernel refuses.
-    pub fn kill(&self, index: usize) -> Result<(), Error> {
+    pub fn kill(&self, index: usize) -> Result<(), ReplayError> {
         self.all[index].kill()
     }
 
@@ -98,7 +98,7 @@ impl Sentinels {
     ///
     /// # Errors
     /// `Redis` if a sentinel refuses a setting.
-    pub fn note_death(&mut self, master: usize) -> Result<(), Error> {
+    pub fn note_death(&mut self, master: usize) -> Result<(), ReplayError> {
         self.set_patience_of_all(ELECTION_WITHIN)?;
         self.died = Some((master, Instant::now()));
         Ok(())
@@ -119,13 +119,13 @@ impl Sentinels {
         nodes: &[(usize, &ServerNode)],
         wanted: usize,
         step: usize,
-    ) -> Result<Failover, Error> {
-        let (dead, since) = self.died.ok_or_else(|| Error::link("no master died that could be replaced"))?;
+    ) -> Result<Failover, ReplayError> {
+        let (dead, since) = self.died.ok_or_else(|| ReplayError::link("no master died that could be replaced"))?;
         let name = |node: usize| self.name_of(self.ports[node]);
         let took = loop {
             let is_another = |event: &SentinelEvent| event.what == "+selected-slave" && event.about != name(wanted);
             if let Some(SentinelEvent { about: chosen, by, .. }) = self.latest_events().into_iter().find(is_another) {
-                return Err(Error::SentinelChose { wanted: name(wanted), chosen, by });
+                return Err(ReplayError::SentinelChose { wanted: name(wanted), chosen, by });
             }
             if self.is_over(nodes, wanted) {
                 break since.elapsed();
@@ -133,7 +133,7 @@ impl Sentinels {
             self.pause()?;
             if since.elapsed() > self.patience {
                 let opinions = self.opinions();
-                return Err(Error::NoFailover { died: name(dead), waited: self.patience, opinions });
+                return Err(ReplayError::NoFailover { died: name(dead), waited: self.patience, opinions });
             }
         };
         let events = self.latest_events();
@@ -151,10 +151,10 @@ impl Sentinels {
     ///
     /// # Errors
     /// `Link` if no sentinel runs; `Redis`.
-    pub fn ask_for_master(&self, client: usize) -> Result<(String, String), Error> {
+    pub fn ask_for_master(&self, client: usize) -> Result<(String, String), ReplayError> {
         let running: Vec<_> = self.running().collect();
         let asked = client.checked_rem(running.len()).and_then(|index| running.get(index));
-        let asked = asked.ok_or_else(|| Error::link("no sentinel is running"))?;
+        let asked = asked.ok_or_else(|| ReplayError::link("no sentinel is running"))?;
         Ok((asked.name.clone(), self.name_of(asked.master_port()?)))
     }
 
@@ -171,20 +171,20 @@ impl Sentinels {
         known.map_or_else(|| format!("port {port}"), |(_, name)| name.clone())
     }
 
-    fn pause(&self) -> Result<(), Error> {
+    fn pause(&self) -> Result<(), ReplayError> {
         if self.stop.load(Ordering::Relaxed) {
-            return Err(Error::Stopped);
+            return Err(ReplayError::Stopped);
         }
         thread::sleep(PAUSE);
         Ok(())
     }
 
-    fn set_patience_of_all(&self, patience: Duration) -> Result<(), Error> {
+    fn set_patience_of_all(&self, patience: Duration) -> Result<(), ReplayError> {
         let ms = patience.as_millis().to_string();
         self.running().try_for_each(|one| one.ask("SET", &["failover-timeout", &ms]))
     }
 
-    fn are_acquainted(&self) -> Result<bool, Error> {
+    fn are_acquainted(&self) -> Result<bool, ReplayError> {
         for one in &self.all {
             if !one.is_acquainted(self.ports.len() - 1)? {
                 return Ok(false);
@@ -224,12 +224,12 @@ impl Sentinels {
 }
 
 impl SentinelProcess {
-    fn master_port(&self) -> Result<u16, Error> {
+    fn master_port(&self) -> Result<u16, ReplayError> {
         let (_, port): (String, u16) = self.ask("GET-MASTER-ADDR-BY-NAME", &[])?;
         Ok(port)
     }
 
-    fn is_acquainted(&self, replicas: usize) -> Result<bool, Error> {
+    fn is_acquainted(&self, replicas: usize) -> Result<bool, ReplayError> {
         let master: BTreeMap<String, String> = self.ask("MASTER", &[])?;
         let knows = |field: &str, count: usize| master.get(field).is_some_and(|known| *known == count.to_string());
         if !knows("num-slaves", replicas) || !knows("num-other-sentinels", SENTINELS - 1) {
@@ -248,7 +248,7 @@ impl SentinelProcess {
         if !self.is_running() {
             return "is dead".to_owned();
         }
-        let report = || -> Result<String, Error> {
+        let report = || -> Result<String, ReplayError> {
             let master: BTreeMap<String, String> = self.ask("MASTER", &[])?;
             let field = |name: &str| master.get(name).map_or("", String::as_str).to_owned();
             let usable = self.ask::<String>("CKQUORUM", &[]).unwrap_or_else(|error| error.to_string());

@@ -14,12 +14,12 @@ pub(super) fn kinds_with(is_there: impl Fn(&Facts) -> bool) -> String {
 }
 
 /// Two places that contradict each other; no problem is recorded if the first is not in the file.
-pub(super) struct Pair<'s, 'a> {
+pub(super) struct Contradiction<'s, 'a> {
     section: &'s Section<'a>,
     problem: Option<Problem>,
 }
 
-impl<'s, 'a> Pair<'s, 'a> {
+impl<'s, 'a> Contradiction<'s, 'a> {
     pub(super) fn of(section: &'s Section<'a>, key: &str, reason: &str) -> Self {
         Self::with_code(Code::Impossible, section, key, reason)
     }

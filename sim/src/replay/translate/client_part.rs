@@ -1,4 +1,5 @@
-//! What an action means to the clients: which part of a request's way it is, if it is part of one.
+//! What an action means to the clients: what they ask by a script, or which part of a request's way it is. Both the
+//! translation and the targets read it.
 
 use lockstep_model::Action;
 use lockstep_model::client::Slot;
@@ -6,11 +7,44 @@ use lockstep_model::client::Slot;
 /// A client and the slot of its request.
 pub type RequestKey = (u8, Slot);
 
+/// What a client asks by a script of its lock's kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ScriptVerb {
+    /// For the lock.
+    Acquire {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
+    /// To give one hold back.
+    Release {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
+    /// To give back a grant that too few replicas have.
+    Undo {
+        /// From 0.
+        client: u8,
+        /// From 0.
+        thread: u8,
+    },
+    /// For a full lease of what its watchdog renews.
+    Renew {
+        /// From 0.
+        client: u8,
+    },
+    /// To delete the lock, whoever holds it.
+    ForceRelease,
+}
+
 /// What the clients do in a step, or what happens to their requests and messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ClientPart {
-    /// A thread sends a request, if the step sends one at all.
-    Asks,
+    /// A thread asks by a script, if the step sends a request at all.
+    Asks(ScriptVerb),
     /// The answer to a thread's `WAIT`, or its timeout.
     Confirms {
         /// From 0.
@@ -39,15 +73,16 @@ impl ClientPart {
     /// Of this action.
     pub const fn of(action: Action) -> Self {
         match action {
-            Action::Acquire { .. }
-            | Action::SecondAsk { .. }
-            | Action::WakeByMessage { .. }
-            | Action::WakeByTimer { .. }
-            | Action::Release { .. }
-            | Action::ForeignRelease { .. }
-            | Action::Undo { .. }
-            | Action::Renew { .. }
-            | Action::ForceRelease { .. } => Self::Asks,
+            Action::Acquire { client, thread }
+            | Action::SecondAsk { client, thread }
+            | Action::WakeByMessage { client, thread }
+            | Action::WakeByTimer { client, thread } => Self::Asks(ScriptVerb::Acquire { client, thread }),
+            Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
+                Self::Asks(ScriptVerb::Release { client, thread })
+            }
+            Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
+            Action::Renew { client } => Self::Asks(ScriptVerb::Renew { client }),
+            Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },
             Action::Deliver { client } | Action::LoseMessage { client } => Self::TakesMessage { client },
             Action::Execute { client, slot } => Self::Executes((client, slot)),
@@ -92,7 +127,7 @@ impl ClientPart {
     pub const fn given_up(self) -> Option<RequestKey> {
         match self {
             Self::Resends(key) | Self::GivesUp(key) => Some(key),
-            Self::Asks
+            Self::Asks(_)
             | Self::Confirms { .. }
             | Self::TakesMessage { .. }
             | Self::Executes(_)
@@ -105,7 +140,7 @@ impl ClientPart {
     pub const fn renewed(self) -> Option<RequestKey> {
         match self {
             Self::Resends(key) | Self::Answers(key) => Some(key),
-            Self::Asks
+            Self::Asks(_)
             | Self::Confirms { .. }
             | Self::TakesMessage { .. }
             | Self::Executes(_)

@@ -1,0 +1,88 @@
+//! A master hears from its replicas what they have, for `WAIT` and for `min-replicas`, only as far as our gate allows.
+
+use std::thread;
+use std::time::Duration;
+
+use lockstep_tests::servers::for_every_version as on_every_server;
+use redis::{Commands, cmd};
+
+use crate::harness::{get, pair, set};
+
+/// A sync wait asks the replica for its offset through the stream, and the gate must not hold this request back.
+#[test]
+fn a_wait_is_answered_once_the_effect_is_released() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let mut client = pair.master.connect().unwrap();
+        let _: () = client.set("lock", "a").unwrap();
+        pair.gate.mark(pair.master.offset().unwrap());
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(60_000).query::<i64>(&mut client).unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            pair.gate.release_one().unwrap();
+            assert_eq!(waiting.join().unwrap(), 1);
+        });
+    });
+}
+
+/// The timeout of WAIT is measured on the server's clock, which only the harness moves.
+#[test]
+fn a_wait_ends_when_the_clock_says_so() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let mut client = pair.master.connect().unwrap();
+        let _: () = client.set("lock", "a").unwrap();
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(1000).query::<i64>(&mut client).unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            pair.master.advance_clock(1001).unwrap();
+            assert_eq!(waiting.join().unwrap(), 0);
+        });
+    });
+}
+
+/// Two effects are held, and a client waits for the first: the request for the offset must not queue behind the second.
+#[test]
+fn a_wait_for_the_first_effect_needs_no_second_one() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        let mut client = pair.master.connect().unwrap();
+        let _: () = client.set("lock", "a").unwrap();
+        pair.gate.mark(pair.master.offset().unwrap());
+        pair.write(&set("other", "b"));
+        thread::scope(|scope| {
+            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(60_000).query::<i64>(&mut client).unwrap());
+            thread::sleep(Duration::from_millis(50));
+            assert!(!waiting.is_finished());
+            pair.gate.release_one().unwrap();
+            assert_eq!(waiting.join().unwrap(), 1);
+        });
+        assert_eq!(get(&pair.replica, "other"), None);
+    });
+}
+
+/// The master counts a replica as good while its last acknowledgement is recent by the master's clock. Real time does not
+/// matter, though servers count and acknowledge by real seconds.
+#[test]
+fn a_replica_is_good_for_ten_seconds_after_it_acknowledged() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.master.require_replicas(1, 10).unwrap();
+        let mut client = pair.master.connect().unwrap();
+        let mut write = || client.set::<_, _, ()>("lock", "a");
+        for _ in 0..10 {
+            write().unwrap();
+            pair.master.advance_clock(10_000).unwrap();
+            write().unwrap();
+            pair.master.advance_clock(1000).unwrap();
+            let refused = write().unwrap_err();
+            assert_eq!(refused.code(), Some("NOREPLICAS"), "{server}");
+            pair.gate.acknowledge().unwrap();
+        }
+        pair.master.advance_clock(11_000).unwrap();
+        thread::sleep(Duration::from_millis(1500));
+        assert!(write().is_err(), "{server}: the replica acknowledged by itself");
+    });
+}

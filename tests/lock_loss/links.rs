@@ -1,0 +1,64 @@
+//! Links are cut, healed and turned round, and break only when we say so.
+
+use std::thread;
+use std::time::Duration;
+
+use lockstep_sim::replay::{Gate, ServerRole};
+use lockstep_tests::servers::for_every_version as on_every_server;
+use redis::Commands;
+
+use crate::harness::{ReplicatedPair, get, pair, set};
+
+/// After a partition the replica receives what it missed, still one effect at a time.
+#[test]
+fn a_healed_link_continues_where_it_was_cut() {
+    on_every_server(|server| {
+        let mut pair = pair(server);
+        pair.write(&set("lock", "a"));
+        pair.gate.release_one().unwrap();
+        pair.write(&set("lock", "b"));
+        pair.gate.cut();
+        pair.write(&set("lock", "c"));
+        pair.gate.heal().unwrap();
+        pair.replica.follow(&pair.gate).unwrap();
+        assert_eq!(pair.gate.held(), 2);
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("a"));
+        pair.gate.release_one().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
+        pair.gate.release_one().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("c"));
+    });
+}
+
+/// An old master that went on writing loses what the new one does not have.
+#[test]
+fn a_demoted_master_loses_its_own_suffix() {
+    on_every_server(|server| {
+        let ReplicatedPair { master, replica, gate } = pair(server);
+        let _: () = master.connect().unwrap().set("lock", "a").unwrap();
+        gate.close();
+        replica.promote().unwrap();
+        let _: () = replica.connect().unwrap().set("lock", "b").unwrap();
+        let back = Gate::open(replica.socket()).unwrap();
+        master.follow(&back).unwrap();
+        assert_eq!(master.role().unwrap(), ServerRole::Replica);
+        assert_eq!(get(&master, "lock").as_deref(), Some("b"));
+    });
+}
+
+/// Links end when nothing was received for `repl-timeout` seconds, and our clocks jump by years.
+#[test]
+fn a_jump_of_years_breaks_no_link() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        pair.write(&set("lock", "a"));
+        for node in [&pair.master, &pair.replica] {
+            node.advance_clock(10 * 365 * 86_400_000).unwrap();
+        }
+        // The servers look for dead links once a second of the real clock.
+        thread::sleep(Duration::from_millis(1200));
+        pair.write(&set("lock", "b"));
+        pair.gate.release_all().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("b"));
+    });
+}
