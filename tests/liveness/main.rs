@@ -43,7 +43,7 @@ fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Chec
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    look(&scenario.config, &Property::LIVENESS, whom, 1, &limits, Instant::now())
+    look(&scenario.config, &Property::LIVENESS, whom, 1, &limits, Instant::now(), false)
 }
 
 /// The lasso that violates the property in the scenario.

@@ -106,7 +106,8 @@ fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
         let (stop, progress) = Default::default();
         let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
         let found = |threads| {
-            let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, threads, &limits, Instant::now());
+            let found =
+                look(&scenario.config, &Property::LIVENESS, Whom::OneClient, threads, &limits, Instant::now(), false);
             let found = found.expect("nothing stops it");
             (found.states, found.generated, found.found)
         };
@@ -124,6 +125,6 @@ fn a_limit_of_memory_stops_the_graph() {
     let (stop, progress) = Default::default();
     let max_bytes = Some(4 << 20);
     let limits = Limits { max_states: None, max_bytes, time_limit: None, stop: &stop, progress: &progress };
-    let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, 1, &limits, Instant::now());
+    let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, 1, &limits, Instant::now(), false);
     assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
 }
