@@ -71,6 +71,61 @@ impl Exit {
         }
     }
 
+    /// The meaning in a few words, for a list.
+    pub const fn summary(self) -> &'static str {
+        match self {
+            Self::AsDeclared => "every verdict is as declared",
+            Self::NotAsDeclared => "some verdict is not as declared",
+            Self::Usage => "the command line or a file is wrong",
+            Self::Inconclusive => "inconclusive: a limit ended the run",
+            Self::Diverged => "real Redis diverged from the model",
+            Self::Environment => "the environment is unusable, for example there is no server",
+            Self::Internal => "internal: a defect of lockstep",
+            Self::Interrupted => "interrupted (Ctrl-C)",
+        }
+    }
+
+    /// What to do next.
+    pub const fn advice(self) -> &'static str {
+        match self {
+            Self::AsDeclared => {
+                "There is nothing to do. A declared violation that was found counts as declared, so 0 does not mean that \
+                 the lock is safe: read the verdicts."
+            }
+            Self::NotAsDeclared => {
+                "Look at the counterexample: `lockstep show SCENARIO --property PROPERTY`. If the violation is a defect \
+                 of your design, change the world in the file; `lockstep frontier` tries repairs. If it is a known \
+                 limitation, declare it: PROPERTY = \"violated\" in [expect]. If a declared violation was not found, \
+                 the world does not allow it any more: declare \"holds\"."
+            }
+            Self::Usage => {
+                "Correct what the message names. `lockstep COMMAND --help` describes the arguments, `lockstep explain \
+                 S003` an error code of a scenario file, and `lockstep explain KEY` a key."
+            }
+            Self::Inconclusive => {
+                "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a \
+                 bound on acquires. What was found before the limit is valid: a violation stays a violation."
+            }
+            Self::Diverged => {
+                "The output names the first step at which a reply, a key or a TTL differs. Either the model is wrong, \
+                 or the server is not one that lockstep knows (Redis 6.2, Redis 7.0, Valkey 9.1). Repeat the replay with \
+                 --server, and report a difference that remains: it is a defect of lockstep."
+            }
+            Self::Environment => {
+                "The message names what is missing. Replays need Linux and redis-server or valkey-server, 6.2 or later, \
+                 on PATH or given with --server. A file or folder for output must be writable."
+            }
+            Self::Internal => {
+                "This is not a problem of your scenario. Please report it with the command, the scenario file and the \
+                 message. The verdicts of this run cannot be trusted."
+            }
+            Self::Interrupted => {
+                "Verdicts that were printed are valid; all others are inconclusive. Use --timeout to end a run at a \
+                 fixed time."
+            }
+        }
+    }
+
     /// The worse of the two.
     #[must_use]
     pub fn worst(self, other: Self) -> Self {

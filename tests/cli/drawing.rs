@@ -3,7 +3,7 @@
 use lockstep_model::Verdict;
 use lockstep_model::config::{Clients, Config};
 use lockstep_model::trace::Trace;
-use lockstep_sim::render::text::{Declared, TextOptions, picture};
+use lockstep_sim::render::text::{Declared, TextOptions, WIDTH, picture};
 use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 use roxmltree::Document;
 
@@ -64,15 +64,48 @@ fn names_cannot_break_out_of_the_space_time_picture() {
     assert!(svg::note(name).contains("&lt;&amp;&quot;&gt;&#39;"));
 }
 
-/// Most traces have two clients and two nodes: nothing in them is cut at 120 columns, and no line is longer.
+/// Most traces have two clients and two nodes: nothing in them is cut on a page, and no line is longer.
 #[test]
-fn two_clients_and_two_nodes_fit_in_120_columns() {
+fn two_clients_and_two_nodes_fit_on_a_page() {
     for seed in 0..20 {
         let drawn = picture(&walk(&FAILOVER, 30, seed), &TextOptions::default());
         assert!(!drawn.contains('…'), "{drawn}");
-        let longest = drawn.lines().map(|line| line.chars().count()).max();
-        assert!(longest <= Some(120), "{longest:?}\n{drawn}");
+        assert!(longest(&drawn) <= WIDTH, "{drawn}");
     }
+}
+
+/// With many lanes the sentences stand below them, where a terminal would break the lines at any place.
+#[test]
+fn sentences_stand_below_the_lanes_where_there_is_no_room_beside() {
+    let crowd = Config { clients: Clients { count: 4, ..FAILOVER.clients }, ..FAILOVER };
+    for (config, width) in [(crowd, 100), (FAILOVER, 80), (SMALL, 80), (SMALL, 60)] {
+        for seed in 0..20 {
+            let drawn = picture(&walk(&config, 30, seed), &TextOptions { width, ..Options::default() });
+            let (picture, _) = drawn.split_once("\nnext").expect("a command");
+            assert!(longest(picture) <= width, "{width}\n{drawn}");
+        }
+    }
+    assert!(!picture(&walk(&crowd, 30, 1), &Options::default()).contains("what happens"));
+    assert!(picture(&walk(&SMALL, 30, 1), &Options::default()).contains("what happens"));
+}
+
+#[test]
+fn the_key_explains_the_signs_that_occur_and_no_other() {
+    let key = |trace: &Trace| {
+        let drawn = picture(trace, &as_declared());
+        let (_, below) = drawn.split_once("\nkey ").expect("a key");
+        below.split("\nwhy ").next().expect("it ends").split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    let with_faults = key(&failover());
+    for says in ["# believes it holds", ". no event", "x fault", "n1, n2 Redis nodes", "A:1 client A, thread 1"] {
+        assert!(with_faults.contains(says), "{says}: {with_faults}");
+    }
+    assert!(!with_faults.contains("waits") && !with_faults.contains("paused"), "{with_faults}");
+    assert!(!key(&wakeup()).contains("x fault"));
+}
+
+fn longest(text: &str) -> usize {
+    text.lines().map(|line| line.chars().count()).max().unwrap_or_default()
 }
 
 /// Colour only repeats what a word or a sign says, so the page without colour is complete.

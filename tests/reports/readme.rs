@@ -11,6 +11,7 @@ use std::path::Path;
 
 use lockstep_model::config::{MAX_CLIENTS, MAX_REPLICAS};
 use lockstep_sim::exit::Exit;
+use lockstep_sim::scenario::Scenario;
 use lockstep_tests::command::lockstep;
 
 use crate::page::{self, table};
@@ -168,6 +169,45 @@ fn the_readme_names_the_servers_and_the_bounds() {
     assert!(readme.contains(asked), "{README} names other servers than {asked}");
     let bounds = format!("at most {MAX_CLIENTS} clients, {MAX_REPLICAS} replicas");
     assert!(readme.contains(&bounds), "{README} has other bounds than {bounds}");
+}
+
+/// What the reader of scenarios refuses as not modelled stands on the front page, in the words of the file.
+#[test]
+fn the_readme_lists_what_is_not_modelled_yet() {
+    let readme = page::committed(README);
+    let (_, rest) = readme.split_once("**Not modelled yet**").expect("the paragraph");
+    let listed = rest.split("\n\n").next().expect("it ends");
+    let kinds = ["fair", "read-write", "fenced", "spin", "multi", "red"];
+    let kinds = kinds.map(|kind| (scenario_with(&format!("lock = \"{kind}\""), "", ""), vec![kind]));
+    let split = "[network]\nmode = \"split\"\n[protocol]\nreceipts = true\n";
+    let jumps = "[faults]\nclock_jump = 1";
+    let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
+    let others = [
+        (of("", "roles = [\"reader\"]"), vec!["roles"]),
+        (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
+        (of("", "[expect]\nfirst-come-first-served = \"holds\""), vec!["first-come-first-served"]),
+        (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
+        (of("", "[expect]\nvalid-at-grant = \"holds\""), vec!["valid-at-grant"]),
+        (of("jump = 4", &format!("[cluster]\nreplicas = 1\nwait_for = 1\n{jumps}")), vec!["clock_jump", "wait_for"]),
+        (of("jump = 4", &format!("[cluster]\nreplicas = 1\nmin_replicas = 1\n{jumps}")), vec!["min_replicas"]),
+        (
+            of("jump = -4", &format!("[cluster]\nfsync = \"everysec\"\n{jumps}\ncrash_node = 1\nrestart_node = 1")),
+            vec!["fsync = \"everysec\""],
+        ),
+        (of("jump = 4", &format!("{split}{jumps}")), vec!["clock_jump", "receipts"]),
+        (of("", &format!("{split}[faults]\nvanish_key = 1")), vec!["vanish_key", "receipts"]),
+    ];
+    for (text, words) in kinds.into_iter().chain(others) {
+        let refused = Scenario::parse("example", &text).expect_err("it is not modelled");
+        assert!(refused.is_not_modelled(), "{refused}");
+        for word in words {
+            assert!(listed.contains(word), "{README}: `{word}` is refused as not modelled, and not listed");
+        }
+    }
+}
+
+fn scenario_with(lock: &str, time: &str, tables: &str) -> String {
+    format!("story = \"s\"\n{lock}\n[time]\nlease = 3\n{time}\n[clients]\ncount = 2\n{tables}\n")
 }
 
 #[test]

@@ -58,6 +58,8 @@ pub trait Lock:
 pub struct Facts {
     /// The word that scenarios use.
     pub name: &'static str,
+    /// Names elsewhere, in lower case, by which a user may ask for it.
+    pub other_names: &'static [&'static str],
     /// How a refused client waits.
     pub waiting: Waiting,
     /// Whether a holder may enter again.

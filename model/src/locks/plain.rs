@@ -24,6 +24,7 @@ pub struct Plain {
 impl Lock for Plain {
     const FACTS: Facts = Facts {
         name: "plain",
+        other_names: &["setnx", "set nx px"],
         waiting: Waiting::Polls,
         reentry: Support::No { why: "the key is there or not, and counts nothing" },
         busy_is_write: true,

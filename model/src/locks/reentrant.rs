@@ -28,6 +28,7 @@ pub struct Reentrant {
 impl Lock for Reentrant {
     const FACTS: Facts = Facts {
         name: "reentrant",
+        other_names: &["rlock", "redissonlock", "redisson"],
         waiting: Waiting::Subscribes,
         reentry: Support::Yes,
         busy_is_write: false,

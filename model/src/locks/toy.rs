@@ -26,6 +26,7 @@ pub struct Toy {
 impl Lock for Toy {
     const FACTS: Facts = Facts {
         name: "toy",
+        other_names: &[],
         waiting: Waiting::Polls,
         reentry: Support::No { why: "a holder that asks again is refused" },
         busy_is_write: true,

@@ -10,7 +10,7 @@ use crate::exit::Exit;
 
 /// When can two clients hold a Redis lock at once, when can nobody get it, and is that what real Redis does?
 #[derive(Parser)]
-#[command(name = "lockstep", version, arg_required_else_help = true, after_help = EXIT_CODES)]
+#[command(name = "lockstep", version, arg_required_else_help = true, after_help = exit_codes())]
 struct Cli {
     #[command(subcommand)]
     command: Command,
@@ -22,9 +22,11 @@ struct Cli {
     quiet: bool,
 }
 
-const EXIT_CODES: &str = "\
-Exit codes: 0 all as declared, 1 some verdict not as declared, 2 usage or a bad file, 3 inconclusive,
-4 diverged from real Redis, 5 environment, 70 internal, 130 interrupted. `lockstep explain exit-4` says more.";
+/// One line for each, short enough for any terminal.
+fn exit_codes() -> String {
+    let lines = Exit::ALL.map(|exit| format!("{:>5}  {}\n", exit.code(), exit.summary()));
+    format!("Exit codes:\n{}`lockstep explain exit-4` says more.", lines.concat())
+}
 
 #[derive(Subcommand)]
 enum Command {
@@ -38,7 +40,7 @@ enum Command {
     Show(show::ShowArgs),
     /// List the built-in scenarios with their stories and claims
     Scenarios(scenarios::ScenariosArgs),
-    /// Explain a property, a scenario, an exit code or an error code
+    /// Explain a property, scenario, key, verdict, exit code or error code
     Explain(explain::ExplainArgs),
     /// Walk through the states of a scenario in the browser
     Explore(explore::ExploreArgs),

@@ -1,4 +1,5 @@
-//! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict or an error code means.
+//! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict, an error code or a concept
+//! means.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -8,17 +9,19 @@ use lockstep_model::{Property, Verdict};
 use serde_json::json;
 
 use super::common::{Ended, Format, Output};
+use super::concepts::CONCEPTS;
 use super::input::typed;
 use super::screen::Screen;
 use crate::exit::Exit;
 use crate::render::words;
+use crate::render::words::hanging;
 use crate::scenario;
 use crate::scenario::{KEYS, Scenario, ScenarioKey, TABLES};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, or the code of an error
-    #[arg(value_name = "CODE|PROPERTY|NAME|KEY")]
+    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, or a concept such as tick
+    #[arg(value_name = "TOPIC")]
     what: String,
     #[command(flatten)]
     output: Output,
@@ -39,6 +42,11 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(property) = Property::from_id(what) {
         return Ok(Some(("property", of_property(property))));
     }
+    if let Some((_, text)) = CONCEPTS.into_iter().find(|(name, _)| *name == what) {
+        let table = TABLES.iter().find(|(table, _)| *table == what);
+        let table = table.map_or_else(String::new, |(table, means)| format!("\n{}", of_table(table, means)));
+        return Ok(Some(("concept", paragraph(&format!("{what}: {text}")) + &table)));
+    }
     if let Some(exit) = Exit::ALL.into_iter().find(|exit| exit_name(*exit) == what || exit.code().to_string() == what) {
         return Ok(Some(("exit code", of_exit(exit))));
     }
@@ -52,7 +60,7 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
         return Ok(Some(("table", of_table(table, means))));
     }
     if let Some(text) = scenario::explain(what) {
-        return Ok(Some(("error code", format!("{}\n", text.trim_end()))));
+        return Ok(Some(("error code", paragraph(&format!("{}: {text}", what.to_uppercase())))));
     }
     let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
     if let Some(scenario) = known.next() {
@@ -81,27 +89,33 @@ fn of_property(property: Property) -> String {
         PropertyKind::Liveness => "liveness: it must become true on every fair path, again and again",
         PropertyKind::Reachable => "reachable: it must happen at least once",
     };
-    let mut text = format!("{property}: {}\n\n", property.sentence());
-    let _ = writeln!(text, "kind     {kind}");
-    let _ = writeln!(text, "source   {}", property.source());
-    let _ = writeln!(text, "vacuous  when {}", property.antecedent_sentence());
+    let mut text = paragraph(&format!("{property}: {}", property.sentence())) + "\n";
+    text += &row("kind", kind);
+    text += &row("source", property.source());
+    text += &row("vacuous", &format!("when {}", property.antecedent_sentence()));
+    if property.kind() == PropertyKind::Liveness {
+        text += &row("fair", "`lockstep explain fairness` says which paths are fair");
+    }
+    if property == Property::WaiterServed {
+        text += &row("advice", STARVATION);
+    }
     let builtin = scenario::builtin();
     let violated = builtin.iter().filter(|scenario| scenario.expect.get(&property) == Some(&Verdict::Violated));
     let violated: Vec<_> = violated.map(|scenario| scenario.name.as_str()).collect();
     let Some(first) = violated.first() else {
-        return text + "broken   in no built-in scenario\n";
+        return text + &row("broken", "in no built-in scenario");
     };
-    let _ = writeln!(text, "broken   as declared, in {}", violated.join(", "));
+    text += &row("broken", &format!("as declared, in {}", violated.join(", ")));
     let _ = writeln!(text, "\nnext  lockstep show {first} --property {property}");
     text
 }
 
 fn of_scenario(scenario: &Scenario, argument: &str) -> String {
-    let mut text =
-        format!("{}: a {} lock\n\n{}\n\n", scenario.name, scenario.config.lock.name(), scenario.story.trim());
+    let story = paragraph(scenario.story.trim());
+    let mut text = format!("{}: a {} lock\n\n{story}\n", scenario.name, scenario.config.lock.name());
     text += "the world\n";
     for line in words::world(&scenario.config) {
-        let _ = writeln!(text, "  {line}");
+        let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));
     }
     text += "\nthe claims\n";
     for property in Property::ALL {
@@ -110,7 +124,7 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
             (None, Ok(())) => "must not be violated".to_owned(),
             (None, Err(why)) => format!("does not apply: {why}"),
         };
-        let _ = writeln!(text, "  {property:<20}  {claim}");
+        let _ = writeln!(text, "  {property:<20}  {}", hanging(&claim, 24, Screen::width()));
     }
     let argument = typed(argument);
     let _ = writeln!(text, "\nnext  lockstep check {argument}, lockstep show {argument}");
@@ -121,34 +135,77 @@ fn of_key(key: &ScenarioKey) -> String {
     let ScenarioKey { table, name, takes, unless_said, means } = key;
     let place = if table.is_empty() { "before the first table".to_owned() } else { format!("in [{table}]") };
     let left_out = if unless_said.is_empty() { "required" } else { unless_said };
-    format!("{name}: a key {place}\n\n{means}\n\ntakes     {takes}\nleft out  {left_out}\n")
+    let mut text = format!("{name}: a key {place}\n\n{}\n", paragraph(means));
+    text += &row("takes", takes);
+    text += &row("default", left_out);
+    if key.is_in_ticks() {
+        text += &row(
+            "ticks",
+            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s; see `lockstep explain tick`",
+        );
+    }
+    text
 }
 
 fn of_table(table: &str, means: &str) -> String {
-    let text = format!("[{table}]: a table of a scenario's file\n\n{means}\n");
+    let text = format!("[{table}]: a table of a scenario's file\n\n{}", paragraph(means));
     let keys: Vec<_> = KEYS.iter().filter(|key| key.table == table).collect();
     let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
-    let lines = keys.into_iter().map(|key| format!("{:width$}  {}\n", key.name, key.means));
+    let lines = keys
+        .into_iter()
+        .map(|key| format!("{:width$}  {}\n", key.name, hanging(key.means, width + 2, Screen::width())));
     let lines = lines.collect::<String>();
     if lines.is_empty() { text } else { text + "\n" + &lines }
 }
 
 fn of_exit(exit: Exit) -> String {
-    format!("exit code {}: {}\n", exit.code(), exit.meaning())
+    paragraph(&format!("exit code {}: {}", exit.code(), exit.meaning())) + "\n" + &row("next", exit.advice())
 }
 
 fn of_verdict(verdict: Verdict) -> String {
-    let meaning = match verdict {
-        Verdict::Holds => {
-            "every reachable state was checked, and the property is true in each (liveness: on every fair path)"
-        }
-        Verdict::Violated => "a trace breaks the property; it was run again before it was shown",
-        Verdict::Vacuous => {
-            "the property was never tested: the situation that it is about never occurs in this scenario"
-        }
-        Verdict::Inconclusive => "a limit was reached before the verdict was known",
+    let (meaning, next) = match verdict {
+        Verdict::Holds => (
+            "every reachable state was checked, and the property is true in each of them; a liveness property is true on \
+             every fair path. This is said of the world in the file, with its clients, times and fault budgets, and of no \
+             larger one.",
+            "Add the faults that your deployment can have, one at a time. `lockstep frontier FILE` tries which faults \
+             break which property.",
+        ),
+        Verdict::Violated => (
+            "a trace breaks the property. Lockstep ran the trace again before showing it, and no shorter one exists in \
+             the world of the file (for a liveness property the trace ends in a loop).",
+            "`lockstep show FILE --property PROPERTY` draws it, and `lockstep replay FILE` runs it on a real server. If \
+             the violation is expected, declare PROPERTY = \"violated\" in [expect].",
+        ),
+        Verdict::Vacuous => (
+            "the property was never tested: the situation that it is about never occurs in this world, so \"holds\" \
+             would say nothing. For example, no client ever waits where wait_limit = 0.",
+            "`lockstep explain PROPERTY` says when it is vacuous. If the situation is possible in your deployment, add \
+             what leads to it: a fault, a second client, a wait limit. If not, declare PROPERTY = \"vacuous\" in \
+             [expect].",
+        ),
+        Verdict::Inconclusive => (
+            "a limit (--max-states, --max-memory, --timeout) or Ctrl-C ended the run before the verdict was known. The \
+             states that were checked do not break the property; the others were not checked.",
+            "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a bound \
+             on acquires.",
+        ),
     };
-    format!("{verdict}: {meaning}\n")
+    paragraph(&format!("{verdict}: {meaning}")) + "\n" + &row("next", next)
+}
+
+/// What a user needs to know whose first world has this violation.
+const STARVATION: &str = "A lock of Redis or Redisson is not fair: without wait_limit in [time] a client waits for ever, and \
+                          another one can be faster each time. Set a wait limit, let each client ask only so often \
+                          (acquires in [clients]), or declare waiter-served = \"violated\" in [expect].";
+
+fn paragraph(text: &str) -> String {
+    hanging(text, 0, Screen::width()) + "\n"
+}
+
+/// A line with a label.
+fn row(label: &str, text: &str) -> String {
+    format!("{label:<9}{}\n", hanging(text, 9, Screen::width()))
 }
 
 fn exit_name(exit: Exit) -> String {
@@ -156,16 +213,40 @@ fn exit_name(exit: Exit) -> String {
 }
 
 fn unknown(what: &str, screen: &Screen) -> Exit {
-    let names = Property::ALL.into_iter().map(|property| property.id().to_owned());
-    let names = names.chain(scenario::builtin().into_iter().map(|scenario| scenario.name));
-    let names = names.chain(VERDICTS.into_iter().map(|verdict| verdict.name().to_owned()));
-    let names = names.chain(Exit::ALL.into_iter().map(exit_name));
-    let names = names.chain(KEYS.iter().map(|key| key.name.to_owned()));
-    let scored = names.map(|name| (strsim::jaro_winkler(what, &name), name));
+    let topics = topics();
+    let names = topics.iter().flat_map(|(_, names)| names);
+    let scored = names.map(|name| (strsim::jaro_winkler(what, name), name));
     let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| *score > 0.75);
     let hint = nearest.map_or_else(
-        || "`lockstep scenarios` lists the scenarios, `lockstep check` names the properties".to_owned(),
+        || {
+            let listed = topics.iter().map(|(kind, names)| {
+                let names =
+                    if *kind == SCENARIOS { "`lockstep scenarios` lists them".to_owned() } else { names.join(", ") };
+                format!("\n    {}", hanging(&format!("{kind}: {names}"), 6, Screen::width()))
+            });
+            format!("the topics are{}", listed.collect::<String>())
+        },
         |(_, name)| format!("did you mean `{name}`?"),
     );
-    screen.fail(Exit::Usage, &format!("there is no property, scenario, key, verdict or code `{what}`\n  help: {hint}"))
+    screen.fail(Exit::Usage, &format!("there is nothing to explain that is called `{what}`\n  help: {hint}"))
+}
+
+const SCENARIOS: &str = "built-in scenarios";
+
+/// Everything that can be explained, by kind.
+fn topics() -> [(&'static str, Vec<String>); 8] {
+    let owned = |name: &str| name.to_owned();
+    [
+        ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
+        ("properties", Property::ALL.into_iter().map(|property| owned(property.id())).collect()),
+        ("verdicts", VERDICTS.into_iter().map(|verdict| owned(verdict.name())).collect()),
+        ("exit codes", Exit::ALL.into_iter().map(exit_name).collect()),
+        ("error codes", scenario::Code::ALL.into_iter().map(|code| owned(code.id())).collect()),
+        (
+            "tables of a scenario",
+            TABLES.iter().filter(|(table, _)| !table.is_empty()).map(|(table, _)| owned(table)).collect(),
+        ),
+        ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
+        (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
+    ]
 }

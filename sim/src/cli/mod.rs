@@ -6,6 +6,7 @@
 mod check;
 mod command_line;
 mod common;
+mod concepts;
 mod explain;
 mod explore;
 mod frontier;

@@ -1,13 +1,14 @@
 //! `lockstep scenarios`: the built-in scenarios with their stories and claims, or the file of one as a starting point.
 
-use comfy_table::ContentArrangement;
+use std::fmt::Write as _;
+
 use lockstep_model::Verdict;
 use serde_json::json;
 
 use super::common::{Ended, Format, Output};
 use super::screen::Screen;
 use crate::exit::Exit;
-use crate::render::verdicts::{plain_table, trimmed};
+use crate::render::words::hanging;
 use crate::scenario;
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -26,7 +27,7 @@ pub(super) fn run(args: &ScenariosArgs, screen: &Screen) -> Ended<Exit> {
     }
     let all = scenario::builtin();
     match args.output.format {
-        Format::Human => screen.print(&page(&all))?,
+        Format::Human => screen.print(&page(&all, Screen::width()))?,
         Format::Json => {
             let each = all.iter().map(|scenario| {
                 json!({
@@ -59,16 +60,21 @@ fn file(name: &str, format: Format, screen: &Screen) -> Ended<Exit> {
     Ok(Exit::AsDeclared)
 }
 
-fn page(all: &[Scenario]) -> String {
-    let rows = all.iter().map(|scenario| {
+/// A paragraph for each: a table would break the long names on a narrow terminal.
+fn page(all: &[Scenario], width: usize) -> String {
+    let mut page = String::new();
+    for scenario in all {
         let violated = scenario.expect.iter().filter(|(_, verdict)| **verdict == Verdict::Violated);
         let violated: Vec<_> = violated.map(|(property, _)| property.id()).collect();
-        let claims = if violated.is_empty() { "-".to_owned() } else { violated.join(", ") };
-        [scenario.name.clone(), scenario.config.lock.name().to_owned(), scenario.story.clone(), claims]
-    });
-    let mut table = plain_table(["scenario", "lock", "story", "declared violated"], rows.collect());
-    table.set_content_arrangement(ContentArrangement::Dynamic);
-    table.set_width(u16::try_from(Screen::width()).unwrap_or(u16::MAX));
-    trimmed(&table)
-        + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME, lockstep scenarios NAME > MINE.toml\n"
+        let claims = if violated.is_empty() {
+            "no violation is declared".to_owned()
+        } else {
+            format!("declared violated: {}", violated.join(", "))
+        };
+        let _ = writeln!(page, "{}   {} lock", scenario.name, scenario.config.lock.name());
+        for text in [&scenario.story, &claims] {
+            let _ = writeln!(page, "    {}", hanging(text, 4, width));
+        }
+    }
+    page + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME, lockstep scenarios NAME > MINE.toml\n"
 }

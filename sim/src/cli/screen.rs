@@ -8,6 +8,7 @@ use clap::ValueEnum;
 use super::common::Ended;
 use crate::exit::Exit;
 use crate::render::Paint;
+use crate::render::text::WIDTH;
 
 /// When to use colours.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -21,10 +22,8 @@ pub(super) enum Color {
     Never,
 }
 
-/// Columns if there is no terminal, and the bounds of what a terminal may say: with fewer columns the lanes of a picture
-/// would be cut too short, and wrapped lines are better than that.
-const WIDTH: usize = 120;
-const LEAST_WIDTH: usize = 100;
+/// The bounds of what a terminal may say: sentences in fewer columns, or in longer lines, are hard to read.
+const LEAST_WIDTH: usize = 60;
 const MOST_WIDTH: usize = 200;
 
 /// The output of a command.
@@ -48,7 +47,7 @@ impl Screen {
         self.is_coloured(&io::stderr())
     }
 
-    /// Columns of the terminal.
+    /// Columns of the terminal, or of a page if there is none.
     pub(super) fn width() -> usize {
         let stdout = io::stdout();
         let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 
 use clap::ValueEnum;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 
@@ -32,7 +33,7 @@ pub(super) struct ShowArgs {
     #[arg(long, short, value_name = "FILE")]
     output: Option<PathBuf>,
     /// For a scenario: draw the counterexample of this property
-    #[arg(long, value_name = "PROPERTY", value_parser = property)]
+    #[arg(long, value_name = "PROPERTY", value_parser = property())]
     property: Option<Property>,
     #[command(flatten)]
     within: Within,
@@ -177,9 +178,8 @@ fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) 
     screen.fail(if verdict == Verdict::Inconclusive { Exit::Inconclusive } else { Exit::Usage }, &text)
 }
 
-fn property(text: &str) -> Result<Property, String> {
-    Property::from_id(text).ok_or_else(|| {
-        let ids: Vec<_> = Property::ALL.into_iter().map(Property::id).collect();
-        format!("there is no such property; known: {}", ids.join(", "))
-    })
+/// Clap lists the properties in the help, and suggests the one that a misspelt word means.
+fn property() -> impl TypedValueParser<Value = Property> {
+    PossibleValuesParser::new(Property::ALL.map(Property::id))
+        .map(|id| Property::from_id(&id).expect("only ids of properties are possible"))
 }

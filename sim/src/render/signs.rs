@@ -6,3 +6,9 @@ pub const BELIEVES: &str = "believes it holds";
 pub const WAITS: &str = "waits for the lock, or for an answer";
 /// A thread whose client is paused.
 pub const PAUSED: &str = "paused";
+/// A lane without an event.
+pub const QUIET: &str = "no event";
+/// A fault, or an arrow that does not arrive.
+pub const FAULT: &str = "fault";
+/// A line that is part of the loop of a lasso.
+pub const REPEATS: &str = "part of the loop";

@@ -3,14 +3,20 @@
 //! Every line is a row of cells, one per lane, and at most one arrow over them. The widths are made from the cells;
 //! only where the lanes leave no room for a sentence beside them are cells cut, and a cut shows as `…`.
 
+mod key;
+
 use std::fmt::Write as _;
 
 use lockstep_model::Verdict;
 use lockstep_model::trace::{About, ClientMode, State, Trace};
 
 use super::paint::{Paint, Tone};
+use super::prose::{hanging, wrapped};
 use super::rows::{Lane, Row, rows};
-use super::{signs, words};
+use super::words;
+
+/// Columns of a page that is not on a terminal.
+pub const WIDTH: usize = 100;
 
 /// How to draw.
 #[derive(Clone, Debug)]
@@ -27,7 +33,7 @@ pub struct TextOptions {
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { paint: Paint::Plain, width: 120, declared: Declared::Unknown, next: None }
+        Self { paint: Paint::Plain, width: WIDTH, declared: Declared::Unknown, next: None }
     }
 }
 
@@ -47,16 +53,10 @@ pub fn picture(trace: &Trace, options: &TextOptions) -> String {
     text.push('\n');
     grid.draw(options, &mut text);
     for (label, line) in footer(trace, &grid, options) {
-        let mut lines = wrapped(&line, options.width.saturating_sub(6).max(40)).into_iter();
-        let _ = writeln!(
-            text,
-            "{}{}",
-            options.paint.paint(Tone::Strong, &format!("{label:<6}")),
-            lines.next().unwrap_or_default()
-        );
-        for more in lines {
-            let _ = writeln!(text, "      {more}");
-        }
+        let label = options.paint.paint(Tone::Strong, &format!("{label:<6}"));
+        // A command is copied in one piece.
+        let line = if label.contains("next") { line } else { hanging(&line, 6, options.width) };
+        let _ = writeln!(text, "{label}{line}");
     }
     text
 }
@@ -86,9 +86,7 @@ fn headline(trace: &Trace, options: &TextOptions) -> String {
 
 fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    if let Some(key) = grid.key() {
-        lines.push(("key", key));
-    }
+    lines.push(("key", grid.key()));
     if let Some(why) = words::why(trace) {
         lines.push(("why", why));
     }
@@ -137,14 +135,17 @@ struct Shaft {
 struct Grid {
     titles: Vec<TextCell>,
     rows: Vec<TextRow>,
+    /// What the names of the nodes stand for.
+    nodes: Option<String>,
 }
 
 /// Blanks between two lanes.
 const GAP: usize = 2;
 /// The shortest arrow, with a blank on each side of it: ` --> `.
 const SHORTEST_ARROW: usize = 5;
-/// Columns that are kept for the sentence: lanes are cut to leave them.
-const LEAST_WHAT: usize = 34;
+/// Columns that are kept for the sentence: lanes are cut to leave them. If lanes of the least width leave fewer, the
+/// sentences stand below the lanes.
+const LEAST_WHAT: usize = 28;
 /// No lane is cut below this width, which fits every request with its arrow. If that is still too much, lines are longer
 /// than the terminal is wide.
 const LEAST_LANE: usize = 14;
@@ -169,20 +170,14 @@ impl Grid {
                 TextRow::of(trace, &lanes, state, content, mark)
             })
             .collect();
-        Self { titles, rows }
-    }
-
-    /// The signs of lanes at rest that stand in this picture.
-    fn key(&self) -> Option<String> {
-        let signs = [("#", signs::BELIEVES), ("?", signs::WAITS), ("=", signs::PAUSED)];
-        let at_rest = || self.rows.iter().flat_map(|row| &row.cells).filter(|cell| cell.is_at_rest);
-        let is_used = |sign: &str| at_rest().any(|cell| cell.text.contains(sign));
-        let mut used: Vec<_> =
-            signs.iter().filter(|(sign, _)| is_used(sign)).map(|(sign, says)| format!("{sign} {says}")).collect();
-        if self.rows.iter().any(|row| row.mark == RowMark::Repeats) {
-            used.push("| part of the loop".to_owned());
-        }
-        (!used.is_empty()).then(|| used.join("   "))
+        let nodes: Vec<_> =
+            lanes.iter().filter(|lane| matches!(lane, Lane::Node(_))).map(|lane| lane.name(&trace.config)).collect();
+        let nodes = match nodes.len() {
+            0 => None,
+            1 => Some(format!("{} a Redis node", nodes[0])),
+            _ => Some(format!("{} Redis nodes", nodes.join(", "))),
+        };
+        Self { titles, rows, nodes }
     }
 
     fn draw(&self, options: &TextOptions, text: &mut String) {
@@ -190,12 +185,18 @@ impl Grid {
         let number = self.rows.iter().map(|row| width(&row.number)).max().unwrap_or(0).max(1);
         // Mark, two blanks, time, blanks, number, two blanks.
         let margin = 3 + time + GAP + number + GAP;
-        let lanes = self.widths(options.width.saturating_sub(margin + LEAST_WHAT));
+        let room = options.width.saturating_sub(margin);
+        let mut lanes = self.widths(room.saturating_sub(LEAST_WHAT));
+        let is_beside = lanes.iter().sum::<usize>() + LEAST_WHAT <= room;
+        if !is_beside {
+            lanes = self.widths(room);
+        }
         let beside = margin + lanes.iter().sum::<usize>();
-        let room = options.width.saturating_sub(beside).max(LEAST_WHAT);
 
         let head = canvas(&self.titles, None, &lanes).paint(options.paint);
-        let _ = writeln!(text, "   {:<time$}{:gap$}{:>number$}  {head}what happens", "  t", "", "#", gap = GAP);
+        let title = if is_beside { "what happens" } else { "" };
+        let line = format!("   {:<time$}{:gap$}{:>number$}  {head}{title}", "  t", "", "#", gap = GAP);
+        let _ = writeln!(text, "{}", line.trim_end());
         for row in &self.rows {
             let mark = match row.mark {
                 RowMark::None => " ".to_owned(),
@@ -203,19 +204,17 @@ impl Grid {
                 RowMark::Repeats => options.paint.paint(Tone::Bad, "|"),
             };
             let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
-            let mut says = wrapped(&row.what, room).into_iter();
-            let line = format!(
-                "{mark}  {:>time$}{:gap$}{:>number$}  {body}{}",
-                row.time,
-                "",
-                row.number,
-                says.next().unwrap_or_default(),
-                gap = GAP
-            );
+            let line = format!("{mark}  {:>time$}{:gap$}{:>number$}  {body}", row.time, "", row.number, gap = GAP);
+            let (indent, line, says) = if is_beside {
+                let mut says = wrapped(&row.what, options.width.saturating_sub(beside)).into_iter();
+                (beside, line + &says.next().unwrap_or_default(), says)
+            } else {
+                (margin, line, wrapped(&row.what, room.max(LEAST_WHAT)).into_iter())
+            };
             let _ = writeln!(text, "{}", line.trim_end());
             for more in says {
                 let mark = if row.mark == RowMark::Repeats { mark.as_str() } else { " " };
-                let _ = writeln!(text, "{mark}{:rest$}{more}", "", rest = beside - 1);
+                let _ = writeln!(text, "{mark}{:rest$}{more}", "", rest = indent - 1);
             }
         }
     }
@@ -365,21 +364,6 @@ fn cut(text: &str, room: usize) -> String {
     spare.chars().take(room.saturating_sub(1)).chain(['…']).collect()
 }
 
-/// The text in lines of at most so many columns, broken between words; a longer word stands alone.
-fn wrapped(text: &str, room: usize) -> Vec<String> {
-    let mut lines: Vec<String> = Vec::new();
-    for word in text.split(' ') {
-        match lines.last_mut() {
-            Some(line) if width(line) + 1 + width(word) <= room => {
-                line.push(' ');
-                line.push_str(word);
-            }
-            _ => lines.push(word.to_owned()),
-        }
-    }
-    lines
-}
-
 /// Columns: all our own words are of single width, and names that are not are only shifted by it.
 fn width(text: &str) -> usize {
     text.chars().count()
@@ -395,10 +379,5 @@ mod tests {
         assert_eq!(cut("A:1 ttl 30 s", 12), "A:1 ttl 30 s");
         assert_eq!(cut("A:1 ttl 30 s", 8), "A:1 30s");
         assert_eq!(cut("A:1 ttl 30 s", 6), "A:1 3…");
-    }
-
-    #[test]
-    fn sentences_break_between_words_only() {
-        assert_eq!(wrapped("n1 refuses: A has it", 11), ["n1 refuses:", "A has it"]);
     }
 }

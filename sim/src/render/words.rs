@@ -4,6 +4,7 @@ pub use super::actions::{actor, deed, does};
 pub use super::claims::{about, as_declared};
 pub use super::holds::stored;
 pub use super::lasso::{fairness, goes_on};
+pub use super::prose::{hanging, wrapped};
 pub use super::reasons::why;
 pub use super::replies::reply;
 pub use super::units::{count, duration, list, thousands, time};

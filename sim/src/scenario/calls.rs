@@ -18,14 +18,15 @@ use super::section::Section;
 /// The scenario's settings for requests without a reply.
 pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<Calls> {
     let (time, protocol) = (&sections.time, &sections.protocol);
-    let answer_within = time.number("answer_within", 1..=MAX_TICKS);
-    let receipt = time.number("receipt", 1..=MAX_TICKS);
-    let resend = protocol.word("resend", "rule of resending", &RESEND);
+    let answer_within = time.ticks("answer_within", 1..=MAX_TICKS);
+    let receipt = time.ticks("receipt", 1..=MAX_TICKS);
+    let resend = protocol.word("resend", "resend rule", &RESEND);
     let retry_attempts = protocol.number("retry_attempts", 1..=MAX_RETRIES);
-    let request_id = protocol.word("request_id", "identity of a request", &REQUEST_IDS);
-    let registration = protocol.word("registration", "order of registration", &REGISTRATIONS);
-    let interrupted = protocol.word("interrupted_acquire", "end of an interrupted acquire", &INTERRUPTED_ACQUIRES);
-    let stale_renewal = protocol.word("stale_renewal", "way to take a stale renewal", &STALE_RENEWALS);
+    let request_id = protocol.word("request_id", "form of request id", &REQUEST_IDS);
+    let registration = protocol.word("registration", "registration order", &REGISTRATIONS);
+    let interrupted =
+        protocol.word("interrupted_acquire", "treatment of an interrupted acquire", &INTERRUPTED_ACQUIRES);
+    let stale_renewal = protocol.word("stale_renewal", "treatment of a stale renewal", &STALE_RENEWALS);
     let of_profile = of_profile(profile);
 
     let answer_within = answer_within.or(Calls::DEFAULT.answer_within)?;
@@ -74,38 +75,49 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         if let Some((name, why)) = no_receipts {
             Contradiction::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
                 .with(top.span_of("lock"), format!("{name}: {why}"))
-                .note(&format!("leave `{key}` out"));
+                .note(&format!("remove `{key}`"));
         } else if parts.protocol.is_some() && !has_receipts {
-            Contradiction::of(section, key, "there are no receipts")
-                .with(sections.protocol.span_of("receipts").or(sections.protocol.span_of("profile")), "no receipts")
-                .note(&format!("leave `{key}` out, or use receipts = true"));
+            Contradiction::of(section, key, "a release leaves no receipt")
+                .with(
+                    sections.protocol.span_of("receipts").or(sections.protocol.span_of("profile")),
+                    "receipts are switched off here",
+                )
+                .note(&format!("remove `{key}`, or use receipts = true in [protocol]"));
         }
     }
     if let Some((name, why)) = no_receipts {
         Contradiction::of(&sections.protocol, "receipts", &format!("a release of a {name} lock leaves no receipt"))
             .with(top.span_of("lock"), format!("{name}: {why}"))
-            .note("leave `receipts` out");
+            .note("remove `receipts`");
     }
     if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
-        Contradiction::of(&sections.protocol, "retry_attempts", "nothing is sent again")
-            .with(sections.protocol.span_of("resend"), "none")
-            .note("use resend = \"release\" or \"all\", or leave `retry_attempts` out");
+        Contradiction::of(
+            &sections.protocol,
+            "retry_attempts",
+            "no request is sent again, so `retry_attempts` has no effect",
+        )
+        .with(sections.protocol.span_of("resend"), "no request is sent again")
+        .note("use resend = \"release\" or \"all\", or remove `retry_attempts`");
     }
     if parts.time.is_some_and(|time| time.renew_every.is_none()) {
         for key in ["registration", "stale_renewal"] {
             Contradiction::of(
                 &sections.protocol,
                 key,
-                "nothing is registered and nothing renewed: there is no watchdog",
+                "no hold is registered and none is renewed: there is no watchdog",
             )
-            .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
+            .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
         }
     }
     note_endless_count(parts, sections);
     if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
-        Contradiction::of(&sections.protocol, "interrupted_acquire", "nobody is interrupted")
-            .with(sections.faults.span_of("interrupt"), "never")
-            .note("leave `interrupted_acquire` out, or use interrupt = 1");
+        Contradiction::of(
+            &sections.protocol,
+            "interrupted_acquire",
+            "no thread is interrupted, so `interrupted_acquire` has no effect",
+        )
+        .with(sections.faults.span_of("interrupt"), "no thread is interrupted")
+        .note("remove `interrupted_acquire`, or let a thread be interrupted: interrupt = 1 in [faults]");
     }
 }
 
@@ -120,14 +132,15 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
     let tries = if calls.resend == Resend::All { 1 + u16::from(calls.retry_attempts) } else { 1 };
     let most = (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES));
     if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
-        let reason = "a client without an answer in time asks again, and the node counts one more hold each time";
+        let reason =
+            "a client that has no answer in time asks again, and the hold count on the node grows without bound";
         Contradiction::of(&sections.network, "delay", reason)
             .with(
                 sections.clients.span_of("acquires").or(sections.clients.span()),
-                "and it asks without bound, or too often",
+                "a client may ask without limit, or too often",
             )
             .note(&format!(
-                "bound the acquires of each client: acquires = 2 in [clients] (at most {most} here), or use a delay \
+                "limit the acquires of each client: acquires = 2 in [clients] (at most {most} here), or use a delay \
                  below half of answer_within ({})",
                 calls.answer_within
             ));
@@ -137,8 +150,8 @@ fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
 fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize>>) {
     let refuse = |section: &Section<'_>, key: &str, reason: &str| {
         Contradiction::of(section, key, reason)
-            .with(mode.cloned(), "request and answer are one step")
-            .note(&format!("leave `{key}` out, or use mode = \"split\" in [network]"));
+            .with(mode.cloned(), "with mode = \"atomic\", request and answer are one step")
+            .note(&format!("remove `{key}`, or use mode = \"split\" in [network]"));
     };
     for key in ["answer_within", "receipt"] {
         refuse(&sections.time, key, "every request is answered at once");
@@ -157,13 +170,21 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
             refuse(&sections.faults, "lose_reply", "no reply is ever on its way");
         }
         if faults.interrupt > 0 && parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
-            Contradiction::of(&sections.faults, "interrupt", "nobody can be interrupted: who is refused does not wait")
-                .with(sections.time.span_of("wait_limit"), "none waits")
-                .note("use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]");
+            Contradiction::of(
+                &sections.faults,
+                "interrupt",
+                "no thread can be interrupted, because a refused client does not wait",
+            )
+            .with(sections.time.span_of("wait_limit"), "a refused client does not wait")
+            .note("use interrupt = 0, a longer wait_limit, or mode = \"split\" in [network]");
         }
     }
     if parts.network.is_some_and(|network| matches!(network.delay, MessageDelay::Ticks(_))) {
-        refuse(&sections.network, "delay", "a bounded delay is that of requests and replies too");
+        refuse(
+            &sections.network,
+            "delay",
+            "a delay of some ticks concerns requests and replies, and here these are one step",
+        );
     }
 }
 

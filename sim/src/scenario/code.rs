@@ -21,9 +21,9 @@ pub enum Code {
     /// S007: not one of the words that this key accepts.
     UnknownWord,
     // The world.
-    /// S008: known, but not modelled yet.
+    /// S008: a key, word or combination that is known, but not modelled yet.
     NotModelled,
-    /// S009: two values that are valid alone, but contradict each other.
+    /// S009: two values that are valid alone contradict each other.
     Impossible,
     // The claims.
     /// S010: an unknown property.
@@ -116,82 +116,94 @@ impl Code {
     pub const fn explanation(self) -> &'static str {
         match self {
             Self::Syntax => {
-                "The file is not TOML. The marker shows where reading stopped making sense; the cause may stand a \
-                 little before it, most often a missing quote or bracket. Words are written in quotes: \
-                 lock = \"reentrant\"."
+                "The file is not TOML. The marker shows where the parser stopped; the cause may stand a little before \
+                 it, most often a missing quote or bracket. Words are written in quotes: lock = \"reentrant\"."
             }
             Self::Duplicate => {
-                "A key or a [table] stands twice. TOML allows each once, so it cannot be known which is meant. Keep \
-                 one; a table's keys all go below one header."
+                "A key or a [table] stands twice. TOML allows each only once, because it would not be clear which one \
+                 counts. Remove one; all keys of a table stand below one header."
             }
             Self::UnknownKey => {
-                "No scenario has a key of that name in that place. An unknown key is an error and not ignored, \
-                 because a misspelt fault would otherwise be checked as a world without it, and everything would hold."
+                "A scenario has no key of that name in that place. An unknown key is an error, because ignoring it \
+                 would be dangerous: with a misspelt fault, a world without that fault would be checked, and every \
+                 property would hold. reports/keys.md lists every key."
             }
             Self::MissingKey => {
-                "Four things have no sensible default and must be said: story, lock, lease in [time] and count in \
-                 [clients]. Everything else may be left out."
+                "Four keys have no sensible default and are required: story, lock, lease in [time] and count in \
+                 [clients]. All other keys may be left out."
             }
             Self::WrongType => {
-                "The value is of another sort than the key takes: a string where a number is meant, a number where \
-                 true or false is meant, or a value where a table is meant. Numbers stand without quotes, words with."
+                "The value has the wrong type: for example text where a number is required, or a number where true or \
+                 false is required. Numbers are written without quotes and words with quotes. Times are whole \
+                 numbers of ticks: lease = 3, not \"30s\"; `lockstep explain tick` says more."
             }
             Self::OutOfBounds => {
                 "The value is too small or too large. Every value of a scenario is bounded, because every tick, \
-                 client, replica and fault multiplies the states that are looked at, one by one. A smaller world \
-                 usually shows the same: anomalies of locks need two clients and one or two faults."
+                 client, replica and fault multiplies the number of states that must be checked. A smaller world \
+                 usually shows the same: most anomalies of locks need two clients and one or two faults. Times are in \
+                 ticks: with a tick of 10 s, a lease of 30 s is lease = 3."
             }
             Self::UnknownWord => {
-                "The key takes one of a few words, and this is none of them. The help line lists them."
+                "The key accepts only a few words, and this is not one of them. The help line lists them."
             }
             Self::NotModelled => {
-                "The key or word has a meaning, but no rule of the model reads it yet. It is refused rather than \
-                 ignored: a verdict about a world without it would look like a verdict about yours. Where the key \
-                 has a harmless value (no such fault, one group, atomic requests) that value is accepted."
+                "The scenario asks for something that the model does not contain yet. There are two causes. Either a \
+                 single key, word or property is not modelled: a lock kind such as fair, more than one group, a \
+                 client's role, or a property such as first-come-first-served. Or a combination is not modelled, \
+                 although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
+                 together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \
+                 network, where a request may be sent again. It is refused rather than ignored, because a verdict \
+                 about another world would look like a verdict about yours. Remove the key, or one part of the \
+                 combination."
             }
             Self::Impossible => {
-                "Each value is fine alone, but together they describe nothing, or not what you mean: a fault that can \
-                 never happen, or a lease that runs out before its first renewal. The two places are marked."
+                "Two values contradict each other, although each is valid alone. For example, a fault can never happen \
+                 (lose_message = 1 where no client waits for a message), a key has no effect (lag without a replica), \
+                 or a lease ends before its first renewal (renew_every > lease). Both places are marked, and the help \
+                 line says which one to change."
             }
             Self::UnknownProperty => {
-                "[expect] names a property that does not exist. `lockstep explain PROPERTY` says what each one means."
+                "[expect] names a property that does not exist. `lockstep explain PROPERTY` says what a property means."
             }
             Self::DoesNotApply => {
-                "The property says nothing about this scenario, so no verdict about it can be declared: there is no \
-                 watchdog whose renewals could be late, no resource that could take effects out of order, or nobody \
-                 who waits. Take the line out, or give the scenario what the property speaks of."
+                "The property has no meaning in this scenario, so no verdict can be declared for it: for example, \
+                 there is no watchdog whose renewals could be late, no resource that could take effects out of order, \
+                 or no client that waits. Remove the line, or add to the scenario what the property is about."
             }
             Self::NotAClaim => {
-                "A scenario declares what is true of its world: holds, violated, or vacuous. Inconclusive means that \
-                 a limit ended the run before anything was known; that is a result of a run and never a claim. A world too \
-                 big to exhaust needs smaller bounds."
+                "A scenario declares what is true of its world: holds, violated or vacuous. Inconclusive cannot be \
+                 declared, because it is a result of a run: a limit ended the run before the verdict was known. If a \
+                 world is too large to be checked completely, reduce its bounds."
             }
-            Self::Unreadable => "The file or folder could not be read; the message is the operating system's.",
-            Self::IsAFolder => "A scenario is one file. Commands that take folders read every *.toml below.",
+            Self::Unreadable => {
+                "The file or folder could not be read. The message gives the reason of the operating system."
+            }
+            Self::IsAFolder => "A scenario is one file. Commands that accept folders read every *.toml file below.",
             Self::TooBig => {
-                "A scenario is a paragraph, a few hundred bytes. A file of more than 64 KiB is something else, so it \
-                 is not read any further."
+                "A scenario usually has a few hundred bytes. A file of more than 64 KiB is probably something else, so \
+                 it is not read."
             }
-            Self::NotUtf8 => "TOML is UTF-8. Save the file in that encoding.",
+            Self::NotUtf8 => "TOML files are UTF-8. Save the file in that encoding.",
             Self::Empty => {
-                "There is nothing in the file but blanks and comments. The smallest scenario has a story, a lock, a \
-                 lease in [time] and a count in [clients]."
+                "The file contains only blanks and comments. The smallest scenario has a story, a lock, a lease in \
+                 [time] and a count in [clients]."
             }
             Self::BadName => {
-                "A scenario is called like its file. The name appears in commands, traces and file names of traces, so \
-                 it is made of a-z, 0-9 and hyphens, at most 60 of them. Rename the file."
+                "A scenario has the name of its file. The name becomes part of commands, traces and the names of trace \
+                 files, so it consists of at most 120 of the characters a-z, 0-9 and -, and begins with a letter or \
+                 digit. Rename the file."
             }
             Self::UnknownScenario => {
                 "The argument is neither the name of a built-in scenario nor a file or folder. `lockstep scenarios` \
-                 lists the built-in ones. A file beside a built-in scenario of the same name is reached by ./NAME.toml."
+                 lists the built-in ones. To name a file that has the name of a built-in scenario, write ./NAME.toml."
             }
             Self::SameName => {
-                "Two scenarios of one run have one name, so their traces and results could not be told apart. Rename \
-                 one file, or name each only once."
+                "Two scenarios of one run have the same name, so their traces and results could not be told apart. \
+                 Rename one file, or name only one of them."
             }
             Self::NoScenarios => {
-                "No file below the folder ends in .toml, or it holds so many files that it can't be a folder of \
-                 scenarios. Folders that are links are not followed."
+                "No file below the folder has a name that ends in .toml, or there are so many files that it is \
+                 probably not a folder of scenarios. Symbolic links to folders are not followed."
             }
         }
     }

@@ -5,13 +5,16 @@ use core::ops::Range;
 use std::collections::BTreeSet;
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
+use textwrap::{Options, WordSplitter};
 
 use super::code::Code;
 
 /// How many problems are shown; further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
 /// Width of a report in columns.
-const WIDTH: usize = 120;
+const WIDTH: usize = 100;
+/// Columns before the text of a help line: ` --> ` and `help: `.
+const HELP_MARGIN: usize = 14;
 
 /// One problem.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -160,13 +163,13 @@ impl ScenarioError {
             pictures.extend(source.problems.iter().map(|problem| picture(source, problem, &renderer)));
         }
         if self.more > 0 {
-            pictures.push(format!("and {} more", self.more));
+            pictures.push(format!("{} more problems are not shown", self.more));
         }
         let codes: BTreeSet<Code> = self.problems().map(Problem::code).collect();
         let mut codes = codes.into_iter().map(Code::id);
         let (first, others) = (codes.next().unwrap_or_default(), codes.collect::<Vec<_>>().join(", "));
         let others = if others.is_empty() { others } else { format!(" (or {others})") };
-        pictures.push(format!("more: lockstep explain {first}{others}"));
+        pictures.push(format!("next  lockstep explain {first}{others}"));
         pictures.join("\n\n")
     }
 }
@@ -195,7 +198,11 @@ fn picture(source: &Source, problem: &Problem, renderer: &Renderer) -> String {
         None => group = group.element(Origin::path(&source.path)),
     }
     for help in &problem.help {
-        group = group.element(Level::HELP.message(help));
+        let lines = textwrap::wrap(
+            help,
+            Options::new(WIDTH - HELP_MARGIN).break_words(false).word_splitter(WordSplitter::NoHyphenation),
+        );
+        group = group.element(Level::HELP.message(lines.join("\n")));
     }
     renderer.render(&[group])
 }

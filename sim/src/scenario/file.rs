@@ -7,7 +7,7 @@ use std::path::Path;
 use super::code::Code;
 use super::definition::Scenario;
 use super::error::{Problem, ScenarioError};
-use super::{reader, section};
+use super::{reader, spelling};
 
 /// The maximum size of a file in bytes; a typical scenario has a few hundred.
 pub const MAX_BYTES: usize = 64 * 1024;
@@ -24,13 +24,13 @@ impl Scenario {
         let shown = path.display().to_string();
         let fail = |problem| ScenarioError::of_file(&shown, problem);
         if path.is_dir() {
-            let problem = Problem::of_file(Code::IsAFolder, "this is a folder; a scenario is one file");
-            return Err(fail(problem.help("name a file in it")));
+            let problem = Problem::of_file(Code::IsAFolder, "this is a folder, but a scenario is one file");
+            return Err(fail(problem.help("name a file in this folder")));
         }
         // Checked before the file is opened, because opening a pipe would block until there is a writer.
         if std::fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            let problem = Problem::of_file(Code::Unreadable, "can't be read: this is no file but a pipe or a device");
-            return Err(fail(problem.help("write it to a file, and name that")));
+            let problem = Problem::of_file(Code::Unreadable, "this is a pipe or a device, but a scenario is a file");
+            return Err(fail(problem.help("write the content to a file, and name that file")));
         }
         let bytes = start_of(path).map_err(|error| fail(unreadable(&error)))?;
         if bytes.len() > MAX_BYTES {
@@ -72,26 +72,31 @@ fn check_name(name: &str) -> Result<(), Problem> {
     if is_fine {
         return Ok(());
     }
-    let title = format!("`{}` can't be a scenario's name", section::short(name));
+    let title = format!("`{}` is not a valid name for a scenario", spelling::short(name));
     let problem = Problem::of_file(Code::BadName, title);
-    Err(problem.help(format!("names stand in commands and traces: use a-z, 0-9 and hyphens, at most {MAX_NAME}")))
+    Err(problem.help(format!(
+        "the name of the file becomes part of commands and traces: use at most {MAX_NAME} of the \
+         characters a-z, 0-9 and -, and begin with a letter or digit"
+    )))
 }
 
 pub(super) fn unreadable(error: &io::Error) -> Problem {
     // Omits the operating system's error number: "no such file or directory".
     let reason = error.to_string();
     let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
-    Problem::of_file(Code::Unreadable, format!("can't be read: {reason}"))
+    Problem::of_file(Code::Unreadable, format!("this cannot be read: {reason}"))
 }
 
 fn too_big() -> Problem {
-    let title = format!("too big for a scenario: more than {} KiB", MAX_BYTES / 1024);
-    Problem::of_file(Code::TooBig, title).help("a scenario is a paragraph; is this another file?")
+    let title = format!("the file has more than {} KiB, which is too large for a scenario", MAX_BYTES / 1024);
+    Problem::of_file(Code::TooBig, title)
+        .help("a scenario has a few hundred bytes; check that this is the file you mean")
 }
 
 fn not_utf8(error: &std::string::FromUtf8Error) -> Problem {
     let offset = error.utf8_error().valid_up_to();
     let line = error.as_bytes()[..offset].split(|&byte| byte == b'\n').count();
-    let title = format!("not UTF-8: the byte at offset {offset}, in line {line}, begins no character");
+    let title =
+        format!("the file is not UTF-8: the byte at offset {offset}, in line {line}, does not begin a character");
     Problem::of_file(Code::NotUtf8, title).help("save the file as UTF-8")
 }

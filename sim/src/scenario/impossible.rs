@@ -17,17 +17,17 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         // For a renewal that is due exactly when the lease ends, the key still exists, so equal values are allowed.
         && time.renew_every.is_some_and(|period| period > time.lease)
     {
-        Contradiction::of(&sections.time, "renew_every", "the lease would run out before its first renewal")
-            .with(sections.time.span_of("lease"), "the lease")
-            .note("renew at a third of the lease, or leave `renew_every` out: then there is no watchdog");
+        Contradiction::of(&sections.time, "renew_every", "the lease would expire before its first renewal")
+            .with(sections.time.span_of("lease"), "the lease is shorter than the renewal period")
+            .note("renew at a third of the lease, or remove `renew_every`: without it there is no watchdog");
     }
     if let (Some(time), Some(clients)) = (parts.time, parts.clients)
         && clients.hold_for_ever
         && time.hold_at_most.is_some()
     {
-        Contradiction::of(&sections.clients, "hold_for_ever", "a holder can't both release in time and hold for ever")
-            .with(sections.time.span_of("hold_at_most"), "the latest release")
-            .note("leave one of the two out");
+        Contradiction::of(&sections.clients, "hold_for_ever", "a holder cannot both release in time and hold for ever")
+            .with(sections.time.span_of("hold_at_most"), "this is the time of the latest release")
+            .note("remove one of the two keys");
     }
     if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
         && let Support::No { why } = kind.facts().reentry
@@ -50,10 +50,13 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     if let Some(faults) = parts.faults
         && faults.lose_message > 0
     {
-        let lost =
-            Contradiction::of(&sections.faults, "lose_message", "no unlock message can be lost: nobody subscribes");
+        let lost = Contradiction::of(
+            &sections.faults,
+            "lose_message",
+            "no unlock message can be lost, because no client subscribes",
+        );
         if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
-            lost.with(lock, format!("waiters of a {} lock poll", kind.name()))
+            lost.with(lock, format!("the waiters of a {} lock poll", kind.name()))
                 .note(&format!("use lose_message = 0, or {}", kinds_with(Facts::publishes)));
         } else if parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
             lost.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
@@ -73,14 +76,14 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("lock_delay", "there is no replica that could become a new master"),
         ] {
             Contradiction::of(&sections.cluster, key, reason)
-                .with(sections.cluster.span_of("replicas"), "none")
-                .note(&format!("leave `{key}` out, or say how many: replicas = 1"));
+                .with(sections.cluster.span_of("replicas"), "there are no replicas")
+                .note(&format!("remove `{key}`, or add a replica: replicas = 1 in [cluster]"));
         }
     }
     if parts.time.is_some_and(|time| time.renew_every.is_none()) {
         for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
             Contradiction::of(&sections.protocol, key, "nothing is renewed: there is no watchdog")
-                .note(&format!("leave `{key}` out, or say when it renews: renew_every = 1"));
+                .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
         }
     }
     note_nodes(parts, sections);
@@ -92,73 +95,77 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
     if faults.restart_node > 0 && faults.crash_node == 0 {
-        Contradiction::of(&sections.faults, "restart_node", "no node dies that could come back")
-            .with(sections.faults.span_of("crash_node"), "none")
-            .note("say how many die: crash_node = 1");
+        Contradiction::of(&sections.faults, "restart_node", "no node crashes, so none can restart")
+            .with(sections.faults.span_of("crash_node"), "no node crashes")
+            .note("use restart_node = 0, or let a node crash: crash_node = 1");
     }
     if faults.restart_node > faults.crash_node && faults.crash_node > 0 {
-        Contradiction::of(&sections.faults, "restart_node", "more nodes would come back than die")
-            .with(sections.faults.span_of("crash_node"), "all that die")
+        Contradiction::of(&sections.faults, "restart_node", "there would be more restarts than crashes")
+            .with(sections.faults.span_of("crash_node"), "this is the number of crashes")
             .note("use a smaller restart_node, or a larger crash_node");
     }
     if faults.restart_node == 0 {
         for key in ["fsync", "restart_after"] {
-            Contradiction::of(&sections.cluster, key, "no node comes back")
-                .with(sections.faults.span_of("restart_node"), "none")
-                .note(&format!("leave `{key}` out, or say how many come back: restart_node = 1 in [faults]"));
+            Contradiction::of(&sections.cluster, key, &format!("no node restarts, so `{key}` has no effect"))
+                .with(sections.faults.span_of("restart_node"), "no node restarts")
+                .note(&format!("remove `{key}`, or let a node restart: restart_node = 1 in [faults]"));
         }
     }
     if faults.cut_link > 0 && cluster.replicas == 0 {
         Contradiction::of(&sections.faults, "cut_link", "there is no other node that one could be cut off from")
-            .with(sections.cluster.span_of("replicas"), "none")
-            .note("use cut_link = 0, or say how many replicas there are: replicas = 1 in [cluster]");
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("use cut_link = 0, or add a replica: replicas = 1 in [cluster]");
     }
     if faults.hand_over > 0 && cluster.replicas == 0 {
         Contradiction::of(&sections.faults, "hand_over", "there is no replica that could take over")
-            .with(sections.cluster.span_of("replicas"), "none")
-            .note("use hand_over = 0, or say how many replicas there are: replicas = 1 in [cluster]");
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("use hand_over = 0, or add a replica: replicas = 1 in [cluster]");
     }
     if cluster.promote == PromoteRule::Coordinated && cluster.replicas > 0 && faults.hand_over == 0 {
-        Contradiction::of(&sections.cluster, "promote", "only a hand-over can wait for its replica, and there is none")
-            .with(sections.faults.span(), "nobody hands over")
-            .note("use another rule, or say how often: hand_over = 1 in [faults]");
+        Contradiction::of(&sections.cluster, "promote", "only a hand-over can be coordinated, and there is none")
+            .with(sections.faults.span(), "there is no hand-over")
+            .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
     let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
-        Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which to wait")
-            .with(sections.faults.span(), "no node dies or is cut off")
-            .note("leave it out, or say what happens to a node: crash_node = 1 in [faults]");
+        Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
+            .with(sections.faults.span(), "no node crashes, is cut off or hands over")
+            .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
     if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
         Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
-            .with(sections.cluster.span_of("replicas"), "all there are")
+            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
             .note("use a smaller min_replicas, or more replicas");
     }
     if cluster.min_replicas == 0 {
         Contradiction::of(
             &sections.cluster,
             "min_replicas_max_lag_ticks",
-            "no master looks at the lag of its replicas",
+            "the master does not check the lag of its replicas",
         )
-        .with(sections.cluster.span_of("min_replicas"), "none is needed")
-        .note("leave it out, or say how many replicas a master needs: min_replicas = 1");
+        .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
+        .note("remove `min_replicas_max_lag_ticks`, or let the master need replicas: min_replicas = 1");
     }
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && time.tick_ms < MIN_TICK_MS_EVERYSEC {
         // Redis waits one more second for an fsync that is still running (`flushAppendOnlyFile`).
-        Contradiction::of(&sections.cluster, "fsync", "a disk that is written to every second may be two seconds late")
-            .with(sections.time.span_of("tick_ms"), "shorter than that")
-            .note("use a tick of 2000 ms or more: within a tick, every order of writes and fsyncs is tried");
+        Contradiction::of(
+            &sections.cluster,
+            "fsync",
+            "with an fsync every second, the disk may be up to two seconds behind",
+        )
+        .with(sections.time.span_of("tick_ms"), "the tick is shorter than that")
+        .note("use a tick of 2000 ms or more: within a tick, every order of writes and fsyncs is checked");
     }
     let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {
         Contradiction::of(
             &sections.cluster,
             "min_replicas",
-            "a master counts the lag of its replicas in whole seconds",
+            "a master measures the lag of its replicas in whole seconds",
         )
-        .with(sections.time.span_of("tick_ms"), "not so many ticks")
-        .note("use ticks of whole seconds");
+        .with(sections.time.span_of("tick_ms"), "min_replicas_max_lag_ticks is no whole number of seconds")
+        .note("use a tick of whole seconds, such as tick_ms = 1000");
     }
 }
 
@@ -167,21 +174,21 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
     let Some(cluster) = parts.cluster else { return };
     if cluster.wait_for == 0 {
         Contradiction::of(&sections.protocol, "wait_rule", "no acquire waits for replicas")
-            .with(sections.cluster.span_of("wait_for"), "none")
-            .note("leave it out, or say how many it waits for: wait_for = 1 in [cluster]");
+            .with(sections.cluster.span_of("wait_for"), "an acquire waits for 0 replicas")
+            .note("remove `wait_rule`, or let an acquire wait: wait_for = 1 in [cluster]");
         return;
     }
     if cluster.wait_for > cluster.replicas && cluster.replicas > 0 {
         Contradiction::of(&sections.cluster, "wait_for", "an acquire would wait for more replicas than there are")
-            .with(sections.cluster.span_of("replicas"), "all there are")
+            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
             .note("use a smaller wait_for, or more replicas");
     } else if cluster.wait_for > 1 && parts.protocol.is_some_and(|protocol| protocol.wait_rule == WaitRule::Any) {
         Contradiction::of(
             &sections.cluster,
             "wait_for",
-            "by the rule `any` one acknowledgement is enough, whatever is asked for",
+            "with wait_rule = \"any\", one acknowledgement is enough, so wait_for above 1 has no effect",
         )
-        .with(sections.protocol.span_of("wait_rule"), "at least one")
+        .with(sections.protocol.span_of("wait_rule"), "one acknowledgement is enough")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
     }
 }
@@ -191,57 +198,58 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
     let (Some(time), Some(faults)) = (parts.time, parts.faults) else { return };
     let jumps = [("clock_jump", faults.clock_jump), ("client_clock_jump", faults.client_clock_jump)];
     for (key, _) in jumps.into_iter().filter(|(_, budget)| *budget > 0 && time.jump == 0) {
-        Contradiction::of(&sections.faults, key, "a jump of 0 is none")
-            .with(sections.time.span_of("jump"), "not at all")
-            .note("say how far: jump = 4 in [time], or jump = -4 for back");
+        Contradiction::of(&sections.faults, key, &format!("`{key}` has no effect, because the clock jumps by 0 ticks"))
+            .with(sections.time.span_of("jump"), "the jump is 0 ticks")
+            .note("set the length of the jump: jump = 4 in [time], or jump = -4 to jump back");
     }
     if faults.clock_jump == 0 && faults.client_clock_jump == 0 {
         Contradiction::of(&sections.time, "jump", "no clock jumps")
-            .with(sections.faults.span_of("clock_jump"), "none")
-            .note("leave it out, or say how many jump: clock_jump = 1 in [faults]");
+            .with(sections.faults.span_of("clock_jump"), "no clock of a node jumps")
+            .note("remove `jump`, or let a clock jump: clock_jump = 1 in [faults]");
     }
     if faults.client_clock_jump > 0 && time.wait_limit.is_none_or(|limit| limit == 0) {
         Contradiction::of(
             &sections.faults,
             "client_clock_jump",
-            "clients look at their wall clock for a wait limit only",
+            "clients use their wall clock for a wait limit only, and there is none",
         )
-        .with(sections.time.span_of("wait_limit"), "nobody waits with a limit")
-        .note("use client_clock_jump = 0, or say how long clients wait: wait_limit = 4 in [time]");
+        .with(sections.time.span_of("wait_limit"), "a refused client does not wait")
+        .note("use client_clock_jump = 0, or set a wait limit: wait_limit = 4 in [time]");
     }
     let Some(cluster) = parts.cluster else { return };
     if faults.clock_jump > 0 && cluster.wait_for > 0 {
-        let reason = "a grant that is over by its replica's clock before it comes there is not modelled with WAIT";
-        Contradiction::not_yet(&sections.faults, "clock_jump", reason)
-            .with(sections.cluster.span_of("wait_for"), "its caller waits for that replica")
-            .note("leave one of the two out");
-    }
-    if faults.clock_jump > 0 && cluster.min_replicas > 0 {
-        let reason = "what a jump does to a master that counts its replicas is not modelled";
-        Contradiction::not_yet(&sections.faults, "clock_jump", reason)
-            .with(sections.cluster.span_of("min_replicas"), "it counts them by its clock")
-            .note("leave one of the two out");
-    }
-    if faults.clock_jump > 0 && time.jump < 0 && cluster.fsync == Fsync::EverySecond {
+        // By the replica's clock, a grant may be over before it arrives: would the replica still acknowledge it?
         Contradiction::not_yet(
             &sections.faults,
             "clock_jump",
-            "what a clock that goes back does to the second is not modelled",
+            "`clock_jump` together with `wait_for` is not modelled yet",
         )
-        .with(sections.cluster.span_of("fsync"), "the disk is written to by that clock")
-        .note("use a jump ahead, or another fsync");
+        .with(sections.cluster.span_of("wait_for"), "the caller of an acquire waits for a replica")
+        .note("remove one of the two keys");
+    }
+    if faults.clock_jump > 0 && cluster.min_replicas > 0 {
+        Contradiction::not_yet(
+            &sections.faults,
+            "clock_jump",
+            "`clock_jump` together with `min_replicas` is not modelled yet",
+        )
+        .with(sections.cluster.span_of("min_replicas"), "the master measures the lag of replicas by its clock")
+        .note("remove one of the two keys");
+    }
+    if faults.clock_jump > 0 && time.jump < 0 && cluster.fsync == Fsync::EverySecond {
+        let reason = "`clock_jump` backwards together with an fsync every second is not modelled yet";
+        Contradiction::not_yet(&sections.faults, "clock_jump", reason)
+            .with(sections.cluster.span_of("fsync"), "the time of the next fsync depends on that clock")
+            .note("use a positive jump in [time], or another fsync");
     }
     let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
     if is_split && parts.protocol.is_some_and(|protocol| protocol.receipts) {
         let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];
         for (key, _) in keys.into_iter().filter(|(_, budget)| *budget > 0) {
-            Contradiction::not_yet(
-                &sections.faults,
-                key,
-                "what it does to the receipts beside the lock is not modelled",
-            )
-            .with(sections.network.span_of("mode"), "receipts matter where requests are sent again")
-            .note("use receipts = false in [protocol], or mode = \"atomic\" in [network]");
+            let reason = format!("`{key}` together with release receipts in a split network is not modelled yet");
+            Contradiction::not_yet(&sections.faults, key, &reason)
+                .with(sections.network.span_of("mode"), "in a split network a request may be sent again")
+                .note("use receipts = false in [protocol], or mode = \"atomic\" in [network]");
         }
     }
 }

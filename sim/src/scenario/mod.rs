@@ -18,9 +18,11 @@ mod parts;
 mod reader;
 mod resolve;
 mod section;
+mod spelling;
 mod syntax;
 #[cfg(test)]
 mod tests;
+mod ticks;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};

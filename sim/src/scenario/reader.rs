@@ -20,7 +20,8 @@ use super::contradiction::kinds_with;
 use super::definition::Scenario;
 use super::error::Problem;
 use super::parts::{Parts, Sections};
-use super::section::{Entry, Problems, Section, kind_of, meant, one_of, short};
+use super::section::{Entry, Problems, Section};
+use super::spelling::{kind_of, meant, one_of, short};
 use super::{calls, impossible, syntax};
 
 /// The maximum length of a story, in characters.
@@ -57,7 +58,11 @@ pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
 fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Option<Scenario> {
     let top = Section::top(root, notes);
     let sections = Sections::open(&top, end);
-    let story = top.require("story", top.text("story", MAX_STORY), "a sentence or two: story = \"…\"");
+    let story = top.require(
+        "story",
+        top.text("story", MAX_STORY),
+        "`story = \"…\"`, which says in a sentence or two what the world is",
+    );
     let parts = sections.parts(&top);
     // A claim cannot be checked against a world that is not the intended one.
     let config = if notes.is_empty() { parts.config() } else { None };
@@ -88,16 +93,19 @@ impl Sections<'_> {
     fn time(&self) -> Option<Time> {
         let time = &self.time;
         let tick_ms = time.number("tick_ms", 1..=MAX_TICK_MS);
+        if let Some(tick_ms) = tick_ms.or(TICK_MS) {
+            time.set_tick_ms(tick_ms);
+        }
         let lease = time.require(
             "lease",
-            time.number("lease", 1..=MAX_TICKS),
-            "how many ticks an unrenewed grant lives: lease = 3",
+            time.ticks("lease", 1..=MAX_TICKS),
+            "`lease = 3`, the number of ticks after which an unrenewed grant expires",
         );
-        let renew_every = time.number("renew_every", 1..=MAX_TICKS);
-        let wait_limit = time.number("wait_limit", 0..=MAX_TICKS);
+        let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
+        let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
         // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
-        let hold_at_most = time.number("hold_at_most", 1..=MAX_TICKS);
-        let jump = time.number("jump", -MAX_JUMP..=MAX_JUMP);
+        let hold_at_most = time.ticks("hold_at_most", 1..=MAX_TICKS);
+        let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms.or(TICK_MS)?,
             lease: lease.given()?.0,
@@ -111,12 +119,12 @@ impl Sections<'_> {
     fn clients(&self) -> Option<Clients> {
         let clients = &self.clients;
         let count = clients.number("count", 1..=MAX_CLIENTS);
-        let count = clients.require("count", count, "how many processes ask: count = 2");
+        let count = clients.require("count", count, "`count = 2`, the number of processes that use the lock");
         let threads = clients.number("threads", 1..=MAX_THREADS);
         let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
         let acquires = clients.number("acquires", 1..=MAX_ACQUIRES);
         let hold_for_ever = clients.flag("hold_for_ever");
-        clients.for_later("roles", "a client's role (of a read-write lock)");
+        clients.for_later("roles", "the role of a client of a read-write lock");
         Some(Clients {
             count: count.given()?.0,
             threads: threads.or(1)?,
@@ -133,14 +141,14 @@ impl Sections<'_> {
         let wait_for = cluster.number("wait_for", 0..=MAX_REPLICAS);
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
         // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
-        let max_lag = cluster.number("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
-        let lag = cluster.number_or_any("lag", MAX_TICKS);
-        let failover_within = cluster.number_or_any("failover_within", MAX_TICKS);
-        let ttls = cluster.word("ttls", "way for a TTL to travel", &TTLS);
-        let promote = cluster.word("promote", "rule of promotion", &PROMOTE_RULES);
-        let fsync = cluster.word("fsync", "rule of fsync", &FSYNCS);
-        let restart_after = cluster.number("restart_after", 0..=MAX_TICKS);
-        let lock_delay = cluster.number("lock_delay", 0..=MAX_TICKS);
+        let max_lag = cluster.ticks("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
+        let lag = cluster.ticks_or_any("lag", MAX_TICKS);
+        let failover_within = cluster.ticks_or_any("failover_within", MAX_TICKS);
+        let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
+        let promote = cluster.word("promote", "promotion rule", &PROMOTE_RULES);
+        let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
+        let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
+        let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
         let min_replicas = min_replicas.or(0)?;
         Some(Cluster {
             replicas: replicas.or(0)?,
@@ -161,7 +169,7 @@ impl Sections<'_> {
         let network = &self.network;
         let modes = [("atomic", Some(NetworkMode::Atomic)), ("split", Some(NetworkMode::Split))];
         let mode = network.word("mode", "network mode", &modes);
-        let delay = network.number_or_any("delay", MAX_TICKS);
+        let delay = network.ticks_or_any("delay", MAX_TICKS);
         Some(Network {
             mode: mode.or(NetworkMode::Atomic)?,
             delay: match delay.or(Some(0))? {
@@ -178,8 +186,8 @@ impl Sections<'_> {
         let profile = section.word("profile", "profile", &profiles);
         let receipts = section.flag("receipts");
         let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
-        let missed_renewal = section.word("missed_renewal", "answer to a missed renewal", &MISSED_RENEWALS);
-        let failed_renewal = section.word("failed_renewal", "answer to a failed renewal", &FAILED_RENEWALS);
+        let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
+        let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
         let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All))];
         let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
         let switches = profile.or(Profile::Redisson47)?.protocol();
@@ -253,7 +261,7 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
     let modelled = LockKind::ALL.iter().map(|kind| (kind.name(), Some(*kind)));
     let kinds: Vec<_> = modelled.chain(PLANNED_KINDS.map(|name| (name, None))).collect();
     let lock = top.word("lock", "lock kind", &kinds);
-    let example = format!("one of the lock kinds: {}", kinds_with(|facts| facts.reentry.is_there()));
+    let example = format!("the lock kind, for example `{}`", kinds_with(|facts| facts.reentry.is_there()));
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 
@@ -265,9 +273,9 @@ fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, V
         let verdict = verdict(expect, key.get_ref(), value);
         let (Some(property), Some(verdict)) = (property, verdict) else { continue };
         if let Some(Err(reason)) = config.map(|config| property.applies(config)) {
-            let title = format!("`{property}` says nothing about this scenario");
+            let title = format!("`{property}` does not apply to this scenario, so it cannot have a verdict");
             expect
-                .note::<()>(Problem::at(Code::DoesNotApply, key.span(), title).label(reason).help("take the line out"));
+                .note::<()>(Problem::at(Code::DoesNotApply, key.span(), title).label(reason).help("remove this line"));
         }
         claims.insert(property, verdict);
     }
@@ -279,30 +287,31 @@ fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Proper
         return Some(property);
     }
     if PROPERTIES_FOR_LATER.contains(&id) {
-        let title = format!("`{id}` is not checked yet");
-        expect.note::<()>(Problem::at(Code::NotModelled, span, title).label("take the line out for now"));
+        let title = format!("the property `{id}` is not modelled yet");
+        expect.note::<()>(Problem::at(Code::NotModelled, span, title).label("remove this line for now"));
         return None;
     }
     let known: Vec<_> = Property::ALL.iter().map(|property| property.id()).collect();
     let mut problem = Problem::at(Code::UnknownProperty, span, format!("there is no property `{}`", short(id)));
-    if let Some(near) = meant(id, &[&known[..], &PROPERTIES_FOR_LATER].concat()) {
-        problem = problem.label(format!("did you mean `{near}`?"));
-    }
-    expect.note::<()>(problem.help(format!("known: {}", known.join(", "))));
+    let near = meant(id, &[&known[..], &PROPERTIES_FOR_LATER].concat());
+    let label = near.map_or_else(|| "this property is unknown".to_owned(), |near| format!("did you mean `{near}`?"));
+    problem = problem.label(label);
+    expect.note::<()>(problem.help(format!("the properties are {}", known.join(", "))));
     None
 }
 
 fn verdict(expect: &Section<'_>, id: &str, value: &Spanned<DeValue<'_>>) -> Option<Verdict> {
-    let expected = format!("expected {}", one_of(&CLAIMS.map(Verdict::name)));
-    let title = match value.get_ref().as_str() {
+    let expected = format!("the verdict for `{}` must be {}", short(id), one_of(&CLAIMS.map(Verdict::name)));
+    let (code, label) = match value.get_ref().as_str() {
         Some(word) => match CLAIMS.into_iter().find(|claim| claim.name() == word) {
             Some(claim) => return Some(claim),
-            None if word == Verdict::Inconclusive.name() => "`inconclusive` is no claim".into(),
-            None => format!("there is no verdict `{}`", short(word)),
+            None if word == Verdict::Inconclusive.name() => {
+                (Code::NotAClaim, "\"inconclusive\" is a result of a run and cannot be declared".to_owned())
+            }
+            None => (Code::NotAClaim, format!("\"{}\" is not a verdict", short(word))),
         },
-        None => format!("`{}` can't be {}", short(id), kind_of(value.get_ref())),
+        None => (Code::WrongType, format!("this is {}", kind_of(value.get_ref()))),
     };
-    let code = if value.get_ref().is_str() { Code::NotAClaim } else { Code::WrongType };
-    expect.note::<()>(Problem::at(code, value.span(), title).label(expected));
+    expect.note::<()>(Problem::at(code, value.span(), expected).label(label));
     None
 }

@@ -10,7 +10,7 @@ use super::code::Code;
 use super::definition::Scenario;
 use super::error::{Problem, ScenarioError};
 use super::file::unreadable;
-use super::section::{meant, short};
+use super::spelling::{meant, short};
 
 /// The maximum number of entries below a folder: a folder of scenarios has fewer, and a whole disk must not be scanned.
 const MAX_ENTRIES: usize = 10_000;
@@ -79,13 +79,14 @@ fn read(arg: &str) -> Vec<(String, Result<Scenario, ScenarioError>)> {
 fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     let (mut files, mut folders, mut entries) = (Vec::new(), vec![folder.to_path_buf()], 0);
     while let Some(folder) = folders.pop() {
-        let unread = |error: io::Error| unreadable(&error).help(format!("in the folder {}", folder.display()));
+        let unread =
+            |error: io::Error| unreadable(&error).help(format!("this happened in the folder {}", folder.display()));
         for entry in fs::read_dir(&folder).map_err(unread)? {
             let entry = entry.map_err(unread)?;
             let (path, kind) = (entry.path(), entry.file_type().map_err(unread)?);
             entries += 1;
             if entries > MAX_ENTRIES {
-                let title = format!("more than {MAX_ENTRIES} files and folders are below");
+                let title = format!("there are more than {MAX_ENTRIES} files and folders below this folder");
                 return Err(Problem::of_file(Code::NoScenarios, title).help("name a smaller folder, or a file"));
             }
             if kind.is_dir() {
@@ -96,7 +97,7 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
         }
     }
     if files.is_empty() {
-        return Err(Problem::of_file(Code::NoScenarios, "no file below ends in .toml"));
+        return Err(Problem::of_file(Code::NoScenarios, "no file below this folder has a name that ends in .toml"));
     }
     files.sort();
     Ok(files)
@@ -109,10 +110,13 @@ fn unknown(name: &str) -> ScenarioError {
     if let Some(near) = meant(name, &known) {
         problem = problem.help(format!("did you mean `{near}`?"));
     }
-    ScenarioError::of_file(name, problem.help("`lockstep scenarios` lists the built-in ones"))
+    ScenarioError::of_file(name, problem.help("`lockstep scenarios` lists the built-in scenarios"))
 }
 
 fn same_name(shown: &str, name: &str, first: &str) -> ScenarioError {
     let problem = Problem::of_file(Code::SameName, format!("two scenarios are called `{name}`"));
-    ScenarioError::of_file(shown, problem.help(format!("the other is {first}; name one of them only")))
+    ScenarioError::of_file(
+        shown,
+        problem.help(format!("the other one is {first}; rename one, or name only one of them")),
+    )
 }

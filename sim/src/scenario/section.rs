@@ -1,6 +1,6 @@
 //! A table of the file, read key by key. Problems are recorded, and reading continues.
 
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::fmt::Display;
 use core::ops::{Range, RangeInclusive};
 
@@ -10,13 +10,8 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::code::Code;
 use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
-
-/// Keys that were removed in favour of other keys, and which ones to use instead.
-const GIVEN_UP: [(&str, &str); 1] =
-    [("returns", "say restart_node in [faults] and fsync in [cluster]: a node comes back with what it finds")];
-
-/// A longer word is not treated as a typing mistake.
-const MAX_WORD: usize = 40;
+use super::spelling::{kind_of, meant, one_of, removed, short};
+use super::ticks;
 
 /// The result of reading one key.
 #[derive(Clone, Debug)]
@@ -87,6 +82,8 @@ pub(super) struct Problems {
     problems: RefCell<Vec<Problem>>,
     /// Keys in the wrong table: they are not also reported as missing in the right one.
     misplaced: RefCell<Vec<&'static str>>,
+    /// The length of a tick, for advice on times; it is read before any time.
+    tick_ms: Cell<Option<u32>>,
 }
 
 impl Problems {
@@ -142,6 +139,11 @@ impl<'a> Section<'a> {
         self.table.map(|_| self.header.clone())
     }
 
+    /// Sets the length of a tick, for advice on times in any table.
+    pub(super) fn set_tick_ms(&self, tick_ms: u32) {
+        self.notes.tick_ms.set(Some(tick_ms));
+    }
+
     /// The place of a key's value, for a problem of two values.
     pub(super) fn span_of(&self, key: &str) -> Option<Range<usize>> {
         self.value(key).map(Spanned::span)
@@ -158,16 +160,33 @@ impl<'a> Section<'a> {
         key: &'static str,
         bounds: RangeInclusive<T>,
     ) -> Entry<T> {
+        self.number_of(key, &bounds, &format!("a whole number from {} to {}", bounds.start(), bounds.end()))
+    }
+
+    /// A time: a whole number of ticks.
+    pub(super) fn ticks<T: TryFrom<i64> + PartialOrd + Display + Copy>(
+        &self,
+        key: &'static str,
+        bounds: RangeInclusive<T>,
+    ) -> Entry<T> {
+        self.number_of(key, &bounds, &format!("a whole number of ticks from {} to {}", bounds.start(), bounds.end()))
+    }
+
+    fn number_of<T: TryFrom<i64> + PartialOrd + Display + Copy>(
+        &self,
+        key: &'static str,
+        bounds: &RangeInclusive<T>,
+        expected: &str,
+    ) -> Entry<T> {
         let Some(value) = self.value(key) else { return self.absent(key) };
-        let expected = format!("a whole number from {} to {}", bounds.start(), bounds.end());
-        let Some(number) = whole(value) else { return self.note_type(key, value, &expected) };
-        match number.ok().and_then(|number| T::try_from(number).ok()).filter(|number| bounds.contains(number)) {
-            Some(number) => Entry::Given { value: number, span: value.span() },
-            None => self.note(
-                Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` is out of bounds"))
-                    .label(format!("expected {expected}")),
-            ),
+        let Some(number) = whole(value) else { return self.note_type(key, value, expected) };
+        let fits = |number: &i64| T::try_from(*number).ok().filter(|number| bounds.contains(number));
+        if let Some(number) = number.as_ref().ok().and_then(fits) {
+            return Entry::Given { value: number, span: value.span() };
         }
+        let size = if number.is_ok_and(|number| number < 1) { "small" } else { "large" };
+        let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` must be {expected}"));
+        self.note(self.with_advice(problem.label(format!("this number is too {size}")), key, value))
     }
 
     /// A whole number for which only its neutral value is supported so far.
@@ -197,26 +216,26 @@ impl<'a> Section<'a> {
         match words.iter().find(|(known, _)| *known == word) {
             Some((_, Some(meaning))) => Entry::Given { value: *meaning, span: value.span() },
             Some((_, None)) => {
-                self.note(not_modelled(value.span(), &format!("{what} `{word}`"), &format!("use {modelled}")))
+                self.note(not_modelled(value.span(), &format!("the {what} `{word}`"), &format!("use {modelled}")))
             }
             None => {
                 let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
                 let label = meant(word, &known)
-                    .map_or_else(|| format!("expected {modelled}"), |near| format!("did you mean \"{near}\"?"));
+                    .map_or_else(|| "this word is unknown".to_owned(), |near| format!("did you mean \"{near}\"?"));
                 let problem =
                     Problem::at(Code::UnknownWord, value.span(), format!("there is no {what} `{}`", short(word)));
-                self.note(problem.label(label).help(format!("expected {modelled}")))
+                self.note(problem.label(label).help(format!("`{key}` must be {modelled}")))
             }
         }
     }
 
-    /// Lateness: a number of ticks, or "any".
-    pub(super) fn number_or_any(&self, key: &'static str, most: u8) -> Entry<Option<u8>> {
+    /// A bound on a delay: a number of ticks, or "any".
+    pub(super) fn ticks_or_any(&self, key: &'static str, most: u8) -> Entry<Option<u8>> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         match value.get_ref() {
             DeValue::String(word) if word == "any" => Entry::Given { value: None, span: value.span() },
-            DeValue::Integer(_) => self.number(key, 0..=most).optional(),
-            _ => self.note_type(key, value, &format!("a whole number from 0 to {most}, or \"any\"")),
+            DeValue::Integer(_) => self.ticks(key, 0..=most).optional(),
+            _ => self.note_type(key, value, &format!("a whole number of ticks from 0 to {most}, or \"any\"")),
         }
     }
 
@@ -225,16 +244,16 @@ impl<'a> Section<'a> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         let Some(text) = value.get_ref().as_str() else { return self.note_type(key, value, "text in quotes") };
         let problem = if text.trim().is_empty() {
-            "has nothing in it".into()
+            "is empty".into()
         } else if text.chars().count() > most {
             format!("has {} characters", text.chars().count())
         } else if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')) {
-            "has a control character in it".into()
+            "contains a control character".into()
         } else {
             return Entry::Given { value: text, span: value.span() };
         };
         let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` {problem}"));
-        self.note(problem.label(format!("expected 1 to {most} characters of plain text")))
+        self.note(problem.label(format!("write 1 to {most} characters of plain text")))
     }
 
     /// Rejects any value: the key is reserved for later.
@@ -249,11 +268,10 @@ impl<'a> Section<'a> {
         if !matches!(entry, Entry::Absent) {
             return entry;
         }
-        let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
-        let title = format!("`{key}` is missing");
-        let problem =
-            Problem::at(Code::MissingKey, self.header.clone(), title).label(format!("expected `{key}` {place}"));
-        let header = if self.table.is_some() { String::new() } else { format!("[{}] with ", self.name) };
+        let title = format!("`{key}` is missing, and it has no default");
+        let problem = Problem::at(Code::MissingKey, self.header.clone(), title)
+            .label(format!("`{key}` must stand {}", place(self.name)));
+        let header = if self.table.is_some() { String::new() } else { format!("the table [{}] with ", self.name) };
         self.note(problem.help(format!("add {header}{example}")))
     }
 
@@ -277,9 +295,18 @@ impl<'a> Section<'a> {
     }
 
     fn note_type<T>(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Entry<T> {
-        let found = kind_of(value.get_ref());
-        let problem = Problem::at(Code::WrongType, value.span(), format!("`{key}` can't be {found}"));
-        self.note(problem.label(format!("expected {expected}")))
+        let problem = Problem::at(Code::WrongType, value.span(), format!("`{key}` must be {expected}"));
+        self.note(self.with_advice(problem.label(format!("this is {}", kind_of(value.get_ref()))), key, value))
+    }
+
+    /// Adds what to write instead, where the value is a time in another unit than ticks.
+    fn with_advice(&self, problem: Problem, key: &str, value: &Spanned<DeValue<'_>>) -> Problem {
+        let is_time = KEYS.iter().any(|known| known.table == self.name && known.name == key && known.is_in_ticks());
+        let advice = self.notes.tick_ms.get().filter(|_| is_time);
+        match advice.map(|tick_ms| ticks::advice(key, value.get_ref(), tick_ms)) {
+            Some(advice) => problem.help(advice),
+            None => problem,
+        }
     }
 
     fn note_unknown_keys(&mut self) {
@@ -289,22 +316,35 @@ impl<'a> Section<'a> {
         }
         for (key, _) in self.entries().filter(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             let word = key.get_ref();
-            let place = if self.name == TOP { "before the first table".into() } else { format!("in [{}]", self.name) };
-            let title = format!("there is no key `{}` {place}", short(word));
+            let here = place(self.name);
+            let title = format!("there is no key `{}` {here}", short(word));
             let mut problem = Problem::at(Code::UnknownKey, key.span(), title);
-            if let Some((_, instead)) = GIVEN_UP.iter().find(|(key, _)| *key == word.as_ref()) {
-                problem = problem.label(*instead);
+            if let Some(instead) = removed(word) {
+                problem = problem.label(instead);
             } else if let Some((home, key)) = home_of(word) {
                 self.notes.misplaced.borrow_mut().push(key);
-                let home = if home == TOP { "before the first table".into() } else { format!("in [{home}]") };
-                problem = problem.label(format!("`{word}` belongs {home}"));
+                problem = problem.label(format!("`{word}` belongs {}", place(home)));
             } else if let Some(near) = meant(word, &known) {
                 self.meant.push(near);
                 problem = problem.label(format!("did you mean `{near}`?"));
+            } else if let Some((home, near)) = meant(word, &every_key()).and_then(home_of) {
+                self.notes.misplaced.borrow_mut().push(near);
+                problem = problem.label(format!("did you mean `{near}`? it belongs {}", place(home)));
+            } else {
+                problem = problem.label("this key is unknown");
             }
-            self.note::<()>(problem.help(format!("known {place}: {}", known.join(", "))));
+            self.note::<()>(problem.help(format!("the keys {here} are {}", known.join(", "))));
         }
     }
+}
+
+/// Where the keys of a table stand.
+fn place(table: &str) -> String {
+    if table == TOP { "before the first table".into() } else { format!("in [{table}]") }
+}
+
+fn every_key() -> Vec<&'static str> {
+    KEYS.iter().map(|key| key.name).collect()
 }
 
 /// The table that contains such a key.
@@ -321,45 +361,4 @@ fn whole(value: &Spanned<DeValue<'_>>) -> Option<Result<i64, core::num::ParseInt
 
 fn not_modelled(span: Range<usize>, what: &str, instead: &str) -> Problem {
     Problem::at(Code::NotModelled, span, format!("{what} is not modelled yet")).label(instead)
-}
-
-/// The type of a value, with its article.
-pub(super) fn kind_of(value: &DeValue<'_>) -> &'static str {
-    match value {
-        DeValue::String(_) => "a string",
-        DeValue::Integer(_) => "a whole number",
-        DeValue::Float(_) => "a number with a point",
-        DeValue::Boolean(_) => "true or false",
-        DeValue::Datetime(_) => "a date",
-        DeValue::Array(_) => "a list",
-        DeValue::Table(_) => "a table",
-    }
-}
-
-/// "`a`, `b` or `c`".
-pub(super) fn one_of(words: &[&str]) -> String {
-    let quoted: Vec<_> = words.iter().map(|word| format!("\"{word}\"")).collect();
-    match quoted.split_last() {
-        Some((last, rest)) if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
-        _ => quoted.concat(),
-    }
-}
-
-/// The known word closest to a misspelt one, if it is close enough.
-pub(super) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
-    if word.len() > MAX_WORD {
-        return None;
-    }
-    let word = word.to_lowercase();
-    let near = |known: &&str| strsim::damerau_levenshtein(&word, known);
-    let nearest = known.iter().copied().min_by_key(near)?;
-    (near(&nearest) <= (nearest.len() / 3).max(1)).then_some(nearest)
-}
-
-/// A word, shortened to fit into a title.
-pub(super) fn short(word: &str) -> String {
-    match word.char_indices().nth(MAX_WORD) {
-        Some((cut, _)) => format!("{}…", &word[..cut]),
-        None => word.into(),
-    }
 }

@@ -9,10 +9,11 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::error::{MAX_PROBLEMS, Problem};
-use super::section::{Problems, short};
+use super::section::Problems;
+use super::spelling::short;
 
 /// The message for a trace that is passed as a scenario.
-const JSON: &str = "this looks like JSON; a trace is read by `lockstep replay` and `lockstep show`";
+const JSON: &str = "this looks like JSON; if it is a trace, give it to `lockstep replay` or `lockstep show`";
 
 /// The parsed text, and whether it can be relied on. A duplicate key is recorded, and its first value counts.
 pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>>, bool) {
@@ -38,8 +39,8 @@ pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>
         }
     }
     if lines_with_errors.is_empty() && root.get_ref().is_empty() && notes.is_empty() {
-        let problem = Problem::at(Code::Empty, 0..0, "there is nothing in the file");
-        notes.add(problem.label("expected a story, a lock, [time] and [clients]"));
+        let problem = Problem::at(Code::Empty, 0..0, "the file is empty");
+        notes.add(problem.label("a scenario needs a story, a lock, [time] and [clients]"));
         return (root, false);
     }
     (root, lines_with_errors.is_empty())
@@ -47,13 +48,13 @@ pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>
 
 fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
     let (title, expected) = message.split_once(", expected ").unwrap_or((message, ""));
-    let mut problem = Problem::at(Code::Syntax, span.clone(), format!("not TOML: {title}"));
+    let mut problem = Problem::at(Code::Syntax, span.clone(), format!("this is not TOML: {title}"));
     if !expected.is_empty() {
-        problem = problem.label(format!("expected {expected}"));
+        problem = problem.label(format!("TOML requires {expected} here"));
     }
     match text.get(span) {
         Some(word) if title.starts_with("string values must be quoted") => {
-            problem.label(format!("expected \"{}\"", short(word)))
+            problem.label(format!("write \"{}\"", short(word)))
         }
         _ => problem,
     }
@@ -61,10 +62,10 @@ fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
 
 fn duplicate(text: &str, root: Option<&DeTable<'_>>, span: Range<usize>) -> Problem {
     let key = text.get(span.clone()).unwrap_or_default();
-    let problem = Problem::at(Code::Duplicate, span.clone(), format!("`{}` is given twice", short(key)));
-    let problem = problem.label("the second").help("keep one of them");
+    let problem = Problem::at(Code::Duplicate, span.clone(), format!("`{}` stands twice", short(key)));
+    let problem = problem.label("it stands here again").help("remove one of the two");
     match root.and_then(|root| first(root, key, span.start)) {
-        Some(first) => problem.also(first, "the first"),
+        Some(first) => problem.also(first, "it stands here first"),
         None => problem,
     }
 }

@@ -12,6 +12,7 @@ use lockstep_model::{Property, Verdict};
 use super::keys::{KEYS, ScenarioKey};
 use super::*;
 
+mod advice;
 mod any_text;
 mod calls;
 
@@ -209,7 +210,7 @@ fn every_known_key_is_looked_at() {
         let error = Scenario::parse("example", &text).expect_err("no key takes a date");
         assert_eq!(error.problems().filter(at_the_date).count(), 1, "{table}.{name}: {error}");
         // The documentation of a key matches what its reader expects.
-        let is_told = error.report(false).contains(&format!("expected {takes}"));
+        let is_told = error.report(false).contains(&format!("must be {takes}"));
         assert!(is_told || *name == "roles", "{table}.{name}: {}", error.report(false));
     }
 }
@@ -284,7 +285,7 @@ fn what_does_not_go_together_is_refused() {
 #[test]
 fn a_key_that_was_given_up_says_which_to_use() {
     let picture = picture(&smallest_and("[cluster]\nreturns = \"empty\""));
-    assert!(picture.contains("say restart_node in [faults] and fsync in [cluster]"), "{picture}");
+    assert!(picture.contains("use restart_node in [faults] and fsync in [cluster]"), "{picture}");
 }
 
 #[test]
@@ -466,7 +467,7 @@ fn a_file_of_thousands_of_tables_fails_with_a_short_report() {
     let error = Scenario::parse("example", &tables(9_000)).expect_err("it is wrong");
     assert_eq!(error.problems().count(), MAX_PROBLEMS);
     let report = error.to_string();
-    assert!(report.contains("and 8984 more"), "{report}");
+    assert!(report.contains("8984 more problems are not shown"), "{report}");
     assert!(report.lines().count() < 10 * MAX_PROBLEMS, "{report}");
 }
 

@@ -1,0 +1,33 @@
+//! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
+
+/// Each concept, and what it means.
+pub(super) const CONCEPTS: [(&str, &str); 4] = [
+    (
+        "tick",
+        "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
+         distinguished: what happens within a tick can happen in every order. A tick is 10 s unless tick_ms in [time] says \
+         otherwise, so a lease of 30 s is lease = 3. Choose the tick so that lease, renewal period and hold time are small \
+         numbers, because every tick multiplies the number of states. At exactly its deadline a key still exists (Redis \
+         reports 0 ms left), so a lease of 3 ticks that begins at 0 s is over at 40 s: the first tick after 30 s.",
+    ),
+    (
+        "safety",
+        "a safety property must be true in every state. Its counterexample is a trace that ends in a bad state.",
+    ),
+    (
+        "liveness",
+        "a liveness property says that something must happen sooner or later, for example that a waiting client is granted \
+         the lock. Its counterexample is a trace that ends in a loop in which it never happens. Only fair loops count; \
+         `lockstep explain fairness` says which are fair.",
+    ),
+    (
+        "fairness",
+        "the assumption that no action is neglected for ever. Without it every liveness property would be violated by a \
+         client that simply never continues. Weak fairness, the default: an action that stays possible must happen sooner \
+         or later. So a loop is fair if each such action happens in it, or is impossible in at least one of its states. \
+         For example, a client that is woken just after another one has taken the lock again is treated fairly, although \
+         it waits for ever. Strong fairness (strong = true in [fairness]): an action that is possible again and again must \
+         happen, so in a fair loop it happens or is never possible. Under both, time passes. Faults need not happen, a \
+         client need not ask for the lock, and with hold_for_ever = true a holder need not release it.",
+    ),
+];

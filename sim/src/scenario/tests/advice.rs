@@ -1,0 +1,68 @@
+//! What the messages advise: the word that was meant, and a time in ticks.
+
+use super::*;
+
+/// Users know the names of Redis and Redisson before they know ours.
+#[test]
+fn a_name_of_redis_or_redisson_leads_to_the_key_or_word_here() {
+    for (text, ours) in [
+        (smallest_and("[cluster]\nreplicas = 1\nmin-replicas-to-write = 1"), "did you mean `min_replicas`?"),
+        (smallest_and("[cluster]\nappendfsync = \"always\""), "did you mean `fsync`?"),
+        (smallest_and("min-replicas-to-write = 1"), "did you mean `min_replicas`? it belongs in [cluster]"),
+        (SMALLEST.replace("lease = 3", "leaseTime = 3"), "did you mean `lease`?"),
+        (SMALLEST.replace("\"reentrant\"", "\"rlock\""), "did you mean \"reentrant\"?"),
+        (SMALLEST.replace("\"reentrant\"", "\"RLock\""), "did you mean \"reentrant\"?"),
+        (SMALLEST.replace("\"reentrant\"", "\"SETNX\""), "did you mean \"plain\"?"),
+    ] {
+        let picture = picture(&text);
+        assert!(picture.contains(ours), "{ours}: {picture}");
+        assert_eq!(codes(&text).len(), 1, "{picture}");
+    }
+}
+
+#[test]
+fn the_accepted_words_are_listed_once() {
+    for word in ["mutex", "rlock"] {
+        let picture = picture(&SMALLEST.replace("reentrant", word));
+        assert_eq!(picture.matches("\"plain\" or \"reentrant\"").count(), 1, "{picture}");
+    }
+}
+
+/// Redis and Redisson count in milliseconds, and people in seconds.
+#[test]
+fn a_time_in_another_unit_is_told_in_ticks() {
+    for (given, advice) in [
+        ("30000", "a tick is 10s here (tick_ms = 10000): for 30s, write lease = 3"),
+        ("\"30s\"", "for 30s, write lease = 3"),
+        ("\"30 s\"", "for 30s, write lease = 3"),
+        ("90", "for 1m 30s, write lease = 9"),
+        ("25_000", "25s is not a whole number of ticks, so choose a shorter tick with tick_ms in [time]"),
+        ("\"2h\"", "2h would be 720 ticks, so choose a longer tick with tick_ms in [time]"),
+        ("3.5", "write lease = 3 for three ticks"),
+        ("30000\ntick_ms = 500", "a tick is 500ms here (tick_ms = 500): for 30s, write lease = 60"),
+    ] {
+        let picture = picture(&SMALLEST.replace("lease = 3", &format!("lease = {given}")));
+        // The report breaks long lines.
+        let line = picture.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(advice), "{given}: {picture}");
+    }
+    let elsewhere = picture(&smallest_and("[cluster]\nreplicas = 1\nlag = \"20s\""));
+    assert!(elsewhere.contains("write lag = 2"), "{elsewhere}");
+    let no_time = picture(&SMALLEST.replace("count = 2", "count = 5"));
+    assert!(!no_time.contains("tick"), "{no_time}");
+}
+
+#[test]
+fn a_message_about_a_combination_names_both_keys() {
+    let waiting = "[cluster]\nreplicas = 1\nwait_for = 1\n[faults]\nclock_jump = 1";
+    let text = SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + waiting;
+    let picture = picture(&text);
+    assert!(picture.contains("`clock_jump` together with `wait_for` is not modelled yet"), "{picture}");
+}
+
+#[test]
+fn no_line_of_a_report_is_longer_than_a_page() {
+    let picture = picture(&smallest_and("[faults]\nearthquake = 1\n[expect]\nno_such = \"holds\""));
+    assert!(picture.contains("clock_jump") && picture.contains("waiter-served"), "{picture}");
+    assert!(picture.lines().all(|line| line.chars().count() <= 100), "{picture}");
+}
