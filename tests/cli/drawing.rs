@@ -80,13 +80,13 @@ fn sentences_stand_below_the_lanes_where_there_is_no_room_beside() {
     let crowd = Config { clients: Clients { count: 4, ..FAILOVER.clients }, ..FAILOVER };
     for (config, width) in [(crowd, 100), (FAILOVER, 80), (SMALL, 80), (SMALL, 60)] {
         for seed in 0..20 {
-            let drawn = picture(&walk(&config, 30, seed), &TextOptions { width, ..Options::default() });
+            let drawn = picture(&walk(&config, 30, seed), &TextOptions { width, ..TextOptions::default() });
             let (picture, _) = drawn.split_once("\nnext").expect("a command");
             assert!(longest(picture) <= width, "{width}\n{drawn}");
         }
     }
-    assert!(!picture(&walk(&crowd, 30, 1), &Options::default()).contains("what happens"));
-    assert!(picture(&walk(&SMALL, 30, 1), &Options::default()).contains("what happens"));
+    assert!(!picture(&walk(&crowd, 30, 1), &TextOptions::default()).contains("what happens"));
+    assert!(picture(&walk(&SMALL, 30, 1), &TextOptions::default()).contains("what happens"));
 }
 
 #[test]
