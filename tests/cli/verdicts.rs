@@ -24,7 +24,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> Found {
         coverage: Coverage { least_left: Faults::default(), ..Coverage::none(&failover().config) },
         properties,
     };
-    Found { argument: name.to_owned(), outcome }
+    Found { argument: name.to_owned(), limits: String::new(), outcome }
 }
 
 fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> PropertyOutcome {
