@@ -10,6 +10,7 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 use crate::command::{Ran, binary, lockstep, run};
+use crate::interrupted::LARGE;
 
 const NAME: &str = "failover-loses-the-grant";
 /// A scenario in which a lease expires while its holder believes, and one in which no property is violated.
@@ -52,6 +53,7 @@ fn who_shows_or_replays_may_say_how_far_to_look() {
     assert_eq!(run(&["replay", NAME, "--timeout", "0"]).code, 2);
     let ran = run(&["replay", &file, "--max-states", "2"]);
     assert!(ran.stderr.contains("what was found so far is replayed"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("warning: whole: inconclusive"), "it continues: {}", ran.stderr);
     // A missing server is reported before the search begins: which world to search depends on the server.
     let ran = run(&["replay", &file, "--server", "/no/such/server"]);
     assert_eq!((ran.code, ran.stdout.as_str()), (5, ""));
@@ -73,6 +75,42 @@ fn a_search_that_was_stopped_says_how_far_it_came() {
         assert!(!unknown.is_empty());
         assert!(unknown.iter().all(|found| found["why"] == says), "{says}: {unknown:?}");
     }
+}
+
+/// With the default blocks the search would visit 37 528 states.
+#[test]
+fn a_search_stops_near_its_limit_on_states() {
+    let folder = TempDir::new().expect("a folder");
+    let file = text(&written(folder.path(), "large.toml", LARGE));
+    let ran = run(&["check", &file, "--max-states", "20000", "--format", "json"]);
+    let found: Value = serde_json::from_str(&ran.stdout).expect("an object");
+    let states = found["scenarios"][0]["states"].as_u64().expect("a number");
+    assert!((20_000..25_000).contains(&states), "{states}");
+}
+
+/// Without them the suggested command would search for longer than the user wanted to wait.
+#[test]
+fn what_is_said_to_be_typed_next_has_the_limits_that_were_given() {
+    let folder = TempDir::new().expect("a folder");
+    let file = text(&written(folder.path(), "large.toml", LARGE));
+    let limits = "--max-states 5000 --timeout 3600s";
+    let limited = ["--max-states", "5000", "--timeout", "1h"];
+
+    let printed = run(&[&["check", &file], limited.as_slice()].concat()).stdout;
+    let hint = printed.lines().find_map(|line| Some(&line[line.find("lockstep show")?..])).expect("a hint");
+    assert!(hint.ends_with(&format!(" {limits}")), "{hint}");
+    let shown = pasted(hint);
+    assert_eq!(shown.code, 0, "{hint}: {}", shown.stderr);
+    for page in [&printed, &shown.stdout] {
+        assert!(page.contains(&format!("next  lockstep replay {file} {limits}\n")), "{page}");
+    }
+
+    let options = ["--symmetry", "--fingerprint", "128", "--format", "json"];
+    let found = run(&[&["check", &file], limited.as_slice(), &options].concat()).stdout;
+    let found: Value = serde_json::from_str(&found).expect("an object");
+    let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
+    let reproduce = properties.iter().find_map(|found| found["trace"]["reproduce"].as_str()).expect("a violation");
+    assert_eq!(reproduce, format!("lockstep check {file} --symmetry --fingerprint 128 {limits}"));
 }
 
 #[test]

@@ -24,7 +24,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> CheckedScenario {
         coverage: Coverage { least_left: Faults::default(), ..Coverage::none(&failover().config) },
         properties,
     };
-    CheckedScenario { argument: name.to_owned(), outcome }
+    CheckedScenario { argument: name.to_owned(), limits: String::new(), outcome }
 }
 
 fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> PropertyOutcome {

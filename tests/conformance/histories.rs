@@ -150,7 +150,9 @@ fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
 fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
     let Scenario { name, story, config, .. } = scenario;
     let record = |actions: Vec<_>| Trace::record(name, story, config, About::Covering, &actions, "").unwrap();
-    covering(config).into_iter().map(record).collect()
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    covering(config, &limits).into_iter().map(record).collect()
 }
 
 /// The built-in scenario of this name.

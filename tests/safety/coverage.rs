@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
 use lockstep_model::config::{Fault, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
@@ -10,7 +11,7 @@ use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
-use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check};
+use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
 use proptest::prelude::*;
@@ -54,6 +55,21 @@ fn looked_at(config: Config, max_states: u64) -> Coverage {
     let limits =
         Limits { max_states: Some(max_states), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}")).coverage
+}
+
+/// In a large world the search for rare actions would take minutes.
+#[test]
+fn the_search_for_covering_histories_obeys_limits() {
+    let config = scenario("third-client-is-woken").config;
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let taken = |limits: &Limits<'_>| covering(&config, limits).concat().len();
+    let all = taken(&limits);
+    assert!(progress.load(Ordering::Relaxed) > 0);
+    let few = taken(&Limits { max_states: Some(2), ..limits });
+    assert!((1..all).contains(&few), "{few} of {all}");
+    stop.store(true, Ordering::Relaxed);
+    assert_eq!(taken(&limits), 0);
 }
 
 proptest! {

@@ -3,14 +3,14 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::Verdict;
+use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::scenario;
 
-const ONE_THREAD: Options = Options { threads: 1, symmetry: false, skip_idle: false };
+const ONE_THREAD: Options = Options { threads: 1, symmetry: false, skip_idle: false, until: None };
 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
@@ -38,6 +38,24 @@ fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_trace() {
             assert_eq!(many, one, "{} on {threads} threads", scenario.name);
         }
     }
+}
+
+/// Whoever wants to see one counterexample does not wait for the rest of the search.
+#[test]
+fn a_search_for_one_violation_ends_with_the_trace_of_the_whole_search() {
+    let scenario = scenario("failover-loses-the-grant");
+    let whole = exhaust_as(&scenario, ONE_THREAD, Width::Bits64);
+    let until = Some(Property::OneBeliever);
+    let part = exhaust_as(&scenario, Options { until, ..ONE_THREAD }, Width::Bits64);
+    assert!(part.states < whole.states, "{} of {}", part.states, whole.states);
+    assert!(!part.complete);
+    let trace = |outcome: &CheckOutcome| {
+        let found = outcome.properties.iter().find(|found| Some(found.property) == until);
+        found.and_then(|found| found.trace.clone()).expect("it is violated")
+    };
+    assert_eq!(trace(&part), trace(&whole));
+    let held = Options { until: Some(Property::OnlyHolderReleases), ..ONE_THREAD };
+    assert_eq!(told(&exhaust_as(&scenario, held, Width::Bits64)), told(&whole));
 }
 
 #[test]

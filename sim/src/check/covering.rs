@@ -3,32 +3,41 @@
 
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
+use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
+use super::limits::Limits;
+
 /// How many states are searched for the next action that is still missing.
 const MOST_STATES: usize = 200_000;
+/// States between two checks of the limits.
+const CHECKED_EVERY: usize = 64;
 
 /// A few histories, each from the first state, which together take every kind of action that can be found within reach.
 /// They are short by a greedy search, not provably shortest: each continues to the nearest state in which something new
-/// happens.
-pub fn covering(config: &Config) -> Vec<Vec<Action>> {
-    in_largest_layout(config, Covering)
+/// happens. A limit on states bounds each search for the next action; another limit ends with what was found so far.
+pub fn covering(config: &Config, limits: &Limits<'_>) -> Vec<Vec<Action>> {
+    in_largest_layout(config, Covering { limits })
 }
 
-struct Covering;
+struct Covering<'a> {
+    limits: &'a Limits<'a>,
+}
 
-impl InLayout for Covering {
+impl InLayout for Covering<'_> {
     type Output = Vec<Vec<Action>>;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let actions = Action::all(config);
+        let actions = &Action::all(config);
         let mut missing: HashSet<ActionKind> = actions.iter().map(|action| action.kind()).collect();
+        let nearby = Nearby { config, actions, limits: self.limits, started: Instant::now() };
         let mut histories = Vec::new();
         loop {
             let mut world = World::<Y>::initial(config);
             let mut history = Vec::new();
-            while let Some((path, end)) = nearest(config, &actions, &world, &missing) {
+            while let Some((path, end)) = nearby.nearest(&world, &missing) {
                 for action in &path {
                     missing.remove(&action.kind());
                 }
@@ -43,49 +52,65 @@ impl InLayout for Covering {
     }
 }
 
-/// The way to the nearest missing action. Faults come last: what they end cannot be covered after them.
-fn nearest<Y: Layout>(
-    config: &Config,
-    actions: &[Action],
-    from: &World<Y>,
-    missing: &HashSet<ActionKind>,
-) -> Option<(Vec<Action>, World<Y>)> {
-    let calm: HashSet<ActionKind> = missing.iter().copied().filter(|kind| !kind.is_fault()).collect();
-    walk(config, actions, from, &calm).or_else(|| walk(config, actions, from, missing))
-}
-
 struct Way {
     action: Action,
     before: Option<Rc<Way>>,
 }
 
-fn walk<Y: Layout>(
-    config: &Config,
-    actions: &[Action],
-    from: &World<Y>,
-    wanted: &HashSet<ActionKind>,
-) -> Option<(Vec<Action>, World<Y>)> {
-    if wanted.is_empty() {
-        return None;
+/// The search for what is near a state.
+struct Nearby<'a> {
+    config: &'a Config,
+    actions: &'a [Action],
+    limits: &'a Limits<'a>,
+    started: Instant,
+}
+
+impl Nearby<'_> {
+    /// The way to the nearest missing action. Faults come last: what they end cannot be covered after them.
+    fn nearest<Y: Layout>(&self, from: &World<Y>, missing: &HashSet<ActionKind>) -> Option<(Vec<Action>, World<Y>)> {
+        let calm: HashSet<ActionKind> = missing.iter().copied().filter(|kind| !kind.is_fault()).collect();
+        self.walk(from, &calm).or_else(|| self.walk(from, missing))
     }
-    let mut met = HashSet::from([*from]);
-    let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
-    while let Some((world, way)) = queue.pop_front() {
-        for &action in actions {
-            let Some(next) = step(config, &world, action) else { continue };
-            let is_wanted = wanted.contains(&action.kind());
-            if !is_wanted && (met.len() > MOST_STATES || !met.insert(next.world)) {
-                continue;
-            }
-            let way = Rc::new(Way { action, before: way.clone() });
-            if is_wanted {
-                let mut path: Vec<Action> =
-                    std::iter::successors(Some(&way), |way| way.before.as_ref()).map(|way| way.action).collect();
-                path.reverse();
-                return Some((path, next.world));
-            }
-            queue.push_back((next.world, Some(way)));
+
+    fn walk<Y: Layout>(&self, from: &World<Y>, wanted: &HashSet<ActionKind>) -> Option<(Vec<Action>, World<Y>)> {
+        if wanted.is_empty() {
+            return None;
         }
+        let limit = self.limits.max_states.and_then(|limit| usize::try_from(limit).ok());
+        let most = limit.map_or(MOST_STATES, |limit| limit.min(MOST_STATES));
+        let mut met = HashSet::from([*from]);
+        let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
+        let mut visited = 0_usize;
+        while let Some((world, way)) = queue.pop_front() {
+            if visited.is_multiple_of(CHECKED_EVERY) && self.must_stop() {
+                return None;
+            }
+            visited += 1;
+            let mut fresh = 0;
+            for &action in self.actions {
+                let Some(next) = step(self.config, &world, action) else { continue };
+                let is_wanted = wanted.contains(&action.kind());
+                if !is_wanted && (met.len() > most || !met.insert(next.world)) {
+                    continue;
+                }
+                fresh += 1;
+                let way = Rc::new(Way { action, before: way.clone() });
+                if is_wanted {
+                    let mut path: Vec<Action> =
+                        std::iter::successors(Some(&way), |way| way.before.as_ref()).map(|way| way.action).collect();
+                    path.reverse();
+                    return Some((path, next.world));
+                }
+                queue.push_back((next.world, Some(way)));
+            }
+            self.limits.progress.fetch_add(fresh, Ordering::Relaxed);
+        }
+        None
     }
-    None
+
+    /// Whether a limit other than that on states is reached: each walk has its own number of states.
+    fn must_stop(&self) -> bool {
+        let limits = Limits { max_states: None, max_bytes: None, ..*self.limits };
+        limits.exceeded(0, 0, self.started).is_some()
+    }
 }

@@ -29,6 +29,8 @@ pub enum Stopped {
     MaxMemory(u64),
     /// Ctrl-C.
     Interrupted,
+    /// The violation that was searched for was found.
+    Found,
     /// More states than the engine can number.
     TableFull,
 }
@@ -59,6 +61,9 @@ impl Stopped {
             }
             Self::MaxMemory(most) => format!("stopped after {states} states by --max-memory {most}"),
             Self::Interrupted => format!("interrupted after {states} states"),
+            Self::Found => {
+                format!("stopped after {states} states, when a counterexample to another property was found")
+            }
             Self::TableFull => format!("stopped after {states} states: the engine can number no more"),
         }
     }

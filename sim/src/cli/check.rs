@@ -5,10 +5,12 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
+use clap::ValueEnum;
+
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
-use super::progress::watched;
+use super::progress::{Counted, watched};
 use super::screen::Screen;
 use super::within::Within;
 use crate::check::native::Options;
@@ -86,24 +88,42 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
 fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
     let states = AtomicU64::new(0);
     let limits = args.within.limits(&states);
-    let outcome =
-        watched(screen, &one.scenario.name, "states", &states, || check::check_as(&one.scenario, how(args), &limits));
-    outcome
-        .map(|outcome| CheckedScenario { argument: one.argument.clone(), outcome: one.reproducible(outcome) })
-        .map_err(|error| {
-            let text = format!(
-                "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
-                one.scenario.name
-            );
-            screen.fail(Exit::Internal, &text)
-        })
+    let outcome = watched(screen, &one.scenario.name, Counted::states(args.within), &states, || {
+        check::check_as(&one.scenario, how(args), &limits)
+    });
+    let found = |outcome| CheckedScenario {
+        argument: one.argument.clone(),
+        limits: args.within.again(),
+        outcome: one.reproducible(outcome, &again(args)),
+    };
+    outcome.map(found).map_err(|error| {
+        let text = format!(
+            "{}: {error}\n  help: this is a defect of lockstep, not of the scenario; please report it",
+            one.scenario.name
+        );
+        screen.fail(Exit::Internal, &text)
+    })
 }
 
 fn how(args: &CheckArgs) -> How {
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(processors, usize::from);
-    let native = Options { threads, symmetry: args.symmetry, skip_idle: args.skip_idle };
+    let native = Options { threads, symmetry: args.symmetry, skip_idle: args.skip_idle, until: None };
     How { engine: args.engine, native, fingerprint: args.fingerprint }
+}
+
+/// The options of the search, as they must be typed to get the same traces: their number of threads does not matter.
+fn again(args: &CheckArgs) -> String {
+    let engine = (args.engine != Engine::default()).then(|| format!(" --engine {}", named(&args.engine)));
+    let symmetry = args.symmetry.then(|| " --symmetry".to_owned());
+    let skip_idle = args.skip_idle.then(|| " --skip-idle".to_owned());
+    let width = (args.fingerprint != Width::default()).then(|| format!(" --fingerprint {}", named(&args.fingerprint)));
+    [engine, symmetry, skip_idle, width, Some(args.within.again())].into_iter().flatten().collect()
+}
+
+/// A value as it is typed.
+fn named(value: &impl ValueEnum) -> String {
+    value.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
 fn exit_of(found: &CheckedScenario) -> Exit {

@@ -52,7 +52,11 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         screen.print(&format!("{}   {url}\n", one.scenario.name))?;
         screen.tell("Ctrl-C ends it");
     }
-    let outcome = show::checked(&one, Within { max_states: Some(MOST_STATES), ..Within::default() }, screen)?;
+    let within = Within { max_states: Some(MOST_STATES), ..Within::default() };
+    let outcome = show::checked(&one, within, None, screen)?;
+    if interrupt::is_asked() {
+        return Err(Exit::Interrupted);
+    }
     site.set_outcome(outcome.clone());
     let links: Vec<_> = outcome.properties.iter().filter_map(|found| Link::of(&one.scenario, found, &url)).collect();
     match args.output.format {

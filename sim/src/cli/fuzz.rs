@@ -13,8 +13,8 @@ use super::check::{make_folder, write_whole};
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
 use super::interrupt;
-use super::progress::watched;
-use super::replay::{in_the_world_of, server, server_failed};
+use super::progress::{Counted, watched};
+use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;
 use crate::exit::Exit;
 use crate::fuzz::{self, Fuzzed};
@@ -70,7 +70,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         }
         let cases = AtomicU64::new(0);
         let started = Instant::now();
-        let fuzzed = watched(screen, &one.scenario.name, "histories", &cases, || {
+        let fuzzed = watched(screen, &one.scenario.name, Counted::HISTORIES, &cases, || {
             fuzz::fuzz(
                 &in_the_world_of(&server, one, screen, "drawn"),
                 &server,
@@ -138,7 +138,9 @@ fn save(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs, screen: &Screen) -> Ende
     let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
     let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
     // The trace does not know the file of its scenario.
-    let reproduce = format!("lockstep fuzz {} --seed {}", one.argument, fuzzed.seed);
+    let FuzzArgs { cases, server, .. } = args;
+    let server = again(server.as_deref());
+    let reproduce = format!("lockstep fuzz {} --seed {} --cases {cases}{server}", one.argument, fuzzed.seed);
     write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
 }
@@ -159,7 +161,10 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             drawn.rate_words()
         );
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
-        let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
+        let replay = |file: &PathBuf| {
+            format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()))
+        };
+        let next = saved.as_ref().map(replay);
         let options =
             text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
         page += &text::picture(trace, &options);

@@ -109,10 +109,11 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
 }
 
 impl Chosen {
-    /// The outcome, with commands in its traces that reproduce it: an outcome knows the name of a scenario, not its file.
-    pub(super) fn reproducible(&self, mut outcome: CheckOutcome) -> CheckOutcome {
+    /// The outcome, with commands in its traces that reproduce it: an outcome knows the name of a scenario, not its file
+    /// and not the options of the run.
+    pub(super) fn reproducible(&self, mut outcome: CheckOutcome, options: &str) -> CheckOutcome {
         for trace in outcome.properties.iter_mut().filter_map(|found| found.trace.as_mut()) {
-            trace.reproduce = format!("lockstep check {}", self.argument);
+            trace.reproduce = format!("lockstep check {}{options}", self.argument);
         }
         outcome
     }

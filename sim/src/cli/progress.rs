@@ -1,19 +1,52 @@
-//! Progress: a moving line on a terminal, a line every ten seconds elsewhere.
+//! Progress: a moving line on a terminal, a line every ten seconds elsewhere. A long search is also told, once, how it
+//! can be bounded.
 
-use std::io::{self, IsTerminal as _, Write as _};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io::{self, IsTerminal as _};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::Screen;
+use super::within::Within;
 
 const EVERY: Duration = Duration::from_secs(10);
 const REDRAW: Duration = Duration::from_millis(100);
 
+/// What is counted, and what to say if the count goes on for long.
+#[derive(Clone, Copy)]
+pub(super) struct Counted {
+    unit: &'static str,
+    advice: Option<&'static str>,
+}
+
+impl Counted {
+    /// Histories that were replayed.
+    pub(super) const HISTORIES: Self = Self { unit: "histories", advice: None };
+
+    /// States of one of many small searches.
+    pub(super) const STATES_OF_ONE_SET: Self = Self { unit: "states of one set", advice: None };
+
+    /// States of a search. Whoever has set a limit knows the advice.
+    pub(super) fn states(within: Within) -> Self {
+        let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s or \
+                      --max-states 1000000 bounds the search; begin with fewer faults";
+        Self { unit: "states", advice: (!within.is_limited()).then_some(advice) }
+    }
+}
+
+/// Whether the advice was given: once in a run is enough.
+static IS_ADVISED: AtomicBool = AtomicBool::new(false);
+
 /// Does the work and shows its progress: `label: 123 states`.
-pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &AtomicU64, work: impl FnOnce() -> T) -> T {
+pub(super) fn watched<T>(
+    screen: &Screen,
+    label: &str,
+    counted: Counted,
+    count: &AtomicU64,
+    work: impl FnOnce() -> T,
+) -> T {
     if screen.is_quiet {
         return work();
     }
@@ -22,15 +55,16 @@ pub(super) fn watched<T>(screen: &Screen, label: &str, unit: &str, count: &Atomi
         // Also when the work panics: otherwise the scope would wait for the watching thread for ever.
         let _told = EndGuard(&end);
         if io::stderr().is_terminal() {
-            scope.spawn(|| draw(label, unit, count, &end));
+            scope.spawn(|| draw(label, counted, count, &end));
         } else {
-            scope.spawn(|| write(label, unit, count, &end));
+            scope.spawn(|| write(label, counted, count, &end, EVERY, &mut io::stderr(), &IS_ADVISED));
         }
         work()
     })
 }
 
-fn draw(label: &str, unit: &str, count: &AtomicU64, end: &End) {
+fn draw(label: &str, Counted { unit, advice }: Counted, count: &AtomicU64, end: &End) {
+    let start = Instant::now();
     // Most scenarios end before anybody could read a line.
     if end.comes_within(REDRAW) {
         return;
@@ -44,15 +78,34 @@ fn draw(label: &str, unit: &str, count: &AtomicU64, end: &End) {
     while !end.comes_within(REDRAW) {
         bar.set_position(count.load(Ordering::Relaxed));
         bar.tick();
+        if let Some(advice) = advice
+            && start.elapsed() >= EVERY
+            && !IS_ADVISED.swap(true, Ordering::Relaxed)
+        {
+            bar.println(advice);
+        }
     }
     bar.finish_and_clear();
 }
 
-fn write(label: &str, unit: &str, count: &AtomicU64, end: &End) {
+fn write(
+    label: &str,
+    Counted { unit, advice }: Counted,
+    count: &AtomicU64,
+    end: &End,
+    every: Duration,
+    out: &mut impl io::Write,
+    is_advised: &AtomicBool,
+) {
     let start = Instant::now();
-    while !end.comes_within(EVERY) {
+    while !end.comes_within(every) {
         let so_far = count.load(Ordering::Relaxed);
-        let _ = writeln!(io::stderr(), "{label}: {so_far} {unit} after {} s", start.elapsed().as_secs());
+        let _ = writeln!(out, "{label}: {so_far} {unit} after {} s", start.elapsed().as_secs());
+        if let Some(advice) = advice
+            && !is_advised.swap(true, Ordering::Relaxed)
+        {
+            let _ = writeln!(out, "{advice}");
+        }
     }
 }
 
@@ -76,5 +129,51 @@ impl Drop for EndGuard<'_> {
     fn drop(&mut self) {
         *self.0.is_there.lock().unwrap_or_else(PoisonError::into_inner) = true;
         self.0.bell.notify_all();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Ends the work after some lines, so that the test does not depend on time.
+    struct Reader<'a> {
+        said: String,
+        end: &'a End,
+    }
+
+    impl io::Write for Reader<'_> {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.said += &String::from_utf8_lossy(bytes);
+            if self.said.lines().count() >= 5 {
+                drop(EndGuard(self.end));
+            }
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn said(counted: Counted, is_advised: &AtomicBool) -> String {
+        let end = End::default();
+        let mut out = Reader { said: String::new(), end: &end };
+        write("mine", counted, &AtomicU64::new(7), &end, Duration::from_millis(1), &mut out, is_advised);
+        out.said
+    }
+
+    #[test]
+    fn a_long_search_is_told_once_how_to_bound_it() {
+        let is_advised = AtomicBool::new(false);
+        let search = Counted::states(Within::default());
+        let first = said(search, &is_advised);
+        assert_eq!(first.matches("--timeout").count(), 1, "{first}");
+        assert!(first.starts_with("mine: 7 states after 0 s\na scenario can have"), "{first}");
+        assert!(!said(search, &is_advised).contains("--timeout"));
+        let limited = Within { max_states: Some(1), ..Within::default() };
+        for other in [Counted::states(limited), Counted::HISTORIES] {
+            assert!(!said(other, &AtomicBool::new(false)).contains("--timeout"));
+        }
     }
 }

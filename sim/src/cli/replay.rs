@@ -1,5 +1,6 @@
 //! `lockstep replay`: runs a history on real servers step by step, and compares.
 
+use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,7 +12,7 @@ use serde_json::Value;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::watched;
+use super::progress::{Counted, watched};
 use super::screen::Screen;
 use super::show::{checked, covering, undecided};
 use super::within::Within;
@@ -51,24 +52,52 @@ struct History {
     is_from_trace: bool,
 }
 
+/// What is still to be replayed.
+enum Waiting {
+    History(Box<History>),
+    /// The histories that take every kind of action: to find them takes long in a large world, so they come last.
+    Covering(Chosen),
+}
+
 pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     let what = input::trace_or_scenarios(&args.what, screen)?;
     let server = server(args.server.as_deref(), screen)?;
-    let (mut histories, mut exit) = histories(what, args, &server, screen)?;
+    let (mut waiting, mut exit) = waiting(what, args, &server, screen)?;
     let mut left_out = 0;
     if args.sentinel {
-        let all = histories.len();
-        histories = suited_for_sentinel(histories, screen)?;
-        left_out = all - histories.len();
+        // Whether there is one for Sentinel must be known before the first is replayed.
+        let mut all = Vec::new();
+        for one in waiting.drain(..) {
+            match one {
+                Waiting::History(history) => all.push(*history),
+                Waiting::Covering(one) => all.extend(covering_histories(&one, args, screen)?),
+            }
+        }
+        let number = all.len();
+        let suited = suited_for_sentinel(all, screen)?;
+        left_out = number - suited.len();
+        waiting = suited.into_iter().map(|history| Waiting::History(Box::new(history))).collect();
     }
     let mut results = Vec::new();
     let done = AtomicU64::new(0);
     // Histories of the same world share its servers.
     let mut running: Option<(Config, Player)> = None;
-    for history in &histories {
-        if interrupt::is_asked() {
-            break;
-        }
+    while !interrupt::is_asked()
+        && let Some(next) = waiting.pop_front()
+    {
+        let history = match next {
+            Waiting::History(history) => history,
+            Waiting::Covering(one) => {
+                let found = covering_histories(&one, args, screen)?;
+                if interrupt::is_asked() {
+                    waiting.push_front(Waiting::Covering(one));
+                } else {
+                    let found = found.into_iter().map(|history| Waiting::History(Box::new(history)));
+                    found.rev().for_each(|history| waiting.push_front(history));
+                }
+                continue;
+            }
+        };
         let trace = &history.trace;
         let run = || -> Result<Played, ReplayError> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
@@ -77,10 +106,13 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
             };
             player.replay(trace, true)
         };
-        let replay = match watched(screen, &trace.scenario, "histories", &done, run) {
+        let replay = match watched(screen, &trace.scenario, Counted::HISTORIES, &done, run) {
             Ok(replay) => replay,
             // A system call that a signal interrupts is not a failure of the server.
-            Err(_) if interrupt::is_asked() => break,
+            Err(_) if interrupt::is_asked() => {
+                waiting.push_front(Waiting::History(history));
+                break;
+            }
             Err(error) => return Err(server_failed(&error, screen)),
         };
         done.fetch_add(1, Ordering::Relaxed);
@@ -90,21 +122,30 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         match args.output.format {
             Format::Human => {
                 let gap = if results.is_empty() { "" } else { "\n" };
-                screen
-                    .print(&format!("{gap}{}", replayed::page(trace, &replay, &drawing(history, &replay, screen))))?;
+                screen.print(&format!(
+                    "{gap}{}",
+                    replayed::page(trace, &replay, &drawing(&history, &replay, args, screen))
+                ))?;
             }
             Format::Json => {}
         }
         results.push(replayed::json(trace, &replay));
     }
-    match (args.output.format, histories.len()) {
+    let skipped = waiting.len() + left_out;
+    match (args.output.format, results.len() + waiting.len()) {
         (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null))?,
         (Format::Json, _) => screen.print_json(&replayed::together(&results))?,
-        (Format::Human, 0 | 1) if left_out == 0 => {}
-        (Format::Human, all) => {
+        (Format::Human, 0 | 1) if skipped == 0 => {}
+        (Format::Human, _) => {
             let diverged = results.iter().filter(|result| result["agrees"] == false).count();
-            let (agree, left) = (results.len() - diverged, all + left_out - results.len());
-            screen.print(&format!("\n{agree} agree, {diverged} diverged, {left} skipped\n"))?;
+            let agree = results.len() - diverged;
+            let why = match (waiting.is_empty(), left_out) {
+                (true, 0) => "",
+                (true, _) => ": Sentinel has no part in them",
+                (false, 0) => ": interrupted",
+                (false, _) => ": interrupted, or Sentinel has no part in them",
+            };
+            screen.print(&format!("\n{agree} agree, {diverged} diverged, {skipped} skipped{why}\n"))?;
         }
     }
     Ok(exit)
@@ -146,51 +187,62 @@ pub(super) fn server_failed(error: &ReplayError, screen: &Screen) -> Exit {
     screen.fail(exit, &error.to_string())
 }
 
-/// The histories to replay, and whether a limit kept others from being found.
-fn histories(what: Input, args: &ReplayArgs, server: &ServerProgram, screen: &Screen) -> Ended<(Vec<History>, Exit)> {
+/// What to replay, and whether a limit kept other histories from being found.
+fn waiting(
+    what: Input,
+    args: &ReplayArgs,
+    server: &ServerProgram,
+    screen: &Screen,
+) -> Ended<(VecDeque<Waiting>, Exit)> {
     let chosen = match what {
         Input::Trace(trace) => {
             let declared = input::declared(&trace);
             let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
-            return Ok((vec![history], Exit::AsDeclared));
+            return Ok((VecDeque::from([Waiting::History(Box::new(history))]), Exit::AsDeclared));
         }
         Input::Scenarios(chosen) => chosen,
     };
-    let mut histories = Vec::new();
+    let mut waiting = VecDeque::new();
     let mut exit = Exit::AsDeclared;
     for one in chosen {
-        let one = &Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one };
-        let outcome = checked(one, args.within, screen)?;
-        if let Some(why) = undecided(&outcome) {
+        let one = Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one };
+        let outcome = checked(&one, args.within, None, screen)?;
+        // Who interrupts the search wants no replay either.
+        if let Some(why) = undecided(&outcome).filter(|_| !interrupt::is_asked()) {
             let name = &one.scenario.name;
-            exit = exit.worst(screen.fail(
-                Exit::Inconclusive,
-                &format!("{name}: inconclusive ({why}): only what was found so far is replayed"),
-            ));
+            screen.warn(&format!("{name}: inconclusive ({why}): only what was found so far is replayed"));
+            exit = exit.worst(Exit::Inconclusive);
         }
         for found in outcome.properties {
             let declared = Declared::As(found.declared);
-            histories.extend(found.trace.map(|trace| History {
-                trace,
-                declared,
-                argument: one.argument.clone(),
-                is_from_trace: false,
-            }));
+            let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
+            waiting.extend(found.trace.map(|trace| Waiting::History(Box::new(history(trace)))));
         }
-        histories.extend(covering(one, screen)?.into_iter().map(|trace| History {
-            trace,
-            declared: Declared::Unknown,
-            argument: one.argument.clone(),
-            is_from_trace: false,
-        }));
+        waiting.push_back(Waiting::Covering(one));
+        if interrupt::is_asked() {
+            break;
+        }
     }
-    Ok((histories, exit))
+    Ok((waiting, exit))
+}
+
+/// The histories of a scenario that together take every kind of action.
+fn covering_histories(one: &Chosen, args: &ReplayArgs, screen: &Screen) -> Ended<Vec<History>> {
+    let history =
+        |trace| History { trace, declared: Declared::Unknown, argument: one.argument.clone(), is_from_trace: false };
+    Ok(covering(one, args.within, screen)?.into_iter().map(history).collect())
+}
+
+/// The option that chooses this server, as it can be typed again.
+pub(super) fn again(server: Option<&Path>) -> String {
+    server.map_or_else(String::new, |path| format!(" --server {}", typed(&path.to_string_lossy())))
 }
 
 /// How the history is drawn, with the command that comes next.
-fn drawing(history: &History, replay: &Played, screen: &Screen) -> text::TextOptions {
+fn drawing(history: &History, replay: &Played, args: &ReplayArgs, screen: &Screen) -> text::TextOptions {
     let next = if replay.difference.is_some() {
-        format!("lockstep show {} --format short", history.argument)
+        let limits = if history.is_from_trace { String::new() } else { args.within.again() };
+        format!("lockstep show {} --format short{limits}", history.argument)
     } else {
         explained(history)
     };

@@ -77,14 +77,20 @@ impl Screen {
     /// Prints an error. Returns the exit code that it leads to.
     #[must_use]
     pub(super) fn fail(&self, exit: Exit, text: &str) -> Exit {
-        let label = if self.colours_messages() {
-            let style = anstyle::AnsiColor::Red.on_default().bold();
-            format!("{style}error{style:#}")
-        } else {
-            "error".to_owned()
-        };
-        let _ = writeln!(io::stderr(), "{label}: {}", printable(text));
+        self.say("error", anstyle::AnsiColor::Red, text);
         exit
+    }
+
+    /// Prints what is wrong but does not end the command, unless only results are requested.
+    pub(super) fn warn(&self, text: &str) {
+        if !self.is_quiet {
+            self.say("warning", anstyle::AnsiColor::Yellow, text);
+        }
+    }
+
+    fn say(&self, label: &str, color: anstyle::AnsiColor, text: &str) {
+        let style = if self.colours_messages() { color.on_default().bold() } else { anstyle::Style::new() };
+        let _ = writeln!(io::stderr(), "{style}{label}{style:#}: {}", printable(text));
     }
 
     /// Prints a message, unless only results are requested.

@@ -11,10 +11,11 @@ use lockstep_model::{Action, Property, Verdict};
 use super::common::Ended;
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::watched;
+use super::progress::{Counted, watched};
 use super::screen::Screen;
 use super::within::Within;
-use crate::check::{self, CheckOutcome, Engine};
+use crate::check::native::Options;
+use crate::check::{self, CheckOutcome, Engine, How};
 use crate::exit::Exit;
 use crate::render::Paint;
 use crate::render::text::Declared;
@@ -57,6 +58,7 @@ enum Picture {
 }
 
 pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
+    let mut limits = String::new();
     let (trace, declared) = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
             if args.property.is_some() {
@@ -67,11 +69,14 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
             let declared = input::declared(&trace);
             (*trace, declared)
         }
-        Input::Scenarios(chosen) => of_scenario(&only(chosen, &args.what, screen)?, args, screen)?,
+        Input::Scenarios(chosen) => {
+            limits = args.within.again();
+            of_scenario(&only(chosen, &args.what, screen)?, args, screen)?
+        }
     };
     let picture = match args.format {
         Picture::Text => {
-            let next = Some(format!("lockstep replay {}", typed(&args.what)));
+            let next = Some(format!("lockstep replay {}{limits}", typed(&args.what)));
             // A file must not contain the control sequences of a terminal.
             let paint = if args.output.is_some() { Paint::Plain } else { screen.paint() };
             let options = text::TextOptions { paint, width: Screen::width(), declared, next };
@@ -109,7 +114,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         let id = property.map_or("", Property::id);
         return Err(screen.fail(Exit::Usage, &format!("{id} does not apply to {}: {why}", scenario.name)));
     }
-    let mut outcome = checked(one, args.within, screen)?;
+    let mut outcome = checked(one, args.within, property, screen)?;
     let wanted = outcome
         .properties
         .iter()
@@ -119,6 +124,12 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         let declared = Declared::As(found.declared);
         return found.trace.map(|trace| (trace, declared)).ok_or(Exit::Internal);
     }
+    if interrupt::is_asked() {
+        let what = property.map_or_else(String::new, |property| format!(" to {property}"));
+        let (name, states) = (&scenario.name, outcome.states);
+        Screen::report(&format!("{name}: interrupted after {states} states: no counterexample{what} so far"));
+        return Err(Exit::Interrupted);
+    }
     if let Some(property) = property {
         return Err(nothing_to_show(&outcome, property, screen));
     }
@@ -126,8 +137,12 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         let text = format!("{}: inconclusive ({why}): no violation was found so far", scenario.name);
         return Err(screen.fail(Exit::Inconclusive, &text));
     }
-    match covering(one, screen)?.into_iter().next() {
+    match covering(one, args.within, screen)?.into_iter().next() {
         Some(trace) => Ok((trace, Declared::Unknown)),
+        None if interrupt::is_asked() => {
+            Screen::report(&format!("{}: interrupted: no property is violated", scenario.name));
+            Err(Exit::Interrupted)
+        }
         None => Err(screen.fail(Exit::Internal, &format!("{}: it allows no action", scenario.name))),
     }
 }
@@ -138,12 +153,13 @@ pub(super) fn undecided(outcome: &CheckOutcome) -> Option<&str> {
     Some(unknown.why.as_deref().unwrap_or("it was stopped early"))
 }
 
-/// Checks a scenario within limits.
-pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<CheckOutcome> {
+/// Checks a scenario within limits; if a property is named, until that is broken. Ctrl-C leaves what is known by then.
+pub(super) fn checked(one: &Chosen, within: Within, until: Option<Property>, screen: &Screen) -> Ended<CheckOutcome> {
     let states = AtomicU64::new(0);
     let limits = within.limits(&states);
-    let outcome = watched(screen, &one.scenario.name, "states", &states, || {
-        check::check(&one.scenario, Engine::default(), &limits)
+    let how = How { native: Options { until, ..Options::default() }, ..How::by(Engine::default()) };
+    let outcome = watched(screen, &one.scenario.name, Counted::states(within), &states, || {
+        check::check_as(&one.scenario, how, &limits)
     });
     let outcome = outcome.map_err(|error| {
         screen.fail(
@@ -154,19 +170,22 @@ pub(super) fn checked(one: &Chosen, within: Within, screen: &Screen) -> Ended<Ch
             ),
         )
     })?;
-    if interrupt::is_asked() { Err(Exit::Interrupted) } else { Ok(one.reproducible(outcome)) }
+    Ok(one.reproducible(outcome, &within.again()))
 }
 
 /// Histories that together take every kind of action. Most often one is enough.
-pub(super) fn covering(one: &Chosen, screen: &Screen) -> Ended<Vec<Trace>> {
+pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<Vec<Trace>> {
     let Scenario { name, story, config, .. } = &one.scenario;
-    let reproduce = format!("lockstep show {}", one.argument);
+    let reproduce = format!("lockstep show {}{}", one.argument, within.again());
     let record = |actions: Vec<Action>| {
         Trace::record(name, story, config, About::Covering, &actions, &reproduce).map_err(|error| {
             screen.fail(Exit::Internal, &format!("{name}: a covering history cannot happen: {error:?}"))
         })
     };
-    check::covering(config).into_iter().map(record).collect()
+    let states = AtomicU64::new(0);
+    let counted = Counted::states(within);
+    let found = watched(screen, name, counted, &states, || check::covering(config, &within.limits(&states)));
+    found.into_iter().map(record).collect()
 }
 
 fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) -> Exit {

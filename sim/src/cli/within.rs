@@ -26,6 +26,27 @@ impl Within {
         let Self { max_memory, max_states, timeout } = self;
         Limits { max_states, max_bytes: max_memory, time_limit: timeout, stop: &interrupt::STOP, progress }
     }
+
+    /// The limits as they can be typed again, each after a blank: ` --max-states 20000`.
+    pub(super) fn again(self) -> String {
+        let Self { max_memory, max_states, timeout } = self;
+        let memory = max_memory.map(|bytes| format!(" --max-memory {}", size(bytes)));
+        let states = max_states.map(|most| format!(" --max-states {most}"));
+        let time = timeout.map(|time| format!(" --timeout {}s", time.as_secs()));
+        [memory, states, time].into_iter().flatten().collect()
+    }
+
+    /// Whether any limit was given.
+    pub(super) fn is_limited(self) -> bool {
+        self.max_memory.is_some() || self.max_states.is_some() || self.timeout.is_some()
+    }
+}
+
+/// A number of bytes in the largest unit in which it is a whole number.
+fn size(bytes: u64) -> String {
+    let units = [(30, "G"), (20, "M"), (10, "K")];
+    let unit = units.into_iter().find(|(shift, _)| bytes.is_multiple_of(1 << shift));
+    unit.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
 }
 
 /// A size of memory: `500M`, `2G`, or plain bytes; K, M and G are powers of 1024.
@@ -64,6 +85,18 @@ mod tests {
         for wrong in ["", "0", "-1", "1.5", "s", "3 s", "9999999999999999999h"] {
             assert!(duration(wrong).is_err(), "{wrong}");
         }
+    }
+
+    #[test]
+    fn limits_are_typed_again_as_they_were_given() {
+        let given = |max_memory: &str, time: &str| Within {
+            max_memory: bytes(max_memory).ok(),
+            max_states: Some(20_000),
+            timeout: duration(time).ok(),
+        };
+        assert_eq!(given("500M", "5m").again(), " --max-memory 500M --max-states 20000 --timeout 300s");
+        assert_eq!(given("1025", "").again(), " --max-memory 1025 --max-states 20000");
+        assert_eq!(Within::default().again(), "");
     }
 
     #[test]

@@ -19,6 +19,8 @@ use crate::check::{CheckOutcome, Engine, PropertyOutcome};
 pub struct CheckedScenario {
     /// A name or a path: what to give to `lockstep show`.
     pub argument: String,
+    /// The limits of the run, as they must be repeated: ` --max-states 20000`.
+    pub limits: String,
     /// The outcome.
     pub outcome: CheckOutcome,
 }
@@ -153,12 +155,17 @@ fn violated(all: &[CheckedScenario], page: &mut String) {
         .filter(|(_, property)| property.verdict == Verdict::Violated)
         .map(|(found, property)| {
             let steps = property.trace.as_ref().map_or_else(String::new, |trace| count(trace.steps.len(), "step"));
-            let hint = format!("lockstep show {} --property {}", found.argument, property.property);
-            [found.outcome.scenario.clone(), property.property.to_string(), steps, hint]
+            let hint = format!("lockstep show {} --property {}{}", found.argument, property.property, found.limits);
+            let declared = match property.declared {
+                Some(Verdict::Violated) => "violated".to_owned(),
+                Some(other) => format!("{other}: NOT met"),
+                None => "no".to_owned(),
+            };
+            [found.outcome.scenario.clone(), property.property.to_string(), declared, steps, hint]
         })
         .collect();
     if !rows.is_empty() {
-        let _ = write!(page, "\n{}", trimmed(&plain_table(["violated", "property", "in", "see it"], rows)));
+        let _ = write!(page, "\n{}", trimmed(&plain_table(["violated", "property", "declared", "in", "see it"], rows)));
     }
 }
 
@@ -177,7 +184,7 @@ fn surprise(found: &CheckedScenario, property: &PropertyOutcome, paint: Paint, w
             paint,
             width,
             declared: Declared::As(property.declared),
-            next: Some(format!("lockstep replay {}", found.argument)),
+            next: Some(format!("lockstep replay {}{}", found.argument, found.limits)),
         };
         let _ = write!(page, "\n{}", text::picture(trace, &options));
     } else if property.declared == Some(Verdict::Violated) && property.verdict == Verdict::Holds {

@@ -20,6 +20,7 @@
 //! [`rules`] is what one thread does with its share of a block, [`shards`] the table and what is on its way to it,
 //! [`origins`] the way back.
 
+mod options;
 mod origins;
 mod rules;
 mod shards;
@@ -33,6 +34,8 @@ use std::time::Instant;
 
 use lockstep_model::{Action, Config, Layout, Prefilter, Property, World};
 
+pub use self::options::Options;
+use self::options::{BLOCK, CHUNK, SHARDS};
 use self::origins::{Origin, Origins};
 use self::rules::{Broken, Rules, note, numbered, starts};
 use self::shards::{Batch, Shard, join, shard_of, split};
@@ -42,41 +45,10 @@ use super::limits::{Limits, Stopped};
 use super::search::Search;
 use super::worker_pool::{WorkerPool, lock};
 
-/// Shards of the table; many more than threads, so that the work is shared evenly. A power of two.
-const SHARDS: usize = 64;
-/// States expanded between two checks of the limits. Bounds the number of candidates on their way to the shards.
-const BLOCK: usize = 1 << 14;
-/// States that a thread processes at once.
-const CHUNK: usize = 1 << 9;
+/// How many new states a state leads to, roughly: near a limit on states, blocks are as small as this suggests.
+const NEW_STATES_OF_ONE: usize = 8;
 /// Pieces into which the ordering work is split, for each thread.
 const PARTS_A_THREAD: usize = 4;
-
-/// How to search.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Options {
-    /// How many threads search.
-    pub threads: usize,
-    /// Whether worlds that differ only in the order of their clients are treated as one.
-    pub symmetry: bool,
-    /// Whether a state in which only time can advance is passed through and not kept.
-    ///
-    /// Sound for every verdict: such a state has one successor, it is checked in passing like any other, and whatever
-    /// can be reached from it can be reached from where the passage ends. Only counts and depths become smaller.
-    pub skip_idle: bool,
-}
-
-impl Default for Options {
-    fn default() -> Self {
-        Self { threads: 1, symmetry: false, skip_idle: false }
-    }
-}
-
-impl Options {
-    /// Whether no reduction applies, so that every world is kept.
-    const fn keeps_all(self) -> bool {
-        !self.symmetry && !self.skip_idle
-    }
-}
 
 /// Visits every state.
 pub fn search<Y: Layout, F: Fingerprint>(
@@ -163,10 +135,14 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
                 if stopped.is_none() && states > u64::from(u32::MAX) - (BLOCK as u64) * 256 {
                     stopped = Some(Stopped::TableFull);
                 }
+                // The states of a block are checked in order, so the first violation that is met is the final one.
+                if stopped.is_none() && self.is_found() {
+                    stopped = Some(Stopped::Found);
+                }
                 if stopped.is_some() {
                     break 'search;
                 }
-                let block: Vec<_> = layer.drain(..layer.len().min(BLOCK / CHUNK)).collect();
+                let block: Vec<_> = layer.drain(..layer.len().min(pieces(limits, states))).collect();
                 let expanded: usize = block.iter().map(Vec::len).sum();
                 made += self.expand(block, depth, &mut next);
                 waiting -= expanded;
@@ -186,6 +162,14 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             witnesses,
             peak_bytes: Some(peak_bytes as u64),
         }
+    }
+
+    /// Whether the property that the search is for is broken.
+    fn is_found(&self) -> bool {
+        let Rules { properties, options, .. } = self.rules;
+        let is_wanted = |property: &Property| options.until == Some(*property);
+        let is_broken = |index: usize| self.is_broken_at_once[index] || self.broken[index].is_some();
+        properties.iter().position(is_wanted).is_some_and(is_broken)
     }
 
     fn bytes(&self) -> usize {
@@ -290,6 +274,13 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         taken.reverse();
         Some(self.rules.told(&taken, broken.ticks))
     }
+}
+
+/// How many chunks to expand before the limits are checked again. The size of blocks does not change what is found.
+fn pieces(limits: &Limits<'_>, states: u64) -> usize {
+    let most = BLOCK / CHUNK;
+    let left = limits.max_states.map(|limit| usize::try_from(limit.saturating_sub(states)).unwrap_or(usize::MAX));
+    left.map_or(most, |left| (left / (CHUNK * NEW_STATES_OF_ONE)).clamp(1, most))
 }
 
 fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {

@@ -4,8 +4,8 @@
 use lockstep_model::notes::Capacities;
 use lockstep_model::{Action, Config, Happenings, Layout, Prefilter, Property, Reply, Step, World, step, step_into};
 
+use super::options::{CHUNK, Options};
 use super::shards::{Batch, Candidate, join, shard_of, split};
-use super::{CHUNK, Options};
 use crate::check::coverage::{Coverage, Kinds};
 use crate::check::fingerprint::{Fingerprint, Recent};
 

@@ -4,7 +4,7 @@ use std::iter;
 
 use lockstep_model::Config;
 
-use super::{BLOCK, SHARDS};
+use super::options::{BLOCK, SHARDS};
 use crate::check::coverage::Coverage;
 use crate::check::fingerprint::{Fingerprint, Table};
 

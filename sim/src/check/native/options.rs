@@ -1,0 +1,39 @@
+//! How the native engine searches: what the caller chooses, and the sizes of its parts.
+
+use lockstep_model::Property;
+
+/// Shards of the table; many more than threads, so that the work is shared evenly. A power of two.
+pub(super) const SHARDS: usize = 64;
+/// States expanded between two checks of the limits. Bounds the number of candidates on their way to the shards.
+pub(super) const BLOCK: usize = 1 << 14;
+/// States that a thread processes at once.
+pub(super) const CHUNK: usize = 1 << 9;
+
+/// How to search.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// How many threads search.
+    pub threads: usize,
+    /// Whether worlds that differ only in the order of their clients are treated as one.
+    pub symmetry: bool,
+    /// Whether a state in which only time can advance is passed through and not kept.
+    ///
+    /// Sound for every verdict: such a state has one successor, it is checked in passing like any other, and whatever
+    /// can be reached from it can be reached from where the passage ends. Only counts and depths become smaller.
+    pub skip_idle: bool,
+    /// The search ends once this property is broken: its shortest trace is known then.
+    pub until: Option<Property>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { threads: 1, symmetry: false, skip_idle: false, until: None }
+    }
+}
+
+impl Options {
+    /// Whether no reduction applies, so that every world is kept.
+    pub(super) const fn keeps_all(self) -> bool {
+        !self.symmetry && !self.skip_idle
+    }
+}
