@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use super::common::Ended;
 use crate::exit::Exit;
+use crate::plain_text::shown;
 use crate::render::Paint;
 
 /// When to use colours.
@@ -75,7 +76,7 @@ impl Screen {
         self.print(&format!("{value:#}\n"))
     }
 
-    /// Prints an error. Returns the exit code that it leads to.
+    /// Prints an error, with hidden characters written out: names of files may contain any. Returns the exit code that it leads to.
     #[must_use]
     pub(super) fn fail(&self, exit: Exit, text: &str) -> Exit {
         let label = if self.colours_messages() {
@@ -84,7 +85,7 @@ impl Screen {
         } else {
             "error".to_owned()
         };
-        let _ = writeln!(io::stderr(), "{label}: {}", printable(text));
+        let _ = writeln!(io::stderr(), "{label}: {}", shown(text, &['\n']));
         exit
     }
 
@@ -107,19 +108,6 @@ impl Screen {
             Color::Auto => AutoStream::choice(stream) != ColorChoice::Never,
         }
     }
-}
-
-/// The text with its control characters written out: names of files may contain any character.
-fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() && letter != '\n' {
-            safe.extend(letter.escape_default());
-        } else {
-            safe.push(letter);
-        }
-    }
-    safe
 }
 
 fn paint(is_coloured: bool) -> Paint {

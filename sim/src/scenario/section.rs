@@ -10,6 +10,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::code::Code;
 use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
+use crate::plain_text::{first_hidden, shown};
 
 /// Keys that were removed in favour of other keys, and which ones to use instead.
 const GIVEN_UP: [(&str, &str); 1] =
@@ -228,8 +229,8 @@ impl<'a> Section<'a> {
             "has nothing in it".into()
         } else if text.chars().count() > most {
             format!("has {} characters", text.chars().count())
-        } else if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')) {
-            "has a control character in it".into()
+        } else if let Some(hidden) = first_hidden(text, &['\n', '\r', '\t']) {
+            format!("has {hidden}")
         } else {
             return Entry::Given { value: text, span: value.span() };
         };
@@ -359,7 +360,7 @@ pub(super) fn meant<'k>(word: &str, known: &[&'k str]) -> Option<&'k str> {
 /// A word, shortened to fit into a title.
 pub(super) fn short(word: &str) -> String {
     match word.char_indices().nth(MAX_WORD) {
-        Some((cut, _)) => format!("{}…", &word[..cut]),
-        None => word.into(),
+        Some((cut, _)) => format!("{}…", shown(&word[..cut], &[])),
+        None => shown(word, &[]),
     }
 }
