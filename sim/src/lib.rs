@@ -14,3 +14,4 @@ mod plain_text;
 pub mod render;
 pub mod replay;
 pub mod scenario;
+pub mod stop;

@@ -5,6 +5,7 @@ mod commands;
 mod drawing;
 mod edges;
 mod explore;
+mod outside;
 mod schema;
 mod servers;
 mod states;

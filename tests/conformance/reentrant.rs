@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use lockstep_model::LockKind;
 use lockstep_redis::locks::reentrant::{self, AcquireReply, ForceReleaseReply, Reentrant, ReleaseReply, RenewReply};
 use lockstep_redis::{Call, Error, Holder, Names, Receipt, Scripts};
+use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::{TestServer, on_every_server};
-use redis::Connection;
 
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -191,7 +191,7 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
 
 const CHANNEL: &str = "redisson_lock__channel:{lock}";
 
-fn lock_on(server: &TestServer) -> Reentrant<Connection> {
+fn lock_on(server: &TestServer) -> Reentrant<ServerConnection> {
     Reentrant::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 

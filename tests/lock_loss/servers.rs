@@ -10,9 +10,9 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_sim::replay::{Error, Flavour, Gate, Server, ServerNode, ServerRole};
+use lockstep_sim::replay::{Error, Flavour, Gate, Server, ServerConnection, ServerNode, ServerRole};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server, servers};
-use redis::{Commands, Connection, Value, cmd};
+use redis::{Commands, Value, cmd};
 
 fn start(server: &Server) -> ServerNode {
     ServerNode::start(server, START_MS).unwrap_or_else(|error| panic!("{error}"))
@@ -50,7 +50,7 @@ fn get(node: &ServerNode, key: &str) -> Option<String> {
     node.connect().unwrap().get(key).unwrap()
 }
 
-fn ttl_ms(redis: &mut Connection, key: &str) -> i64 {
+fn ttl_ms(redis: &mut ServerConnection, key: &str) -> i64 {
     redis.pttl(key).unwrap()
 }
 

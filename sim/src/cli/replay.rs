@@ -112,7 +112,7 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
 
 fn player(server: &Server, config: &Config, sentinel: bool) -> Result<Player, Error> {
     if sentinel {
-        Player::start_under_sentinel(server, config, Scripts::built_in(), &interrupt::STOP)
+        Player::start_under_sentinel(server, config, Scripts::built_in())
     } else {
         Player::start(server, config, Scripts::built_in())
     }
@@ -140,6 +140,7 @@ pub(super) fn in_the_world_of(server: &Server, one: &Chosen, screen: &Screen, do
 pub(super) fn server_failed(error: &Error, screen: &Screen) -> Exit {
     let exit = match error {
         Error::NotForSentinel { .. } => Exit::Usage,
+        Error::Stopped => Exit::Interrupted,
         _ if error.is_internal() => Exit::Internal,
         _ => Exit::Environment,
     };

@@ -10,6 +10,7 @@
 mod compare;
 mod error;
 mod findings;
+mod given_up;
 mod history_step;
 mod node_names;
 mod player;
@@ -24,6 +25,7 @@ pub use compare::Difference;
 pub use error::Error;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, Server, ServerNode, ServerRole, sentinel,
+    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, Server, ServerConnection, ServerNode,
+    ServerRole, end_everything, sentinel,
 };
 pub use version::{Flavour, Version};

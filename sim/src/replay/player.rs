@@ -4,7 +4,6 @@
 //! clients do it leaves to the target. After each step it compares what every running node stores, and its role.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
@@ -58,19 +57,13 @@ impl Player {
         Self::start_watched(server, config, scripts, None)
     }
 
-    /// As `start`, but three real sentinels decide which replica takes the place of a dead master. Every wait for them ends
-    /// once `stop` is set.
+    /// As `start`, but three real sentinels decide which replica takes the place of a dead master.
     ///
     /// # Errors
     /// As `start`; `NotForSentinel`.
-    pub fn start_under_sentinel(
-        server: &Server,
-        config: &Config,
-        scripts: Scripts,
-        stop: &'static AtomicBool,
-    ) -> Result<Self, Error> {
+    pub fn start_under_sentinel(server: &Server, config: &Config, scripts: Scripts) -> Result<Self, Error> {
         refuse_world(config)?;
-        Self::start_watched(server, config, scripts, Some(SentinelWatch::new(stop)))
+        Self::start_watched(server, config, scripts, Some(SentinelWatch::default()))
     }
 
     fn start_watched(

@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
-use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
+use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
 use super::sentinel_watch::SentinelWatch;
 use crate::replay::error::Error;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
+use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::{NodeSettings, ServerNode};
 use crate::replay::servers::server::Server;
@@ -41,7 +42,7 @@ pub struct ServerGroup {
 /// One node, our connection to it, and its link to its master.
 pub(super) struct GroupMember {
     pub(super) node: ServerNode,
-    pub(super) connection: Connection,
+    pub(super) connection: ServerConnection,
     /// Between its master and it, while it follows one.
     pub(super) gate: Option<Gate>,
     pub(super) role: MemberRole,
@@ -302,7 +303,7 @@ impl ServerGroup {
     }
 
     /// A connection to a node that has been sent the setup commands.
-    pub(super) fn connect(&self, node: &ServerNode) -> Result<Connection, Error> {
+    pub(super) fn connect(&self, node: &ServerNode) -> Result<ServerConnection, Error> {
         let mut connection = node.connect()?;
         for command in &self.setup {
             connection.req_command(command).map_err(Error::redis("a setup command"))?;
