@@ -37,9 +37,9 @@ pub(super) struct Args {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// The folder for the trace of a divergence
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
+    /// The folder for the trace of a divergence [default: none is written]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -58,7 +58,9 @@ pub(super) fn run(args: &Args, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
     // Before the search: the first divergence may be found only after hours.
-    make_folder(&args.out, screen)?;
+    if let Some(out) = &args.out {
+        make_folder(out, screen)?;
+    }
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::Options { cases: args.cases, seed };
@@ -135,12 +137,17 @@ fn a_seed() -> u64 {
 }
 
 fn save(one: &Chosen, fuzzed: &Fuzzed, args: &Args, screen: &Screen) -> Ended<Option<PathBuf>> {
-    let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
-    let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
+    let (Some((trace, _)), Some(out)) = (&fuzzed.counterexample, &args.out) else { return Ok(None) };
+    let file = out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
     // The trace does not know the file of its scenario.
-    let reproduce = format!("lockstep fuzz {} --seed {}", one.argument, fuzzed.seed);
+    let reproduce = again(one, fuzzed);
     write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
+}
+
+/// The command that draws the same histories again.
+fn again(one: &Chosen, fuzzed: &Fuzzed) -> String {
+    format!("lockstep fuzz {} --seed {}", one.argument, fuzzed.seed)
 }
 
 fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) -> String {
@@ -159,7 +166,10 @@ fn page(all: &[Drawn], asked: usize, args: &Args, seed: u64, screen: &Screen) ->
             drawn.rate_words()
         );
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
-        let next = saved.as_ref().map(|file| format!("lockstep replay {}", typed(&file.to_string_lossy())));
+        let next = Some(match saved {
+            Some(file) => format!("lockstep replay {}", typed(&file.to_string_lossy())),
+            None => format!("{} --cases {} --out DIR, which writes the trace", again(chosen, fuzzed), args.cases),
+        });
         let options =
             text::Options { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
         page += &text::picture(trace, &options);
@@ -230,7 +240,7 @@ mod tests {
 
     fn args() -> Args {
         let output = Output { format: Format::Human };
-        Args { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
+        Args { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: None, output }
     }
 
     fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> Drawn<'_> {
