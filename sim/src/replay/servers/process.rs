@@ -19,7 +19,6 @@ use rustix::process::{
 use super::connection::ServerConnection;
 use super::control::Control;
 use super::limits::{ANSWER_WAIT, END_WAIT, MOST_CONSOLE, MOST_FILE, START_WAIT};
-use super::server::Server;
 use crate::replay::error::Error;
 use crate::stop;
 
@@ -91,6 +90,7 @@ fn end_of(path: &Path) -> String {
 #[derive(Debug)]
 pub struct OwnProcess {
     child: Child,
+    program: PathBuf,
     /// Its id may belong to somebody else once its end was read.
     has_ended: bool,
 }
@@ -107,9 +107,10 @@ impl OwnProcess {
         // A terminal sends Ctrl-C to a whole process group: only this process shall receive it.
         command.process_group(0);
         prepare(&mut command);
+        let program = PathBuf::from(command.get_program());
         let child = launch(command)?;
         running().insert(child.id());
-        Ok(Self { child, has_ended: false })
+        Ok(Self { child, program, has_ended: false })
     }
 
     /// The process id, which is also that of its group.
@@ -139,10 +140,10 @@ impl OwnProcess {
     ///
     /// # Errors
     /// `WouldNotStart`, with the last lines of the log; `NotItself`; `Stopped`.
-    pub fn wait_for_answer(&mut self, server: &Server, socket: &Path, log: &ServerLog) -> Result<Control, Error> {
+    pub fn wait_for_answer(&mut self, server: &str, socket: &Path, log: &ServerLog) -> Result<Control, Error> {
         let who = self.described(server);
         let would_not_start =
-            |reason: String| Error::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
+            |reason: String| Error::WouldNotStart { server: server.to_owned(), reason, log_tail: log.tail() };
         let begin = Instant::now();
         loop {
             let left = START_WAIT.saturating_sub(begin.elapsed());
@@ -153,7 +154,7 @@ impl OwnProcess {
             let error = match answer {
                 Ok(mut connection) => {
                     connection.set_patience(ANSWER_WAIT);
-                    return self.check_itself(server, Control::new(connection));
+                    return self.check_itself(Control::new(connection));
                 }
                 Err(error) => error,
             };
@@ -175,18 +176,18 @@ impl OwnProcess {
     }
 
     /// The server that this process runs, as errors name it.
-    pub fn described(&self, server: &Server) -> Arc<str> {
+    pub fn described(&self, server: &str) -> Arc<str> {
         format!("{server} (process {})", self.id()).into()
     }
 
-    fn check_itself(&self, server: &Server, mut control: Control) -> Result<Control, Error> {
+    fn check_itself(&self, mut control: Control) -> Result<Control, Error> {
         let says = control.info("server")?.remove("process_id").unwrap_or_default();
         if says == self.id().to_string() {
             return Ok(control);
         }
         // It may have left the process group that is killed now. Its socket is in our folder: it is our server.
         let _ = control.ask::<Value>("SHUTDOWN", redis::cmd("SHUTDOWN").arg("NOSAVE"));
-        Err(Error::NotItself { path: server.path().to_owned(), started: self.id(), says })
+        Err(Error::NotItself { path: self.program.clone(), started: self.id(), says })
     }
 
     /// Whether the process has ended. It stays a zombie, so that its id and its group's stay its own.

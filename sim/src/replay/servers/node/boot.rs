@@ -85,7 +85,7 @@ pub fn boot(
 ) -> Result<(OwnProcess, Control), Error> {
     let log = ServerLog { folder: home.path().to_owned() };
     let mut process = OwnProcess::start(command(server, settings, home, clock, &log)?)?;
-    let mut control = process.wait_for_answer(server, &home.socket, &log)?;
+    let mut control = process.wait_for_answer(&server.to_string(), &home.socket, &log)?;
     // The background search for expired keys depends on chance, and so would its DELs in the stream. Without it keys are
     // deleted when they are accessed; for every command a key that has expired is gone either way.
     control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;

@@ -308,7 +308,7 @@ impl ServerNode {
     }
 
     fn described(&self) -> Arc<str> {
-        self.process().described(&self.server)
+        self.process().described(&self.server.to_string())
     }
 
     fn process(&self) -> MutexGuard<'_, OwnProcess> {

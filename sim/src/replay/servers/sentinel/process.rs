@@ -51,8 +51,7 @@ impl SentinelProcess {
         fs::write(&configuration, settings).map_err(Error::system("write the configuration of a sentinel"))?;
 
         let mut process = OwnProcess::start(command(server, folder.path(), &configuration, &log)?)?;
-        let mut control =
-            process.wait_for_answer(server, &socket, &log).map_err(|error| name_sentinel_mode(error, server))?;
+        let mut control = process.wait_for_answer(&format!("{server} with --sentinel"), &socket, &log)?;
         let info = control.info("server")?;
         // Valkey calls it server_mode.
         let mode = info.get("redis_mode").or(info.get("server_mode")).map_or("nothing", String::as_str);
@@ -60,7 +59,7 @@ impl SentinelProcess {
             return Err(Error::NoSentinelMode { server: server.to_string(), says: mode.to_owned() });
         }
         let id = control.ask("SENTINEL MYID", redis::cmd("SENTINEL").arg("MYID"))?;
-        let described: Arc<str> = format!("sentinel s{}, {}", index + 1, process.described(server)).into();
+        let described: Arc<str> = format!("sentinel s{}, {}", index + 1, process.described(&server.to_string())).into();
         let listener = listen(&socket, &described, index, events)?;
         Ok(Self {
             name: format!("s{}", index + 1),
@@ -144,13 +143,6 @@ fn command(server: &Server, folder: &Path, configuration: &Path, log: &ServerLog
     command.arg(configuration).arg("--sentinel").current_dir(folder);
     log.redirect(&mut command)?;
     Ok(command)
-}
-
-fn name_sentinel_mode(error: Error, server: &Server) -> Error {
-    if let Error::WouldNotStart { reason, log_tail, .. } = error {
-        return Error::WouldNotStart { server: format!("{server} with --sentinel"), reason, log_tail };
-    }
-    error
 }
 
 /// Records everything that a sentinel publishes, with the time of its arrival.
