@@ -65,7 +65,12 @@ pub fn fuzz(
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
         let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
         let trace = drawn(scenario, &tree.current());
-        let result = player.replay(&trace, false)?;
+        let result = match player.replay(&trace, false) {
+            Ok(result) => result,
+            // What was found so far is still known.
+            Err(_) if stop.load(Ordering::Relaxed) => break,
+            Err(error) => return Err(error),
+        };
         found.steps += result.steps;
         found.cases += 1;
         progress.fetch_add(1, Ordering::Relaxed);
@@ -98,7 +103,13 @@ fn shrink(
             break;
         }
         let trace = drawn(scenario, &tree.current());
-        match player.replay(&trace, false)?.difference {
+        let result = match player.replay(&trace, false) {
+            Ok(result) => result,
+            // The longer history differs all the same.
+            Err(_) if stop.load(Ordering::Relaxed) => break,
+            Err(error) => return Err(error),
+        };
+        match result.difference {
             Some(difference) => {
                 let shorter = cut(scenario, (trace, difference));
                 if shorter.0.steps.len() <= best.0.steps.len() {

@@ -10,6 +10,8 @@ pub mod exit;
 pub mod explore;
 pub mod frontier;
 pub mod fuzz;
+mod plain_text;
 pub mod render;
 pub mod replay;
 pub mod scenario;
+pub mod stop;

@@ -193,6 +193,35 @@ fn a_folder_that_nothing_can_be_written_into_is_refused_at_once() {
     }
 }
 
+/// They make a text look like another one.
+#[test]
+fn characters_that_change_the_direction_of_text_are_refused_with_their_place() {
+    let folder = TempDir::new().expect("a folder");
+    let mut trace: Value = serde_json::from_str(&run(&["show", NAME, "--format", "json"]).stdout).expect("a trace");
+    for hidden in ['\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'] {
+        let says = format!("has a character that changes the direction of text in it (U+{:04X})", u32::from(hidden));
+        let story = format!("A lease {hidden}never{hidden} ends.");
+        trace["story"] = story.as_str().into();
+        let scenario = BROKEN.replace("A lease ends.", &story);
+        let written_out = BROKEN.replace("A lease ends.", &format!("A \\u{:04x} lease", u32::from(hidden)));
+        let files = [
+            (written(folder.path(), "given.json", &trace.to_string()), format!("/story {says}")),
+            (written(folder.path(), "given.toml", &scenario), format!("`story` {says}")),
+            (written(folder.path(), "escaped.toml", &written_out), format!("`story` {says}")),
+        ];
+        for (file, says) in files {
+            let ran = run(&["show", &text(&file)]);
+            assert_eq!(ran.code, 2, "{}", ran.stderr);
+            assert!(ran.stderr.contains(&says), "{says:?} is not in\n{}", ran.stderr);
+            assert!(ran.stderr.contains(&text(&file)), "{}", ran.stderr);
+            assert!(!ran.stderr.contains(hidden), "it is not printed: {:?}", ran.stderr);
+            if file.extension().is_some_and(|kind| kind == "toml") {
+                assert!(ran.stderr.contains(".toml:1:"), "the line is named: {}", ran.stderr);
+            }
+        }
+    }
+}
+
 /// A terminal would execute them.
 #[test]
 fn control_characters_are_refused_and_never_printed() {

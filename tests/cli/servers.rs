@@ -237,7 +237,8 @@ fn ctrl_c_ends_a_wait_for_sentinel_and_leaves_nothing_behind() {
     eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
 }
 
-fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
+/// Waits until it is so.
+pub fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
     let since = Instant::now();
     loop {
         if let Some(seen) = look() {
@@ -249,7 +250,7 @@ fn eventually<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 }
 
 /// The server processes that are children of this process.
-fn children_of(parent: u32) -> Vec<u32> {
+pub fn children_of(parent: u32) -> Vec<u32> {
     let processes =
         fs::read_dir("/proc").expect("Linux").filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
     processes.filter(|&process: &u32| parent_of(process) == Some(parent) && is_server(process)).collect()
@@ -261,6 +262,7 @@ fn parent_of(process: u32) -> Option<u32> {
     line.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
 }
 
-fn is_server(process: u32) -> bool {
+/// Whether this process runs a server.
+pub fn is_server(process: u32) -> bool {
     fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.contains("-server"))
 }

@@ -3,9 +3,9 @@
 use lockstep_model::LockKind;
 use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExtendReply, PlainLock, PlainReleaseReply};
 use lockstep_redis::{Call, Names, Scripts};
+use lockstep_sim::replay::ServerConnection;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::{TestServer, on_every_server};
-use redis::Connection;
 
 use crate::histories::{builtin_scenario, random_histories_of};
 use crate::kinds::{KindProofs, WrongScript};
@@ -101,7 +101,7 @@ fn random_histories_of_the_plain_lock_agree_on_every_server() {
     random_histories_of(LockKind::Plain);
 }
 
-fn lock_on(server: &TestServer) -> PlainLock<Connection> {
+fn lock_on(server: &TestServer) -> PlainLock<ServerConnection> {
     PlainLock::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 

@@ -7,8 +7,8 @@ use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantLock, ReentrantReleaseReply, ReentrantRenewReply,
 };
 use lockstep_redis::{Call, Error, HolderId, Names, ReleaseReceipt, Scripts};
+use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::{TestServer, on_every_server};
-use redis::Connection;
 
 use crate::histories::random_histories_of;
 use crate::kinds::{KindProofs, WrongScript};
@@ -193,7 +193,7 @@ fn one_call_of_each(scripts: &Scripts) -> Vec<Call> {
 
 const CHANNEL: &str = "redisson_lock__channel:{lock}";
 
-fn lock_on(server: &TestServer) -> ReentrantLock<Connection> {
+fn lock_on(server: &TestServer) -> ReentrantLock<ServerConnection> {
     ReentrantLock::new(server.connect(), Names::of("lock"), Scripts::built_in())
 }
 

@@ -98,7 +98,7 @@ fn a_server_that_does_not_answer_in_time_leaves_the_outcome_unknown() {
     on_every_server(|server| {
         let call = one_call_of_each(&Scripts::built_in()).swap_remove(0);
         let mut connection = server.connect();
-        connection.set_read_timeout(Some(Duration::from_millis(50))).expect("a read limit");
+        connection.set_patience(Duration::from_millis(50));
         call.script.load().query::<()>(&mut connection).expect("SCRIPT LOAD");
         server.ask::<()>("CLIENT PAUSE 300");
         let error = call.run(&mut connection).unwrap_err();

@@ -3,9 +3,9 @@
 
 use std::process::Command;
 
-use lockstep_sim::replay::{Gate, ServerNode, ServerProgram};
+use lockstep_sim::replay::{Gate, ServerConnection, ServerNode, ServerProgram};
 use lockstep_tests::servers::START_MS;
-use redis::{Commands, Connection, Value, cmd};
+use redis::{Commands, Value, cmd};
 
 /// A node of its own, at the time at which all tests begin.
 pub fn start(server: &ServerProgram) -> ServerNode {
@@ -44,7 +44,7 @@ pub fn get(node: &ServerNode, key: &str) -> Option<String> {
     node.connect().unwrap().get(key).unwrap()
 }
 
-pub fn ttl_ms(redis: &mut Connection, key: &str) -> i64 {
+pub fn ttl_ms(redis: &mut ServerConnection, key: &str) -> i64 {
     redis.pttl(key).unwrap()
 }
 

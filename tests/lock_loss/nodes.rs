@@ -93,7 +93,7 @@ fn a_key_that_runs_out_of_memory_and_one_that_is_deleted_by_hand_vanish_alike() 
         for vanish in ways {
             let (master, replica, gate) = pair(server);
             let mut listener = master.connect().unwrap();
-            listener.set_read_timeout(Some(Duration::from_millis(100))).unwrap();
+            listener.set_patience(Duration::from_millis(100));
             let subscribe = cmd("PSUBSCRIBE").arg("*").get_packed_command();
             let _: Value = redis::ConnectionLike::req_packed_command(&mut listener, &subscribe).unwrap();
             take_lock(&master, "a");

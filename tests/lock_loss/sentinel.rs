@@ -2,7 +2,6 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
-use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use lockstep_model::trace::{About, Trace};
@@ -16,9 +15,6 @@ use lockstep_sim::scenario::builtin;
 use lockstep_tests::servers::{START_MS, for_every_version_at_once, servers};
 use redis::{Value, cmd};
 
-/// Never set: these tests are not stopped.
-static STOP: AtomicBool = AtomicBool::new(false);
-
 const ACQUIRE: [Action; 2] = [Action::Acquire { client: 0, thread: 0 }, Action::Acquire { client: 1, thread: 0 }];
 const MASTER_DIES: Action = Action::CrashNode { node: 0 };
 
@@ -31,7 +27,7 @@ fn trace(config: &Config, actions: &[Action]) -> Trace {
 }
 
 fn replay(server: &ServerProgram, trace: &Trace) -> Played {
-    Player::start_under_sentinel(server, &trace.config, Scripts::built_in(), &STOP)
+    Player::start_under_sentinel(server, &trace.config, Scripts::built_in())
         .and_then(|mut player| player.replay(trace, false))
         .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
@@ -166,7 +162,7 @@ fn group(server: &ServerProgram, priorities: &[u32]) -> WatchedGroup {
         gate
     });
     let gates = gates.collect();
-    let sentinels = Sentinels::start(server, &addresses, 0, &STOP).unwrap_or_else(|error| panic!("{server}: {error}"));
+    let sentinels = Sentinels::start(server, &addresses, 0).unwrap_or_else(|error| panic!("{server}: {error}"));
     WatchedGroup { sentinels, gates, _addresses: addresses, nodes }
 }
 
@@ -260,6 +256,6 @@ fn a_server_without_sentinel_mode_is_refused() {
     let ordinary = ServerProgram::find(Some(&program)).expect("it is a server");
     let node = ServerNode::start(&server, START_MS).expect("a node");
     let addresses = Addresses::open([&node]).expect("an address");
-    let error = Sentinels::start(&ordinary, &addresses, 0, &STOP).expect_err("no sentinel");
+    let error = Sentinels::start(&ordinary, &addresses, 0).expect_err("no sentinel");
     assert!(error.to_string().contains("it has no sentinel mode"), "{error}");
 }

@@ -7,16 +7,12 @@ use std::collections::BTreeMap;
 use std::env;
 use std::path::PathBuf;
 use std::thread;
-use std::time::Duration;
 
-use lockstep_sim::replay::{self, ServerNode};
-use redis::{Connection, ConnectionLike};
+use lockstep_sim::replay::{self, ServerConnection, ServerNode};
+use redis::ConnectionLike as _;
 
 /// A day in 2033, in milliseconds since 1970: far from the machine's own time, so that the two cannot be confused.
 pub const START_MS: i64 = 2_000_000_000_000;
-
-/// How long a message may take to arrive on a busy machine.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The server versions to test on: at least one.
 pub fn servers() -> Vec<replay::ServerProgram> {
@@ -69,7 +65,7 @@ pub struct TestServer {
 
 impl TestServer {
     /// A new connection.
-    pub fn connect(&self) -> Connection {
+    pub fn connect(&self) -> ServerConnection {
         self.node.connect().expect("a connection to our own server")
     }
 
@@ -99,7 +95,6 @@ impl TestServer {
     /// Subscribes to `channel` from now on.
     pub fn listen(&self, channel: &str) -> Listener {
         let mut connection = self.connect();
-        connection.set_read_timeout(Some(PATIENCE)).expect("a read limit on a socket");
         // The crate's own subscription ends with a borrow; this one lasts as long as the connection.
         let subscribe = redis::cmd("SUBSCRIBE").arg(channel).get_packed_command();
         connection.req_packed_command(&subscribe).expect("a subscription");
@@ -109,8 +104,8 @@ impl TestServer {
 
 /// A subscriber.
 pub struct Listener {
-    connection: Connection,
-    sender: Connection,
+    connection: ServerConnection,
+    sender: ServerConnection,
     channel: String,
 }
 

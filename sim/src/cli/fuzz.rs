@@ -37,9 +37,9 @@ pub(super) struct FuzzArgs {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// The folder for the trace of a divergence
-    #[arg(long, value_name = "DIR", default_value = ".")]
-    out: PathBuf,
+    /// The folder for the trace of a divergence [default: none is written]
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
 }
@@ -58,7 +58,9 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
     // Before the search: the first divergence may be found only after hours.
-    make_folder(&args.out, screen)?;
+    if let Some(out) = &args.out {
+        make_folder(out, screen)?;
+    }
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::FuzzOptions { cases: args.cases, seed };
@@ -135,14 +137,18 @@ fn a_seed() -> u64 {
 }
 
 fn save(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs, screen: &Screen) -> Ended<Option<PathBuf>> {
-    let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
-    let file = args.out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
+    let (Some((trace, _)), Some(out)) = (&fuzzed.counterexample, &args.out) else { return Ok(None) };
+    let file = out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
     // The trace does not know the file of its scenario.
-    let FuzzArgs { cases, server, .. } = args;
-    let server = again(server.as_deref());
-    let reproduce = format!("lockstep fuzz {} --seed {} --cases {cases}{server}", one.argument, fuzzed.seed);
+    let reproduce = drawn_again(one, fuzzed, args);
     write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
+}
+
+/// The command that draws the same histories again.
+fn drawn_again(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
+    let server = again(args.server.as_deref());
+    format!("lockstep fuzz {} --seed {} --cases {}{server}", one.argument, fuzzed.seed, args.cases)
 }
 
 fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen: &Screen) -> String {
@@ -161,10 +167,12 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             drawn.rate_words()
         );
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
-        let replay = |file: &PathBuf| {
-            format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()))
-        };
-        let next = saved.as_ref().map(replay);
+        let next = Some(match saved {
+            Some(file) => {
+                format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()))
+            }
+            None => format!("{} --out DIR, which writes the trace", drawn_again(chosen, fuzzed, args)),
+        });
         let options =
             text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
         page += &text::picture(trace, &options);
@@ -235,7 +243,7 @@ mod tests {
 
     fn args() -> FuzzArgs {
         let output = Output { format: Format::Human };
-        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: PathBuf::from("."), output }
+        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: None, output }
     }
 
     fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> FuzzedScenario<'_> {

@@ -1,22 +1,36 @@
-//! Ctrl-C: long-running work checks [`STOP`] and ends with what it has. A second Ctrl-C ends the process at once.
+//! Ctrl-C, SIGTERM and SIGHUP: long-running work looks at [`STOP`] and ends with what it has. What does not end within a
+//! moment is ended here, and so is everything by a second Ctrl-C.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
 
 use crate::exit::Exit;
+use crate::replay::end_everything;
+pub(super) use crate::stop::{STOP, is_asked};
 
-/// Set by Ctrl-C (and by SIGTERM and SIGHUP).
-pub(super) static STOP: AtomicBool = AtomicBool::new(false);
+/// How long the program may take to print what is known: the first Ctrl-C ends it within a second.
+const LAST_WORDS: Duration = Duration::from_millis(800);
 
 /// Installs the handler. If that fails, Ctrl-C ends the process at once.
 pub(super) fn listen() {
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
-            std::process::exit(Exit::Interrupted.code().into());
+            end_now();
+        }
+        // A write to a pipe that nobody reads waits for ever, and looks at nothing.
+        let waits = thread::Builder::new().name("last-words".to_owned()).spawn(|| {
+            thread::sleep(LAST_WORDS);
+            end_now();
+        });
+        if waits.is_err() {
+            end_now();
         }
     });
 }
 
-/// Whether the user has asked to stop.
-pub(super) fn is_asked() -> bool {
-    STOP.load(Ordering::Relaxed)
+/// Ends the process from any thread, and leaves neither servers nor folders behind.
+fn end_now() -> ! {
+    end_everything();
+    std::process::exit(Exit::Interrupted.code().into())
 }

@@ -153,7 +153,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
 
 fn player(server: &ServerProgram, config: &Config, sentinel: bool) -> Result<Player, ReplayError> {
     if sentinel {
-        Player::start_under_sentinel(server, config, Scripts::built_in(), &interrupt::STOP)
+        Player::start_under_sentinel(server, config, Scripts::built_in())
     } else {
         Player::start(server, config, Scripts::built_in())
     }
@@ -181,6 +181,7 @@ pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Scr
 pub(super) fn server_failed(error: &ReplayError, screen: &Screen) -> Exit {
     let exit = match error {
         ReplayError::NotForSentinel { .. } => Exit::Usage,
+        ReplayError::Stopped => Exit::Interrupted,
         _ if error.is_internal() => Exit::Internal,
         _ => Exit::Environment,
     };

@@ -7,6 +7,7 @@ use clap::ValueEnum;
 
 use super::common::Ended;
 use crate::exit::Exit;
+use crate::plain_text::shown;
 use crate::render::Paint;
 use crate::render::text::WIDTH;
 
@@ -74,10 +75,16 @@ impl Screen {
         self.print(&format!("{value:#}\n"))
     }
 
-    /// Prints an error. Returns the exit code that it leads to.
+    /// Prints an error, with hidden characters written out: names of files may contain any. Returns the exit code that it leads to.
     #[must_use]
     pub(super) fn fail(&self, exit: Exit, text: &str) -> Exit {
-        self.say("error", anstyle::AnsiColor::Red, text);
+        let label = if self.colours_messages() {
+            let style = anstyle::AnsiColor::Red.on_default().bold();
+            format!("{style}error{style:#}")
+        } else {
+            "error".to_owned()
+        };
+        let _ = writeln!(io::stderr(), "{label}: {}", shown(text, &['\n']));
         exit
     }
 
@@ -90,7 +97,7 @@ impl Screen {
 
     fn say(&self, label: &str, color: anstyle::AnsiColor, text: &str) {
         let style = if self.colours_messages() { color.on_default().bold() } else { anstyle::Style::new() };
-        let _ = writeln!(io::stderr(), "{style}{label}{style:#}: {}", printable(text));
+        let _ = writeln!(io::stderr(), "{style}{label}{style:#}: {}", shown(text, &['\n']));
     }
 
     /// Prints a message, unless only results are requested.
@@ -112,19 +119,6 @@ impl Screen {
             Color::Auto => AutoStream::choice(stream) != ColorChoice::Never,
         }
     }
-}
-
-/// The text with its control characters written out: names of files may contain any character.
-fn printable(text: &str) -> String {
-    let mut safe = String::with_capacity(text.len());
-    for letter in text.chars() {
-        if letter.is_control() && letter != '\n' {
-            safe.extend(letter.escape_default());
-        } else {
-            safe.push(letter);
-        }
-    }
-    safe
 }
 
 fn paint(is_coloured: bool) -> Paint {

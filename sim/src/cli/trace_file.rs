@@ -11,6 +11,7 @@ use lockstep_model::{Action, Property};
 use serde_json::{Map, Value};
 
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
+use crate::plain_text::first_hidden;
 use crate::render::words;
 
 /// The largest file that is read.
@@ -99,8 +100,8 @@ fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
     if let Some(key) = unknown_key(&Value::Object(given), &mine, "") {
         return Err(TraceFileProblem::of(format!("unknown field {key}"), SAME_VERSION));
     }
-    if let Some(key) = unprintable(&mine, "") {
-        return Err(TraceFileProblem::of(format!("{key} has a control character in it"), UNCHANGED));
+    if let Some(what) = unprintable(&mine, "") {
+        return Err(TraceFileProblem::of(what, UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| TraceFileProblem::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|error| difference(&trace, &error))?;
@@ -152,10 +153,11 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// The first text with a control character. Traces contain none: names are letters, and a story is one line.
+/// The first text with a control character, or with one that changes the direction of text, in words. Traces contain none:
+/// names are letters, and a story is one line.
 fn unprintable(value: &Value, path: &str) -> Option<String> {
     match value {
-        Value::String(text) => text.chars().any(char::is_control).then(|| path.to_owned()),
+        Value::String(text) => first_hidden(text, &[]).map(|hidden| format!("{path} has {hidden}")),
         Value::Object(keys) => keys.iter().find_map(|(key, value)| unprintable(value, &format!("{path}/{key}"))),
         Value::Array(items) => {
             items.iter().enumerate().find_map(|(index, value)| unprintable(value, &format!("{path}/{index}")))

@@ -5,6 +5,7 @@ use std::io;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use super::given_up::GivenUp;
 use super::version::{Flavour, Version};
 
 /// Why a real server could not be used.
@@ -34,6 +35,15 @@ pub enum ReplayError {
         path: PathBuf,
         /// The first line of its answer, or why there is none.
         answer: String,
+    },
+
+    /// The program does not answer `--version` as programs do.
+    #[error("cannot learn the version of {path}: asked with --version, {reason}")]
+    NoVersion {
+        /// The program.
+        path: PathBuf,
+        /// What it did instead, after "asked with --version,".
+        reason: String,
     },
 
     /// Scripts that replicate their effects need a newer server.
@@ -74,6 +84,21 @@ pub enum ReplayError {
         seen_ms: i64,
         /// The last lines it wrote; the loader's message is among them.
         log_tail: String,
+    },
+
+    /// The program starts the server as another process.
+    #[error(
+        "{path} is a wrapper: it was started as process {started}, and the server that answers is process {says}; \
+         a replay kills and restarts its servers, so the wrapper must become the server: \
+         let it end with exec, as in: exec redis-server \"$@\""
+    )]
+    NotItself {
+        /// The program.
+        path: PathBuf,
+        /// The process that was started.
+        started: u32,
+        /// The `process_id` that the server reports.
+        says: String,
     },
 
     /// Only the Linux loader preloads the clock.
@@ -122,6 +147,15 @@ pub enum ReplayError {
         asked: &'static str,
         /// Its answer.
         source: redis::RedisError,
+    },
+
+    /// A server was asked and did not answer, or not to the end.
+    #[error("{reason} (asked: {asked})")]
+    GivenUp {
+        /// What was asked.
+        asked: &'static str,
+        /// Who did not answer, and for how long.
+        reason: String,
     },
 
     /// The server answered what no server answers to this request.
@@ -249,12 +283,20 @@ impl ReplayError {
 
     /// For `map_err`: what was attempted, in the words that follow "cannot".
     pub(super) fn system(attempted: &'static str) -> impl FnOnce(io::Error) -> Self {
-        move |source| Self::System { attempted, source }
+        move |source| match GivenUp::cause_of(&source) {
+            Some(GivenUp::Stopped) => Self::Stopped,
+            Some(reason) => Self::GivenUp { asked: attempted, reason: reason.to_string() },
+            None => Self::System { attempted, source },
+        }
     }
 
     /// For `map_err`: the command that was asked.
     pub(super) fn redis(asked: &'static str) -> impl FnOnce(redis::RedisError) -> Self {
-        move |source| Self::Redis { asked, source }
+        move |source| match GivenUp::cause_of(&source) {
+            Some(GivenUp::Stopped) => Self::Stopped,
+            Some(reason) => Self::GivenUp { asked, reason: reason.to_string() },
+            None => Self::Redis { asked, source },
+        }
     }
 
     pub(super) fn link(reason: impl Into<String>) -> Self {

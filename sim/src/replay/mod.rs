@@ -10,6 +10,7 @@
 mod compare;
 mod error;
 mod findings;
+mod given_up;
 mod history_step;
 mod node_names;
 mod player;
@@ -24,7 +25,7 @@ pub use compare::Difference;
 pub use error::ReplayError;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, ServerNode, ServerProgram, ServerRole,
-    sentinel,
+    Addresses, Clock, ClockLibrary, Gate, NodeSettings, ReplicatedEffect, ServerConnection, ServerNode, ServerProgram,
+    ServerRole, end_everything, sentinel,
 };
 pub use version::{Flavour, Version};

@@ -4,7 +4,6 @@
 //! clients do it leaves to the target. After each step it compares what every running node stores, and its role.
 
 use std::collections::BTreeSet;
-use std::sync::atomic::AtomicBool;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
@@ -58,8 +57,7 @@ impl Player {
         Self::start_watched(server, config, scripts, None)
     }
 
-    /// As `start`, but three real sentinels decide which replica takes the place of a dead master. Every wait for them ends
-    /// once `stop` is set.
+    /// As `start`, but three real sentinels decide which replica takes the place of a dead master.
     ///
     /// # Errors
     /// As `start`; `NotForSentinel`.
@@ -67,10 +65,9 @@ impl Player {
         server: &ServerProgram,
         config: &Config,
         scripts: Scripts,
-        stop: &'static AtomicBool,
     ) -> Result<Self, ReplayError> {
         refuse_world(config)?;
-        Self::start_watched(server, config, scripts, Some(SentinelWatch::new(stop)))
+        Self::start_watched(server, config, scripts, Some(SentinelWatch::default()))
     }
 
     fn start_watched(
@@ -198,7 +195,9 @@ impl Player {
             let is_applied = step.step.action == Action::Replicate { node: u8::try_from(node).unwrap_or(u8::MAX) };
             let before = before.under_way.get(usize::from(is_applied)..).unwrap_or_default();
             let after = &after.under_way;
-            if after.is_empty() || after.len() >= before.len() + has_written {
+            // What is deleted because it has expired is an effect as well, and marked already.
+            let marked = self.testbed.servers.effects_under_way(node).max(before.len() + has_written);
+            if after.is_empty() || after.len() >= marked {
                 continue;
             }
             self.target.settle(&mut self.testbed)?;

@@ -8,6 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use textwrap::{Options, WordSplitter};
 
 use super::code::Code;
+use crate::plain_text::{in_one_direction, shown};
 
 /// How many problems are shown; further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
@@ -118,7 +119,7 @@ impl ScenarioError {
         problems.sort_by_key(|problem| problem.span().map_or((0, 0), |span| (span.start, span.end)));
         let more = problems.len().saturating_sub(MAX_PROBLEMS);
         problems.truncate(MAX_PROBLEMS);
-        Self { sources: vec![Source { path: plain(path), text: text.into(), problems }], more }
+        Self { sources: vec![Source { path: shown(path, &[]), text: in_one_direction(text), problems }], more }
     }
 
     /// Problems with a file, folder or name as a whole.
@@ -172,13 +173,6 @@ impl ScenarioError {
         pictures.push(format!("next  lockstep explain {first}{others}"));
         pictures.join("\n\n")
     }
-}
-
-/// A path as typed, but with control characters escaped, because they could control the terminal.
-fn plain(path: &str) -> String {
-    path.chars()
-        .flat_map(|letter| if letter.is_control() { letter.escape_default().collect() } else { vec![letter] })
-        .collect()
 }
 
 fn picture(source: &Source, problem: &Problem, renderer: &Renderer) -> String {

@@ -12,6 +12,7 @@ use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
 use super::spelling::{kind_of, meant, one_of, removed, short};
 use super::ticks;
+use crate::plain_text::first_hidden;
 
 /// The result of reading one key.
 #[derive(Clone, Debug)]
@@ -247,8 +248,8 @@ impl<'a> Section<'a> {
             "is empty".into()
         } else if text.chars().count() > most {
             format!("has {} characters", text.chars().count())
-        } else if text.chars().any(|letter| letter.is_control() && !matches!(letter, '\n' | '\r' | '\t')) {
-            "contains a control character".into()
+        } else if let Some(hidden) = first_hidden(text, &['\n', '\r', '\t']) {
+            format!("has {hidden}")
         } else {
             return Entry::Given { value: text, span: value.span() };
         };

@@ -4,6 +4,8 @@
 use lockstep_model::LockKind;
 use toml::de::DeValue;
 
+use crate::plain_text::shown;
+
 /// Keys that were removed in favour of other keys, and which ones to use instead.
 const REMOVED: [(&str, &str); 1] =
     [("returns", "use restart_node in [faults] and fsync in [cluster]: a node comes back with what is on its disk")];
@@ -75,7 +77,7 @@ pub(super) fn one_of(words: &[&str]) -> String {
 /// A word, shortened to fit into a title.
 pub(super) fn short(word: &str) -> String {
     match word.char_indices().nth(MAX_WORD) {
-        Some((cut, _)) => format!("{}…", &word[..cut]),
-        None => word.into(),
+        Some((cut, _)) => format!("{}…", shown(&word[..cut], &[])),
+        None => shown(word, &[]),
     }
 }

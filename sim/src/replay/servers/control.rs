@@ -1,14 +1,13 @@
 //! A connection by which the harness asks and steers a node, separate from those of the clients.
 
 use std::collections::BTreeMap;
-use std::fmt;
-use std::path::Path;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use redis::{Connection, ConnectionAddr, FromRedisValue, IntoConnectionInfo, RedisError, Value};
+use redis::{FromRedisValue, Value};
 
-use super::limits::{ANSWER_WAIT, LINK_WAIT};
+use super::connection::ServerConnection;
+use super::limits::LINK_WAIT;
 use crate::replay::error::ReplayError;
 
 /// What a node is *now*.
@@ -20,35 +19,18 @@ pub enum ServerRole {
     Replica,
 }
 
-/// A connection to the server at this socket, on which every answer has a deadline.
-///
-/// # Errors
-/// The server does not accept it.
-pub fn connect(socket: &Path) -> Result<Connection, RedisError> {
-    let client = redis::Client::open(ConnectionAddr::Unix(socket.to_owned()).into_connection_info()?)?;
-    let connection = client.get_connection()?;
-    connection.set_read_timeout(Some(ANSWER_WAIT))?;
-    connection.set_write_timeout(Some(ANSWER_WAIT))?;
-    Ok(connection)
-}
-
 /// `SCAN` over all keys: a master deletes those that have expired, and replicates the deletions.
 pub fn scan_every_key() -> redis::Cmd {
     redis::cmd("SCAN").arg(&["0", "COUNT", "1000"]).to_owned()
 }
 
 /// The harness's own connection to a server.
-pub struct Control(Connection);
-
-impl fmt::Debug for Control {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("Control")
-    }
-}
+#[derive(Debug)]
+pub struct Control(ServerConnection);
 
 impl Control {
     /// Steers by this connection.
-    pub fn new(connection: Connection) -> Self {
+    pub fn new(connection: ServerConnection) -> Self {
         Self(connection)
     }
 

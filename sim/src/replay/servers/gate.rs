@@ -19,12 +19,15 @@ use std::os::fd::{AsFd as _, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
+use super::connection::ServerConnection;
 use super::control::Control;
-use super::limits::LINK_WAIT;
+use super::limits::{LINK_WAIT, MOST_HELD, SLICE};
 use super::replication_stream::{MasterStream, ReplicaStream, StreamPiece, StreamUnit, WireCommand, command_as_text};
 use super::tcp_proxy::{Relay, Relayed, TcpProxy, connect_server, read_available, set_up_client, write_all};
 use crate::replay::error::ReplayError;
+use crate::stop;
 
 /// What one step wrote, as it was sent to the replica.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +202,15 @@ impl Gate {
         self.proxy.as_ref().map(TcpProxy::port)
     }
 
+    /// A new connection to the master behind the gate.
+    ///
+    /// # Errors
+    /// `Redis` if it is not running.
+    pub(super) fn connect_master(&self) -> Result<ServerConnection, ReplayError> {
+        ServerConnection::open(&self.master_socket, "the master behind a gate".into())
+            .map_err(ReplayError::redis("a new connection"))
+    }
+
     /// The master behind the gate.
     pub fn master_socket(&self) -> &Path {
         &self.master_socket
@@ -305,12 +317,17 @@ impl Shared {
         reached: impl Fn(&GateState) -> bool,
         awaited: impl Fn() -> String,
     ) -> Result<MutexGuard<'_, GateState>, ReplayError> {
-        let (state, _) = self
-            .changed
-            .wait_timeout_while(self.lock(), LINK_WAIT, |state| !reached(state))
-            .unwrap_or_else(PoisonError::into_inner);
-        if reached(&state) {
-            return Ok(state);
+        let begin = Instant::now();
+        let mut state = self.lock();
+        while begin.elapsed() <= LINK_WAIT {
+            let waited = self.changed.wait_timeout_while(state, SLICE, |state| !reached(state));
+            (state, _) = waited.unwrap_or_else(PoisonError::into_inner);
+            if reached(&state) {
+                return Ok(state);
+            }
+            if stop::is_asked() {
+                return Err(ReplayError::Stopped);
+            }
         }
         let trouble = state.trouble.as_ref().filter(|_| state.link.is_none());
         let why = trouble.map_or_else(String::new, |trouble| format!(" ({trouble})"));
@@ -337,6 +354,11 @@ impl Shared {
             StreamPiece::Unit(unit) => {
                 link.held.push_back(unit);
                 link.send_idle()?;
+                if link.arrived() - link.sent.unwrap_or_default() > MOST_HELD {
+                    return Err(ReplayError::link(format!(
+                        "the master has sent more than {MOST_HELD} bytes that no step released"
+                    )));
+                }
             }
         }
         drop(state);

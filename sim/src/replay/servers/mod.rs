@@ -11,12 +11,14 @@
 mod address_proxy;
 mod addresses;
 mod clock;
+mod connection;
 mod control;
 mod gate;
 mod group;
 mod limits;
 mod lockfile_dir;
 mod node;
+mod patient_stream;
 mod process;
 mod replication_stream;
 pub mod sentinel;
@@ -25,9 +27,17 @@ mod tcp_proxy;
 
 pub use addresses::Addresses;
 pub use clock::{Clock, ClockLibrary};
+pub use connection::ServerConnection;
 pub use control::{ServerRole, scan_every_key};
 pub use gate::{Gate, ReplicatedEffect};
 pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub use node::{NodeSettings, ServerNode};
+pub(super) use patient_stream::PatientStream;
 pub use server::ServerProgram;
+
+/// Kills every server and deletes every temporary folder of this process: for an end without clean-up.
+pub fn end_everything() {
+    process::kill_all();
+    lockfile_dir::delete_all();
+}

@@ -1,20 +1,26 @@
 //! Server processes of our own: they end when we end, and what they write before they end is shown in errors.
 
+use std::collections::BTreeSet;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::sync::{OnceLock, mpsc};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use redis::Value;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group, setrlimit,
+    waitid,
+};
 
-use super::control::{Control, connect};
-use super::limits::START_WAIT;
-use super::server::ServerProgram;
+use super::connection::ServerConnection;
+use super::control::Control;
+use super::limits::{ANSWER_WAIT, END_WAIT, MOST_CONSOLE, MOST_FILE, START_WAIT};
 use crate::replay::error::ReplayError;
+use crate::stop;
 
 /// The files in a process's folder that its messages go to: the server's log, and the console for what the loader and the
 /// server write before the log is open.
@@ -26,6 +32,7 @@ pub struct ServerLog {
 
 impl ServerLog {
     const LINES: usize = 12;
+    const COLUMNS: usize = 400;
 
     /// The server's own log.
     pub fn file(&self) -> PathBuf {
@@ -45,14 +52,19 @@ impl ServerLog {
 
     /// The last lines of both files.
     pub fn tail(&self) -> String {
-        let read = |path| fs::read(path).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default();
-        let all = read(self.console()) + &read(self.file());
+        let all = end_of(&self.console()) + &end_of(&self.file());
         let lines: Vec<_> = all.lines().filter(|line| !line.trim().is_empty()).collect();
         if lines.is_empty() {
             return "it wrote no log".to_owned();
         }
         let tail = &lines[lines.len().saturating_sub(Self::LINES)..];
-        tail.iter().map(|line| format!("  {line}")).collect::<Vec<_>>().join("\n")
+        let shortened = |line: &&str| format!("  {}", line.chars().take(Self::COLUMNS).collect::<String>());
+        tail.iter().map(shortened).collect::<Vec<_>>().join("\n")
+    }
+
+    /// How many bytes the console has.
+    pub fn console_size(&self) -> u64 {
+        fs::metadata(self.console()).map_or(0, |file| file.len())
     }
 
     fn console(&self) -> PathBuf {
@@ -60,10 +72,33 @@ impl ServerLog {
     }
 }
 
-/// A child process that is killed when it is dropped, unless it was `keep`t: a server that fails to start leaves no process.
-pub struct StartingChild(Option<Child>);
+/// The end of a file, which may be of any size.
+fn end_of(path: &Path) -> String {
+    const MOST: u64 = 16 << 10;
+    let read = || -> io::Result<Vec<u8>> {
+        let mut file = File::open(path)?;
+        let length = file.metadata()?.len();
+        file.seek(SeekFrom::Start(length.saturating_sub(MOST)))?;
+        let mut bytes = Vec::new();
+        file.take(MOST).read_to_end(&mut bytes)?;
+        Ok(bytes)
+    };
+    read().map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+}
 
-impl StartingChild {
+/// A process of our own with everything that it starts, as one process group. Dropping it kills them all.
+#[derive(Debug)]
+pub struct OwnProcess {
+    child: Child,
+    program: PathBuf,
+    /// Its id may belong to somebody else once its end was read.
+    has_ended: bool,
+}
+
+/// The process groups that run, for [`kill_all`].
+static RUNNING: Mutex<BTreeSet<u32>> = Mutex::new(BTreeSet::new());
+
+impl OwnProcess {
     /// Starts the process. The kernel kills it when this process ends, and Ctrl-C does not reach it.
     ///
     /// # Errors
@@ -71,35 +106,67 @@ impl StartingChild {
     pub fn start(mut command: Command) -> Result<Self, ReplayError> {
         // A terminal sends Ctrl-C to a whole process group: only this process shall receive it.
         command.process_group(0);
-        end_with_this_process(&mut command);
-        launch(command).map(|child| Self(Some(child)))
+        prepare(&mut command);
+        let program = PathBuf::from(command.get_program());
+        let child = launch(command)?;
+        running().insert(child.id());
+        Ok(Self { child, program, has_ended: false })
     }
 
-    /// Waits for the first connection that answers.
+    /// The process id, which is also that of its group.
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether the process lives. Others of its group may live longer.
+    pub fn is_running(&self) -> bool {
+        !self.has_ended && self.ended().is_ok_and(|ended| !ended)
+    }
+
+    /// Kills the whole group (SIGKILL) and waits for the end of the process. Does nothing if that was done.
     ///
     /// # Errors
-    /// `WouldNotStart`, with the last lines of the log.
-    pub fn wait_for_answer(
-        &mut self,
-        server: &ServerProgram,
-        socket: &Path,
-        log: &ServerLog,
-    ) -> Result<Control, ReplayError> {
-        let child = self.0.as_mut().ok_or_else(no_child)?;
+    /// `System` if the kernel refuses; `TimedOut` if the process does not end.
+    pub fn kill(&mut self) -> Result<(), ReplayError> {
+        if self.has_ended {
+            return Ok(());
+        }
+        kill_group(self.id());
+        self.wait().map(drop)
+    }
+
+    /// Waits for the first connection that answers, and checks that this very process answers there: a shell script that
+    /// runs the server as its child would be killed in the server's place.
+    ///
+    /// # Errors
+    /// `WouldNotStart`, with the last lines of the log; `NotItself`; `Stopped`.
+    pub fn wait_for_answer(&mut self, server: &str, socket: &Path, log: &ServerLog) -> Result<Control, ReplayError> {
+        let who = self.described(server);
         let would_not_start =
-            |reason: String| ReplayError::WouldNotStart { server: server.to_string(), reason, log_tail: log.tail() };
+            |reason: String| ReplayError::WouldNotStart { server: server.to_owned(), reason, log_tail: log.tail() };
         let begin = Instant::now();
         loop {
-            let answer = connect(socket).and_then(|mut connection| {
+            let left = START_WAIT.saturating_sub(begin.elapsed());
+            let answer = ServerConnection::open_within(socket, Arc::clone(&who), left).and_then(|mut connection| {
                 let _: Value = redis::cmd("PING").query(&mut connection)?;
                 Ok(connection)
             });
             let error = match answer {
-                Ok(connection) => return Ok(Control::new(connection)),
+                Ok(mut connection) => {
+                    connection.set_patience(ANSWER_WAIT);
+                    return self.check_itself(Control::new(connection));
+                }
                 Err(error) => error,
             };
-            if let Some(status) = child.try_wait().map_err(ReplayError::system("check on a server process"))? {
+            if stop::is_asked() {
+                return Err(ReplayError::Stopped);
+            }
+            if self.ended()? {
+                let status = self.wait()?;
                 return Err(would_not_start(format!("it ended with {status}")));
+            }
+            if log.console_size() > MOST_CONSOLE {
+                return Err(would_not_start(format!("it wrote more than {MOST_CONSOLE} bytes before it answered")));
             }
             if begin.elapsed() > START_WAIT {
                 return Err(would_not_start(format!("no answer within {} s: {error}", START_WAIT.as_secs())));
@@ -108,47 +175,100 @@ impl StartingChild {
         }
     }
 
-    /// The process, which from now on belongs to the caller.
-    ///
-    /// # Errors
-    /// `Link` if it was taken before: a defect of ours.
-    pub fn keep(mut self) -> Result<Child, ReplayError> {
-        self.0.take().ok_or_else(no_child)
+    /// The server that this process runs, as errors name it.
+    pub fn described(&self, server: &str) -> Arc<str> {
+        format!("{server} (process {})", self.id()).into()
     }
-}
 
-impl Drop for StartingChild {
-    fn drop(&mut self) {
-        if let Some(child) = &mut self.0 {
-            let _ = child.kill();
-            let _ = child.wait();
+    fn check_itself(&self, mut control: Control) -> Result<Control, ReplayError> {
+        let says = control.info("server")?.remove("process_id").unwrap_or_default();
+        if says == self.id().to_string() {
+            return Ok(control);
         }
+        // It may have left the process group that is killed now. Its socket is in our folder: it is our server.
+        let _ = control.ask::<Value>("SHUTDOWN", redis::cmd("SHUTDOWN").arg("NOSAVE"));
+        Err(ReplayError::NotItself { path: self.program.clone(), started: self.id(), says })
+    }
+
+    /// Whether the process has ended. It stays a zombie, so that its id and its group's stay its own.
+    fn ended(&self) -> Result<bool, ReplayError> {
+        let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let pid = Pid::from_child(&self.child);
+        let status = waitid(WaitId::Pid(pid), look);
+        Ok(status.map_err(|errno| ReplayError::system("check on a server process")(errno.into()))?.is_some())
+    }
+
+    /// Waits for its end, after everything in its group was killed.
+    fn wait(&mut self) -> Result<ExitStatus, ReplayError> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(20);
+        while !self.ended()? {
+            if begin.elapsed() > END_WAIT {
+                let awaited = format!("process {} to end after SIGKILL", self.id());
+                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
+            }
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+        // While the zombie has the id: others of the group may have outlived it.
+        kill_group(self.id());
+        running().remove(&self.id());
+        self.has_ended = true;
+        self.child.wait().map_err(ReplayError::system("await the end of a server"))
     }
 }
 
-fn no_child() -> ReplayError {
-    ReplayError::link("a server process was taken twice")
+impl Drop for OwnProcess {
+    fn drop(&mut self) {
+        // There is nobody to report an error to, and the kernel ends the process with ours anyway.
+        let _ = self.kill();
+    }
 }
 
-#[cfg(target_os = "linux")]
-fn end_with_this_process(command: &mut Command) {
-    use rustix::process::{Signal, getpid, getppid, set_parent_process_death_signal};
+/// Kills every process that this one has started and not ended: for an end without clean-up.
+pub fn kill_all() {
+    running().iter().copied().for_each(kill_group);
+}
 
+fn running() -> MutexGuard<'static, BTreeSet<u32>> {
+    RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn kill_group(id: u32) {
+    let group = i32::try_from(id).ok().and_then(Pid::from_raw);
+    // An error says that nobody is left in it.
+    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+}
+
+/// What a child does to itself before it becomes the server: no file of it grows without end, and it ends with this process.
+fn prepare(command: &mut Command) {
+    let given = getrlimit(Resource::Fsize);
+    let most = given.maximum.map_or(MOST_FILE, |most| most.min(MOST_FILE));
+    let file_size = Rlimit { current: Some(most), maximum: Some(most) };
     let us = getpid();
-    let ask_kernel = move || {
-        set_parent_process_death_signal(Some(Signal::KILL))?;
+    let prepare = move || {
+        setrlimit(Resource::Fsize, file_size)?;
+        end_with_parent()?;
         // If this process ended before the line above, the kernel sends nothing any more.
         if getppid() == Some(us) { Ok(()) } else { Err(io::ErrorKind::Interrupted.into()) }
     };
     #[expect(unsafe_code, reason = "what runs between fork and exec must be safe there")]
-    // SAFETY: two system calls and no allocation: an error kind is a plain value.
+    // SAFETY: system calls and no allocation: a limit and an error kind are plain values.
     unsafe {
-        command.pre_exec(ask_kernel);
+        command.pre_exec(prepare);
     }
 }
 
+#[cfg(target_os = "linux")]
+fn end_with_parent() -> io::Result<()> {
+    rustix::process::set_parent_process_death_signal(Some(Signal::KILL))?;
+    Ok(())
+}
+
 #[cfg(not(target_os = "linux"))]
-fn end_with_this_process(_: &mut Command) {}
+fn end_with_parent() -> io::Result<()> {
+    Ok(())
+}
 
 /// Starts a process from a thread that lives as long as this process: what the kernel calls the death of a parent is the
 /// death of the *thread* that forked (prctl(2), `PR_SET_PDEATHSIG`).

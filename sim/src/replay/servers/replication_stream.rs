@@ -13,7 +13,7 @@ pub type WireCommand = Vec<Vec<u8>>;
 
 /// The longest line and the longest command that are accepted, in bytes: beyond that the stream was misread.
 const MAX_LINE: usize = 1024;
-const MAX_COMMAND: usize = 512 * 1024 * 1024;
+const MAX_COMMAND: usize = 16 * 1024 * 1024;
 const EOF_MARK: usize = 40;
 
 /// Something a master sent.

@@ -4,15 +4,18 @@ use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::io::Read as _;
+use std::os::fd::OwnedFd;
+use std::os::unix::net::UnixStream;
 use std::path::{self, Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::sync::mpsc;
-use std::thread;
 
 use lockstep_model::config::Ttls;
 
-use super::limits::VERSION_WAIT;
+use super::limits::{MOST_VERSION, VERSION_WAIT};
+use super::patient_stream::PatientStream;
+use super::process::OwnProcess;
 use crate::replay::error::ReplayError;
+use crate::replay::given_up::GivenUp;
 use crate::replay::version::{Flavour, Version};
 
 /// The oldest version whose scripts replicate by effect and whose replicas connect at once.
@@ -54,9 +57,10 @@ impl ServerProgram {
     }
 
     fn probe(path: PathBuf) -> Result<Self, ReplayError> {
-        let answer = version_line(&path).unwrap_or_else(|why| why);
-        let Some((flavour, version)) = parse_version(&answer) else {
-            return Err(ReplayError::NotAServer { path, answer });
+        let answer = version_answer(&path)?;
+        let Some((flavour, version)) = answer.lines().find_map(parse_version) else {
+            let first = answer.lines().find(|line| !line.trim().is_empty()).unwrap_or_default();
+            return Err(ReplayError::NotAServer { path, answer: first.chars().take(200).collect() });
         };
         if version < OLDEST {
             return Err(ReplayError::WrongVersion { path, flavour, found: version, needed: OLDEST });
@@ -113,26 +117,32 @@ fn on_path(name: &OsStr) -> Option<PathBuf> {
     env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| path.is_file())
 }
 
-/// The first line of the program's answer to `--version`, or why there is none.
-fn version_line(path: &Path) -> Result<String, String> {
-    let spawned = Command::new(path).arg("--version").stdin(Stdio::null()).stdout(Stdio::piped()).spawn();
-    let mut child = spawned.map_err(|error| error.to_string())?;
-    let mut output = child.stdout.take().ok_or("it has no output")?;
-    let (sender, answer) = mpsc::channel();
-    // A program that never ends must not keep us: this thread alone waits for it.
-    thread::spawn(move || {
-        let mut text = Vec::new();
-        let read = output.read_to_end(&mut text).map(|_| text);
-        // Nobody is listening once the limit has passed.
-        let _ = sender.send(read);
-    });
-    let read = answer.recv_timeout(VERSION_WAIT);
-    // It has ended, or it never will; either way nothing is left running.
-    let _ = child.kill();
-    let _ = child.wait();
-    let text = read.map_err(|_| format!("no answer within {} s", VERSION_WAIT.as_secs()))?;
-    let text = text.map_err(|error| error.to_string())?;
-    Ok(String::from_utf8_lossy(&text).lines().next().unwrap_or_default().to_owned())
+/// What the program writes when it is asked with `--version`.
+fn version_answer(path: &Path) -> Result<String, ReplayError> {
+    let reason = |reason: String| ReplayError::NoVersion { path: path.to_owned(), reason };
+    let (ours, theirs) = UnixStream::pair().map_err(ReplayError::system("make a pair of sockets"))?;
+    let also = theirs.try_clone().map_err(ReplayError::system("make a pair of sockets"))?;
+    let mut command = Command::new(path);
+    // What the loader writes to stderr says why a program does not run.
+    command.arg("--version").stdin(Stdio::null()).stdout(OwnedFd::from(theirs)).stderr(OwnedFd::from(also));
+    // Dropped at the end of this function: nothing is left running, whatever the program has started.
+    let _process = OwnProcess::start(command).map_err(|error| match error {
+        ReplayError::System { source, .. } => reason(format!("it does not start: {source}")),
+        other => other,
+    })?;
+    let who = path.display().to_string().into();
+    let stream = PatientStream::of(ours, who, VERSION_WAIT, MOST_VERSION);
+    let mut text = Vec::new();
+    let read = stream.and_then(|mut stream| stream.read_to_end(&mut text));
+    match read.as_ref().err().map(|error| (GivenUp::cause_of(error), error)) {
+        None => Ok(String::from_utf8_lossy(&text).into_owned()),
+        Some((Some(GivenUp::Stopped), _)) => Err(ReplayError::Stopped),
+        Some((Some(GivenUp::NoAnswer { .. }), _)) => {
+            Err(reason(format!("it has not ended within {} s", VERSION_WAIT.as_secs())))
+        }
+        Some((Some(GivenUp::TooLong { .. }), _)) => Err(reason(format!("it writes more than {MOST_VERSION} bytes"))),
+        Some((None, error)) => Err(reason(error.to_string())),
+    }
 }
 
 /// Reads `Redis server v=7.0.15 sha=…`.

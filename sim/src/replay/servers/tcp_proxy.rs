@@ -2,15 +2,19 @@
 //! between each client and its server. What a proxy does with the bytes is up to its [`Relay`]: the gate of a replica holds
 //! replicated writes back (`gate`), and the address of a node leads replicas to their gates (`address_proxy`).
 
+use std::io::ErrorKind;
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
+use std::time::Instant;
 
 use rustix::event::{PollFd, PollFlags, poll};
 
-use super::limits::LINK_WAIT;
+use super::limits::{LINK_WAIT, SLICE};
+use super::patient_stream::PatientStream;
 use crate::replay::error::ReplayError;
+use crate::stop;
 
 /// A proxy that runs. Dropping it ends its connections.
 #[derive(Debug)]
@@ -102,17 +106,17 @@ impl Drop for TcpProxy {
 /// `System`.
 pub fn set_up_client(client: &TcpStream) -> Result<(), ReplayError> {
     client.set_nodelay(true).map_err(ReplayError::system("set up a link"))?;
-    client.set_write_timeout(Some(LINK_WAIT)).map_err(ReplayError::system("set up a link"))
+    client.set_write_timeout(Some(SLICE)).map_err(ReplayError::system("set up a link"))
 }
 
-/// A connection to the server behind a proxy, with a deadline for writes.
+/// A connection to the server behind a proxy, whose writes wait for a moment only.
 ///
 /// # Errors
 /// `System` if the server does not accept it.
 pub fn connect_server(socket: &std::path::Path) -> Result<UnixStream, ReplayError> {
-    let server = UnixStream::connect(socket).map_err(ReplayError::system("reach a server"))?;
-    server.set_write_timeout(Some(LINK_WAIT)).map_err(ReplayError::system("set up a link"))?;
-    Ok(server)
+    let who = "the server behind a proxy".into();
+    let server = PatientStream::connect(socket, who, LINK_WAIT).map_err(ReplayError::system("reach a server"))?;
+    server.into_socket().map_err(ReplayError::system("set up a link"))
 }
 
 /// The bytes that can be read now.
@@ -129,12 +133,31 @@ pub fn read_available(from: &mut impl std::io::Read, whose: &'static str) -> Res
     Ok(buffer)
 }
 
-/// Writes all of the bytes.
+/// Writes all of the bytes to a socket that waits for no more than [`SLICE`].
 ///
 /// # Errors
-/// `Link` if the other end does not read them.
+/// `Link` if the other end does not read them; `Stopped`.
 pub fn write_all(to: &mut impl std::io::Write, bytes: &[u8], whose: &'static str) -> Result<(), ReplayError> {
-    to.write_all(bytes).map_err(|error| ReplayError::link(format!("the {whose} does not read: {error}")))
+    let begin = Instant::now();
+    let mut left = bytes;
+    while !left.is_empty() {
+        match to.write(left) {
+            Ok(0) => return Err(ReplayError::link(format!("the {whose} closed the connection"))),
+            Ok(count) => left = &left[count..],
+            Err(error)
+                if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted) =>
+            {
+                if stop::is_asked() {
+                    return Err(ReplayError::Stopped);
+                }
+                if begin.elapsed() > LINK_WAIT {
+                    return Err(ReplayError::link(format!("the {whose} has not read for {} s", LINK_WAIT.as_secs())));
+                }
+            }
+            Err(error) => return Err(ReplayError::link(format!("the {whose} does not read: {error}"))),
+        }
+    }
+    Ok(())
 }
 
 /// Moves bytes until `stopped` is closed. One thread serves all connections, and sleeps in `poll` while nothing comes.

@@ -12,14 +12,13 @@
 //! the node directly after its script.
 
 use std::collections::VecDeque;
-use std::io::{Read as _, Write as _};
+use std::io::{Read, Write as _};
 use std::os::unix::net::UnixStream;
-use std::path::Path;
 
 use redis::{Cmd, Value};
 
 use crate::replay::error::ReplayError;
-use crate::replay::servers::ANSWER_WAIT;
+use crate::replay::servers::{ANSWER_WAIT, PatientStream, ServerNode};
 use crate::replay::translate::ScriptRequest;
 
 /// One request in flight.
@@ -33,7 +32,7 @@ pub struct HeldRequest {
     /// The answers that a node has given and the client has not received.
     unread: Vec<Vec<u8>>,
     /// The connection to the node that has not answered the `WAIT` yet.
-    server: Option<UnixStream>,
+    server: Option<PatientStream>,
     /// The node's id for that connection, once a `WAIT` was sent.
     pub connection_id: i64,
 }
@@ -45,8 +44,11 @@ impl HeldRequest {
     /// `System`.
     pub fn send(request: ScriptRequest, wait: Option<&Cmd>) -> Result<Self, ReplayError> {
         let (mut client, gate) = UnixStream::pair().map_err(ReplayError::system("make a connection for a request"))?;
-        for end in [&client, &gate] {
-            end.set_read_timeout(Some(ANSWER_WAIT)).map_err(ReplayError::system("make a connection for a request"))?;
+        // Both ends are ours, and what is written fits into the socket; if not, that is an error and no standstill.
+        for set_limit in [UnixStream::set_read_timeout, UnixStream::set_write_timeout] {
+            for end in [&client, &gate] {
+                set_limit(end, Some(ANSWER_WAIT)).map_err(ReplayError::system("make a connection for a request"))?;
+            }
         }
         let call = request.call.evalsha();
         let commands: Vec<_> = [&call].into_iter().chain(wait).map(Cmd::get_packed_command).collect();
@@ -59,8 +61,8 @@ impl HeldRequest {
     ///
     /// # Errors
     /// `System`; `Redis` if the node's answer is incomplete.
-    pub fn execute(&mut self, node: &Path) -> Result<Value, ReplayError> {
-        let mut server = connect(node)?;
+    pub fn execute(&mut self, node: &ServerNode) -> Result<Value, ReplayError> {
+        let mut server = node.connect_stream()?;
         self.forward(&mut server)?;
         self.hold_answer(&mut server)
     }
@@ -69,8 +71,8 @@ impl HeldRequest {
     ///
     /// # Errors
     /// As `execute`.
-    pub fn execute_and_wait(&mut self, node: &Path) -> Result<Value, ReplayError> {
-        let mut server = connect(node)?;
+    pub fn execute_and_wait(&mut self, node: &ServerNode) -> Result<Value, ReplayError> {
+        let mut server = node.connect_stream()?;
         // Asked for before the request: `WAIT` is for what its connection did last.
         let ask = redis::cmd("CLIENT").arg("ID").get_packed_command();
         server.write_all(&ask).map_err(ReplayError::system("connect to a node"))?;
@@ -115,30 +117,23 @@ impl HeldRequest {
     }
 
     /// Passes the next command that the client wrote to the node.
-    fn forward(&mut self, server: &mut UnixStream) -> Result<(), ReplayError> {
+    fn forward(&mut self, server: &mut PatientStream) -> Result<(), ReplayError> {
         let length = self.unsent.pop_front().ok_or(ReplayError::NothingInFlight)?;
         let mut bytes = vec![0; length];
         self.gate.read_exact(&mut bytes).map_err(ReplayError::system("read a held request"))?;
         server.write_all(&bytes).map_err(ReplayError::system("connect to a node"))
     }
 
-    fn hold_answer(&mut self, server: &mut UnixStream) -> Result<Value, ReplayError> {
+    fn hold_answer(&mut self, server: &mut PatientStream) -> Result<Value, ReplayError> {
+        server.begin();
         let (value, answer) = read_answer(server)?;
         self.unread.push(answer);
         Ok(value)
     }
 }
 
-fn connect(node: &Path) -> Result<UnixStream, ReplayError> {
-    let server = UnixStream::connect(node).map_err(ReplayError::system("connect to a node"))?;
-    for set_limit in [UnixStream::set_read_timeout, UnixStream::set_write_timeout] {
-        set_limit(&server, Some(ANSWER_WAIT)).map_err(ReplayError::system("connect to a node"))?;
-    }
-    Ok(server)
-}
-
 /// One complete answer, and its bytes.
-fn read_answer(stream: &mut UnixStream) -> Result<(Value, Vec<u8>), ReplayError> {
+fn read_answer(stream: &mut impl Read) -> Result<(Value, Vec<u8>), ReplayError> {
     let mut bytes = Vec::new();
     let mut more = [0; 512];
     loop {

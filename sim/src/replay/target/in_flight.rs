@@ -40,12 +40,12 @@ impl RequestsInFlight {
         let node = testbed.servers.index_of(&state.node);
         let found = self.requests.iter_mut().find(|(at, _)| *at == key);
         let (_, request) = found.ok_or(ReplayError::NothingInFlight)?;
-        let socket = testbed.servers.node(node).socket();
+        let server = testbed.servers.node(node);
         let after = &step.step.state;
         let value = if waits_after(after, key) || is_counted(after, key) {
-            request.execute_and_wait(socket)?
+            request.execute_and_wait(server)?
         } else {
-            request.execute(socket)?
+            request.execute(server)?
         };
         let words = translator.reply_words(step.step.answer);
         let expected = Expected::Reply { at: step.place(), words, request: request.request.clone() };

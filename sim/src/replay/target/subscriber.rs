@@ -2,15 +2,15 @@
 
 use std::collections::VecDeque;
 
-use redis::{Connection, Value};
+use redis::Value;
 
 use crate::replay::error::ReplayError;
-use crate::replay::servers::ServerNode;
+use crate::replay::servers::{ServerConnection, ServerNode};
 use crate::replay::value_text::value_text;
 
 /// A connection that is subscribed to one channel.
 pub struct Subscriber {
-    connection: Connection,
+    connection: ServerConnection,
     channel: String,
     /// Messages that have arrived and were not taken.
     unread: VecDeque<String>,

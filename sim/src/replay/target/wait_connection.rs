@@ -6,10 +6,10 @@
 
 use std::time::{Duration, Instant};
 
-use redis::{Cmd, Connection, ConnectionLike as _, FromRedisValue, Value};
+use redis::{Cmd, ConnectionLike as _, FromRedisValue, Value};
 
 use crate::replay::error::ReplayError;
-use crate::replay::servers::{LINK_WAIT, ServerGroup};
+use crate::replay::servers::{LINK_WAIT, ServerConnection, ServerGroup};
 
 /// The time limit in our `WAIT` commands, in milliseconds: the default of Redisson's `slavesSyncTimeout`.
 pub const WAIT_WITHIN_MS: u32 = 1000;
@@ -18,7 +18,7 @@ pub const WAIT_WITHIN_MS: u32 = 1000;
 pub struct WaitConnection {
     /// The node that granted the lock.
     pub node: usize,
-    connection: Connection,
+    connection: ServerConnection,
     /// `CLIENT ID`, asked for before the write: `WAIT` is for what its connection did last, even if that was a question.
     id: i64,
 }
@@ -93,7 +93,7 @@ pub fn is_blocked_in_wait(servers: &mut ServerGroup, node: usize, id: i64) -> Re
     Err(ReplayError::TimedOut { awaited: "a server to read WAIT".to_owned(), waited: LINK_WAIT })
 }
 
-fn ask(connection: &mut Connection, command: &Cmd) -> Result<Value, ReplayError> {
+fn ask(connection: &mut ServerConnection, command: &Cmd) -> Result<Value, ReplayError> {
     let answers = connection.req_packed_commands(&command.get_packed_command(), 0, 1);
     let mut answers = answers.map_err(ReplayError::redis("a client that waits for replicas"))?;
     answers.pop().ok_or_else(|| ReplayError::link("no answer"))

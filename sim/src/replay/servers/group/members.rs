@@ -4,12 +4,13 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
-use redis::{Cmd, Connection, ConnectionLike as _, Pipeline, Value};
+use redis::{Cmd, ConnectionLike as _, Pipeline, Value};
 
 use super::sentinel_watch::SentinelWatch;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
+use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::node::{NodeSettings, ServerNode};
 use crate::replay::servers::server::ServerProgram;
@@ -41,7 +42,7 @@ pub struct ServerGroup {
 /// One node, our connection to it, and its link to its master.
 pub(super) struct GroupMember {
     pub(super) node: ServerNode,
-    pub(super) connection: Connection,
+    pub(super) connection: ServerConnection,
     /// Between its master and it, while it follows one.
     pub(super) gate: Option<Gate>,
     pub(super) role: MemberRole,
@@ -218,6 +219,11 @@ impl ServerGroup {
         self.config.merges_effects() && self.config.cluster.wait_for == 0
     }
 
+    /// The number of effects that are marked and under way to a node.
+    pub fn effects_under_way(&self, node: usize) -> usize {
+        self.members[node].gate.as_ref().map_or(0, Gate::held)
+    }
+
     /// Makes effects that are under way to a node part of the ones behind them, as [`Gate::merge`] does.
     pub fn merge_effects(&self, node: usize, index: usize, left: usize) {
         if let Some(gate) = &self.members[node].gate {
@@ -321,7 +327,7 @@ impl ServerGroup {
     }
 
     /// A connection to a node that has been sent the setup commands.
-    pub(super) fn connect(&self, node: &ServerNode) -> Result<Connection, ReplayError> {
+    pub(super) fn connect(&self, node: &ServerNode) -> Result<ServerConnection, ReplayError> {
         let mut connection = node.connect()?;
         for command in &self.setup {
             connection.req_command(command).map_err(ReplayError::redis("a setup command"))?;

@@ -57,7 +57,7 @@ impl ServerGroup {
             member.node.set_priority(priority)?;
         }
         if let Some(addresses) = &self.addresses {
-            watch.sentinels = Some(Sentinels::start(&self.server, addresses, self.master, watch.stop)?);
+            watch.sentinels = Some(Sentinels::start(&self.server, addresses, self.master)?);
         }
         self.is_worn = true;
         Ok(())

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::Arc;
 
 use redis::Value;
@@ -11,7 +11,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::{Clock, ClockLibrary};
 use crate::replay::servers::control::Control;
 use crate::replay::servers::lockfile_dir::LockfileDir;
-use crate::replay::servers::process::{ServerLog, StartingChild};
+use crate::replay::servers::process::{OwnProcess, ServerLog};
 use crate::replay::servers::server::ServerProgram;
 use crate::replay::version::Version;
 
@@ -76,16 +76,16 @@ impl Home {
 /// Starts a process, waits until it answers, and checks that it uses our clock.
 ///
 /// # Errors
-/// `WouldNotStart`, `ClockNotInForce`, `System`.
+/// `WouldNotStart`, `NotItself`, `ClockNotInForce`, `System`.
 pub fn boot(
     server: &ServerProgram,
     settings: NodeSettings,
     home: &Home,
     clock: &Clock,
-) -> Result<(Child, Control), ReplayError> {
+) -> Result<(OwnProcess, Control), ReplayError> {
     let log = ServerLog { folder: home.path().to_owned() };
-    let mut child = StartingChild::start(command(server, settings, home, clock, &log)?)?;
-    let mut control = child.wait_for_answer(server, &home.socket, &log)?;
+    let mut process = OwnProcess::start(command(server, settings, home, clock, &log)?)?;
+    let mut control = process.wait_for_answer(&server.to_string(), &home.socket, &log)?;
     // The background search for expired keys depends on chance, and so would its DELs in the stream. Without it keys are
     // deleted when they are accessed; for every command a key that has expired is gone either way.
     control.ask::<Value>("DEBUG SET-ACTIVE-EXPIRE", redis::cmd("DEBUG").arg("SET-ACTIVE-EXPIRE").arg(0))?;
@@ -93,7 +93,7 @@ pub fn boot(
     if seen_ms != set_ms {
         return Err(ReplayError::ClockNotInForce { server: server.to_string(), set_ms, seen_ms, log_tail: log.tail() });
     }
-    Ok((child.keep()?, control))
+    Ok((process, control))
 }
 
 fn command(

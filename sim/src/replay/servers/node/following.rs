@@ -4,7 +4,7 @@ use redis::Value;
 
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
-use crate::replay::servers::control::{Control, ServerRole, connect};
+use crate::replay::servers::control::{Control, ServerRole};
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::LINK_WAIT;
 
@@ -16,7 +16,7 @@ impl ServerNode {
     ///
     /// As `follow`.
     pub fn follow_at(&self, gate: &Gate, announced: u16, asked: u16) -> Result<(), ReplayError> {
-        let mut master = Control::new(connect(gate.master_socket()).map_err(ReplayError::redis("a new connection"))?);
+        let mut master = Control::new(gate.connect_master()?);
         let mut control = self.control();
         announce(&mut control, announced)?;
         control.ask::<Value>("REPLICAOF", redis::cmd("REPLICAOF").arg("127.0.0.1").arg(asked))?;

@@ -6,19 +6,21 @@
 use std::fs;
 use std::io;
 use std::path::Path;
-use std::process::Child;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use redis::{Connection, Value};
+use redis::Value;
 
 use super::boot::{Home, NodeSettings, boot};
 use super::files::Files;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::Clock;
-use crate::replay::servers::control::{Control, ServerRole, connect, scan_every_key};
+use crate::replay::servers::connection::ServerConnection;
+use crate::replay::servers::control::{Control, ServerRole, scan_every_key};
 use crate::replay::servers::gate::Gate;
-use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::limits::{ANSWER_WAIT, LINK_WAIT};
+use crate::replay::servers::patient_stream::PatientStream;
+use crate::replay::servers::process::OwnProcess;
 use crate::replay::servers::server::ServerProgram;
 
 /// One server process of our own. Dropping it kills the process.
@@ -28,7 +30,7 @@ pub struct ServerNode {
     settings: NodeSettings,
     /// What a power cut leaves on the disk, where that is less than what was written.
     pub(super) disk: Mutex<Option<Files>>,
-    child: Mutex<Child>,
+    process: Mutex<OwnProcess>,
     control: Mutex<Control>,
     requires_replicas: AtomicBool,
     clock: Clock,
@@ -54,12 +56,12 @@ impl ServerNode {
     pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
         let home = Home::create()?;
         let clock = Clock::create(home.folder.path(), start_ms)?;
-        let (child, control) = boot(server, settings, &home, &clock)?;
+        let (process, control) = boot(server, settings, &home, &clock)?;
         Ok(Self {
             server: server.clone(),
             settings,
             disk: Mutex::new(None),
-            child: Mutex::new(child),
+            process: Mutex::new(process),
             control: Mutex::new(control),
             requires_replicas: AtomicBool::new(false),
             clock,
@@ -72,8 +74,18 @@ impl ServerNode {
     /// # Errors
     ///
     /// `Redis` if the node is not running.
-    pub fn connect(&self) -> Result<Connection, ReplayError> {
-        connect(&self.home.socket).map_err(ReplayError::redis("a new connection"))
+    pub fn connect(&self) -> Result<ServerConnection, ReplayError> {
+        ServerConnection::open(&self.home.socket, self.described()).map_err(ReplayError::redis("a new connection"))
+    }
+
+    /// A new connection on which the caller reads and writes bytes.
+    ///
+    /// # Errors
+    ///
+    /// `System` if the node is not running.
+    pub(in crate::replay) fn connect_stream(&self) -> Result<PatientStream, ReplayError> {
+        PatientStream::connect(&self.home.socket, self.described(), ANSWER_WAIT)
+            .map_err(ReplayError::system("connect to a node"))
     }
 
     /// The node's clock, to read. `set_clock` and `advance_clock` move it.
@@ -111,11 +123,9 @@ impl ServerNode {
     ///
     /// # Errors
     ///
-    /// `System` if the kernel refuses.
+    /// `TimedOut` if it does not end; `System` if the kernel refuses.
     pub fn kill(&self) -> Result<(), ReplayError> {
-        let mut child = self.child();
-        child.kill().map_err(ReplayError::system("kill a server"))?;
-        child.wait().map(drop).map_err(ReplayError::system("await the end of a server"))
+        self.process().kill()
     }
 
     /// Kills the process after it has written its data to its folder, as on a machine with durable writes.
@@ -136,8 +146,8 @@ impl ServerNode {
     /// As `start`.
     pub fn restart(&self) -> Result<(), ReplayError> {
         self.kill()?;
-        let (child, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
-        *self.child() = child;
+        let (process, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
+        *self.process() = process;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
         match fs::remove_file(self.home.data()) {
@@ -149,7 +159,7 @@ impl ServerNode {
 
     /// Whether the process lives.
     pub fn is_running(&self) -> bool {
-        matches!(self.child().try_wait(), Ok(None))
+        self.process().is_running()
     }
 
     /// Makes the node a replica behind `gate`, and waits until it has the master's data and each of the two lists the
@@ -279,7 +289,7 @@ impl ServerNode {
 
     /// The process id, for tests and messages.
     pub fn pid(&self) -> u32 {
-        self.child().id()
+        self.process().id()
     }
 
     pub(super) fn control(&self) -> MutexGuard<'_, Control> {
@@ -297,8 +307,12 @@ impl ServerNode {
         Ok(())
     }
 
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    fn described(&self) -> Arc<str> {
+        self.process().described(&self.server.to_string())
+    }
+
+    fn process(&self) -> MutexGuard<'_, OwnProcess> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -306,11 +320,4 @@ impl ServerNode {
 fn dropped_keys(control: &mut Control) -> Result<u64, ReplayError> {
     let count = control.info("stats")?.get("evicted_keys").and_then(|count| count.parse().ok());
     count.ok_or_else(|| ReplayError::link("the server does not report its evicted_keys"))
-}
-
-impl Drop for ServerNode {
-    fn drop(&mut self) {
-        // There is nobody to report an error to, and the kernel ends the process with ours anyway.
-        let _ = self.kill();
-    }
 }

@@ -1,23 +1,23 @@
 //! One sentinel: a process of our own that uses the real clock, with a folder in which it may rewrite its configuration.
 
 use std::fs;
-use std::io;
+use std::net::Shutdown;
+use std::os::unix::net::UnixStream;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command};
+use std::process::Command;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
-use redis::{Connection, FromRedisValue, Value};
+use redis::{FromRedisValue, Value};
 
 use super::event_log::EventLog;
 use super::settings::{DOWN_AFTER, ELECTION_WITHIN, MASTER_NAME, QUORUM};
 use crate::replay::error::ReplayError;
 use crate::replay::servers::address_proxy::AddressProxy;
-use crate::replay::servers::control::connect;
-use crate::replay::servers::limits::ANSWER_WAIT;
+use crate::replay::servers::connection::ServerConnection;
 use crate::replay::servers::lockfile_dir::LockfileDir;
-use crate::replay::servers::process::{ServerLog, StartingChild};
+use crate::replay::servers::process::{OwnProcess, ServerLog};
 use crate::replay::servers::server::ServerProgram;
 use crate::replay::value_text::value_text;
 
@@ -29,9 +29,10 @@ pub struct SentinelProcess {
     /// Its id, by which the other sentinels name it when they vote.
     pub id: String,
     address: AddressProxy,
-    child: Mutex<Child>,
+    process: Mutex<OwnProcess>,
     socket: PathBuf,
-    listener: Option<JoinHandle<()>>,
+    listener: Option<(UnixStream, JoinHandle<()>)>,
+    described: Arc<str>,
     _folder: LockfileDir,
 }
 
@@ -39,7 +40,7 @@ impl SentinelProcess {
     /// Starts a sentinel that is given only the port of the master, and records what it publishes.
     ///
     /// # Errors
-    /// `WouldNotStart`; `NoSentinelMode`; `System`; `Redis`.
+    /// `WouldNotStart`; `NotItself`; `NoSentinelMode`; `System`; `Redis`.
     pub fn start(
         server: &ServerProgram,
         index: usize,
@@ -54,9 +55,8 @@ impl SentinelProcess {
         let settings = settings(&socket, &log, address.port(), master);
         fs::write(&configuration, settings).map_err(ReplayError::system("write the configuration of a sentinel"))?;
 
-        let mut child = StartingChild::start(command(server, folder.path(), &configuration, &log)?)?;
-        let mut control =
-            child.wait_for_answer(server, &socket, &log).map_err(|error| name_sentinel_mode(error, server))?;
+        let mut process = OwnProcess::start(command(server, folder.path(), &configuration, &log)?)?;
+        let mut control = process.wait_for_answer(&format!("{server} with --sentinel"), &socket, &log)?;
         let info = control.info("server")?;
         // Valkey calls it server_mode.
         let mode = info.get("redis_mode").or(info.get("server_mode")).map_or("nothing", String::as_str);
@@ -64,14 +64,16 @@ impl SentinelProcess {
             return Err(ReplayError::NoSentinelMode { server: server.to_string(), says: mode.to_owned() });
         }
         let id = control.ask("SENTINEL MYID", redis::cmd("SENTINEL").arg("MYID"))?;
-        let listener = listen(&socket, index, events)?;
+        let described: Arc<str> = format!("sentinel s{}, {}", index + 1, process.described(&server.to_string())).into();
+        let listener = listen(&socket, &described, index, events)?;
         Ok(Self {
             name: format!("s{}", index + 1),
             id,
             address,
-            child: Mutex::new(child.keep()?),
+            process: Mutex::new(process),
             socket,
             listener: Some(listener),
+            described,
             _folder: folder,
         })
     }
@@ -86,7 +88,8 @@ impl SentinelProcess {
     /// # Errors
     /// `Redis`.
     pub fn ask<T: FromRedisValue>(&self, subcommand: &'static str, rest: &[&str]) -> Result<T, ReplayError> {
-        let mut connection = connect(&self.socket).map_err(ReplayError::redis("SENTINEL"))?;
+        let connection = ServerConnection::open(&self.socket, Arc::clone(&self.described));
+        let mut connection = connection.map_err(ReplayError::redis("SENTINEL"))?;
         let command = redis::cmd("SENTINEL").arg(subcommand).arg(MASTER_NAME).arg(rest).to_owned();
         command.query(&mut connection).map_err(ReplayError::redis("SENTINEL"))
     }
@@ -94,20 +97,18 @@ impl SentinelProcess {
     /// Kills the process.
     ///
     /// # Errors
-    /// `System` if the kernel refuses.
+    /// `TimedOut` if it does not end; `System` if the kernel refuses.
     pub fn kill(&self) -> Result<(), ReplayError> {
-        let mut child = self.child();
-        child.kill().map_err(ReplayError::system("kill a sentinel"))?;
-        child.wait().map(drop).map_err(ReplayError::system("await the end of a sentinel"))
+        self.process().kill()
     }
 
     /// Whether the process lives.
     pub fn is_running(&self) -> bool {
-        matches!(self.child().try_wait(), Ok(None))
+        self.process().is_running()
     }
 
-    fn child(&self) -> MutexGuard<'_, Child> {
-        self.child.lock().unwrap_or_else(PoisonError::into_inner)
+    fn process(&self) -> MutexGuard<'_, OwnProcess> {
+        self.process.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -115,8 +116,9 @@ impl Drop for SentinelProcess {
     fn drop(&mut self) {
         // There is nobody to report an error to, and the kernel ends the process with ours anyway.
         let _ = self.kill();
-        if let Some(listener) = self.listener.take() {
-            // Its connection ended with the process.
+        if let Some((connection, listener)) = self.listener.take() {
+            // Also where the process did not end.
+            let _ = connection.shutdown(Shutdown::Both);
             let _ = listener.join();
         }
     }
@@ -153,35 +155,35 @@ fn command(
     Ok(command)
 }
 
-fn name_sentinel_mode(error: ReplayError, server: &ServerProgram) -> ReplayError {
-    if let ReplayError::WouldNotStart { reason, log_tail, .. } = error {
-        return ReplayError::WouldNotStart { server: format!("{server} with --sentinel"), reason, log_tail };
-    }
-    error
-}
-
 /// Records everything that a sentinel publishes, with the time of its arrival.
-fn listen(socket: &Path, index: usize, events: &Arc<EventLog>) -> Result<JoinHandle<()>, ReplayError> {
-    let mut connection = connect(socket).map_err(ReplayError::redis("a new connection"))?;
-    connection.set_read_timeout(Some(ANSWER_WAIT)).map_err(ReplayError::redis("a new connection"))?;
+fn listen(
+    socket: &Path,
+    described: &Arc<str>,
+    index: usize,
+    events: &Arc<EventLog>,
+) -> Result<(UnixStream, JoinHandle<()>), ReplayError> {
+    let connection = ServerConnection::open(socket, Arc::clone(described));
+    let mut connection = connection.map_err(ReplayError::redis("a new connection"))?;
+    let handle = connection.handle().map_err(ReplayError::system("share a connection"))?;
     let subscribe = redis::cmd("PSUBSCRIBE").arg("*").get_packed_command();
     connection.send_packed_command(&subscribe).map_err(ReplayError::redis("PSUBSCRIBE"))?;
     connection.recv_response().map_err(ReplayError::redis("PSUBSCRIBE"))?;
     // Events come when they come: this thread waits for them until the sentinel's end closes the connection.
-    connection.set_read_timeout(None).map_err(ReplayError::redis("PSUBSCRIBE"))?;
+    connection.set_patience(Duration::MAX);
     let events = Arc::clone(events);
-    thread::Builder::new()
+    let listener = thread::Builder::new()
         .name(format!("sentinel-{index}"))
         .spawn(move || {
             while let Some((what, about)) = next_event(&mut connection) {
                 events.record(Instant::now(), index, what, about);
             }
         })
-        .map_err(|error: io::Error| ReplayError::system("start a thread")(error))
+        .map_err(ReplayError::system("start a thread"))?;
+    Ok((handle, listener))
 }
 
 /// A message has four parts: `pmessage`, the pattern, what happened, and to which node. `None`: the sentinel has ended.
-fn next_event(connection: &mut Connection) -> Option<(String, String)> {
+fn next_event(connection: &mut ServerConnection) -> Option<(String, String)> {
     loop {
         let Value::Array(parts) = connection.recv_response().ok()? else { continue };
         if let [_, _, what, about] = parts.as_slice() {

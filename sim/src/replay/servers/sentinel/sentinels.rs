@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -15,6 +14,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::node::ServerNode;
 use crate::replay::servers::server::ServerProgram;
+use crate::stop;
 
 /// The sentinels of one history. Dropping them kills them.
 #[derive(Debug)]
@@ -29,7 +29,6 @@ pub struct Sentinels {
     /// Since when no promotion is expected.
     settled: Instant,
     patience: Duration,
-    stop: &'static AtomicBool,
 }
 
 /// One failover that the sentinels made.
@@ -49,16 +48,11 @@ pub struct Failover {
 
 impl Sentinels {
     /// Starts three sentinels that are given the master's address only, and waits until each knows the replicas and the
-    /// other sentinels. Every wait ends once `stop` is set.
+    /// other sentinels. Every wait ends once this process is asked to stop.
     ///
     /// # Errors
     /// `NoSentinelMode`; `WouldNotStart`; `TimedOut` if they do not find one another; `Stopped`; `System`.
-    pub fn start(
-        server: &ServerProgram,
-        addresses: &Addresses,
-        master: usize,
-        stop: &'static AtomicBool,
-    ) -> Result<Self, ReplayError> {
+    pub fn start(server: &ServerProgram, addresses: &Addresses, master: usize) -> Result<Self, ReplayError> {
         let ports = addresses.ports();
         let events = Arc::new(EventLog::default());
         let start = |index| SentinelProcess::start(server, index, ports[master], &events);
@@ -69,9 +63,9 @@ impl Sentinels {
             by_id: all.iter().map(|one| (one.id.clone(), one.name.clone())).collect(),
         };
         let begin = Instant::now();
-        let sentinels = Self { all, ports, names, events, died: None, settled: begin, patience: FAILOVER_WITHIN, stop };
+        let sentinels = Self { all, ports, names, events, died: None, settled: begin, patience: FAILOVER_WITHIN };
         while !sentinels.are_acquainted()? {
-            sentinels.pause()?;
+            Self::pause()?;
             if begin.elapsed() > ACQUAINTED_WITHIN {
                 let awaited = format!("the sentinels to find the nodes and one another\n{}", sentinels.opinions());
                 return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
@@ -130,7 +124,7 @@ impl Sentinels {
             if self.is_over(nodes, wanted) {
                 break since.elapsed();
             }
-            self.pause()?;
+            Self::pause()?;
             if since.elapsed() > self.patience {
                 let opinions = self.opinions();
                 return Err(ReplayError::NoFailover { died: name(dead), waited: self.patience, opinions });
@@ -171,8 +165,8 @@ impl Sentinels {
         known.map_or_else(|| format!("port {port}"), |(_, name)| name.clone())
     }
 
-    fn pause(&self) -> Result<(), ReplayError> {
-        if self.stop.load(Ordering::Relaxed) {
+    fn pause() -> Result<(), ReplayError> {
+        if stop::is_asked() {
             return Err(ReplayError::Stopped);
         }
         thread::sleep(PAUSE);
