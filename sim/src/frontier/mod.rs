@@ -14,4 +14,4 @@ mod survey;
 
 pub use scenario_edit::ScenarioEdit;
 pub use search::{FaultSet, Foreign, Frontier, Minimal, Options, Price, frontier};
-pub use survey::{Cell, Effect, Survey, survey};
+pub use survey::{Cell, Effect, HAS_IT, Survey, survey};

@@ -107,6 +107,7 @@ impl ScenarioEdit {
             Value::Word(word) => value(word),
             Value::Flag(flag) => value(flag),
             Value::LeaseAnd(more) => value(lease + more),
+            Value::LeaseBy(part) => value((lease / part).max(1)),
             Value::Replicas => value(replicas.max(1)),
         };
     }

@@ -24,6 +24,7 @@ impl Setting {
             Value::Word(word) => format!("{key} = \"{word}\""),
             Value::Flag(flag) => format!("{key} = {flag}"),
             Value::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            Value::LeaseBy(part) => format!("{key} = lease / {part}"),
             Value::Nothing => format!("no {key}"),
             Value::Replicas => format!("{key} = replicas"),
         })
@@ -53,6 +54,8 @@ pub(super) enum Value {
     Flag(bool),
     /// So many ticks more than the lease.
     LeaseAnd(i64),
+    /// This part of the lease; at least 1 tick.
+    LeaseBy(i64),
     /// Nothing: the key is removed.
     Nothing,
     /// The number of replicas; at least 1, which a scenario without replicas refuses.
@@ -172,6 +175,11 @@ pub const REPAIRS: &[Setting] = &[
         name: "min-replicas-and-lock-delay",
         sentence: "both",
         entries: &[set("cluster", "min_replicas", Value::Number(1)), set("cluster", "lock_delay", Value::LeaseAnd(1))],
+    },
+    Setting {
+        name: "watchdog",
+        sentence: "a watchdog renews the lease at each third of it while a client holds the lock",
+        entries: &[Entry { table: "time", key: "renew_every", value: Value::LeaseBy(3), is_default: true }],
     },
     Setting {
         name: "explicit-lease",
