@@ -1,5 +1,6 @@
 //! The commands against their contract: what they print to which stream, and their exit codes.
 
+use std::fs;
 use std::process::Stdio;
 
 use lockstep_model::{Property, Verdict};
@@ -100,7 +101,7 @@ fn check_writes_a_trace_for_every_violated_property() {
     let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
     let violated: Vec<_> = properties.iter().filter(|property| property["verdict"] == "violated").collect();
     assert!(!violated.is_empty());
-    assert_eq!(std::fs::read_dir(out).expect("the folder is there").count(), violated.len());
+    assert_eq!(fs::read_dir(out).expect("the folder is there").count(), violated.len());
     for property in violated {
         let id = property["id"].as_str().expect("a word");
         let file = format!("{out}/{NAME}.{id}.json");
@@ -129,7 +130,7 @@ fn show_writes_a_picture_to_a_file() {
         let path = file.to_str().expect("a path of letters");
         let ran = run(&["show", name, "--property", property, "--format", "svg", "-o", path]);
         assert_eq!((ran.code, ran.stdout.as_str()), (0, ""), "{}", ran.stderr);
-        let svg = std::fs::read_to_string(&file).expect("it was written");
+        let svg = fs::read_to_string(&file).expect("it was written");
         let drawn = roxmltree::Document::parse(&svg).expect("well-formed XML");
         assert_eq!(drawn.root_element().tag_name().name(), "svg");
         let texts: Vec<_> = drawn.descendants().filter_map(|node| node.text()).collect();
@@ -193,7 +194,7 @@ fn the_file_of_a_built_in_scenario_is_printed_and_is_that_scenario() {
     let printed = run(&["scenarios", NAME]);
     assert_eq!(printed.code, 0, "{}", printed.stderr);
     assert_eq!(json(&["scenarios", NAME, "--format", "json"])["text"], printed.stdout);
-    std::fs::write(&mine, &printed.stdout).unwrap();
+    fs::write(&mine, &printed.stdout).unwrap();
     let states = |what: &str| json(&["check", what, "--format", "json"])["scenarios"][0]["states"].clone();
     assert_eq!(states(&mine.display().to_string()), states(NAME));
 
@@ -355,16 +356,18 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     let arguments = ["frontier", "renewals-on-a-split-network", "--most", "1"];
     let ran = run(&arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
-    for line in [
-        "no-orphan by lose_reply registration-before-the-answer stops it",
-        "told-holder breaks no-orphan, by no fault",
-        "resend-all is not possible here: the scenario has it already",
-        "cut_link cannot happen there: there is no other node that one could be cut off from",
-    ] {
+    for line in
+        ["no-orphan by lose_reply registration-before-the-answer stops it", "told-holder breaks no-orphan, by no fault"]
+    {
         // The spacing of columns is up to the table.
         let is_it = |said: &str| said.split_whitespace().eq(line.split(' '));
         assert!(ran.stdout.lines().any(is_it), "{line}\n{}", ran.stdout);
     }
+    let line = |start: &str| ran.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
+    assert!(line("repairs without effect: ").contains("resend-all (the scenario has it already); "), "{}", ran.stdout);
+    assert!(line("faults left out: ").contains("cut_link"), "{}", ran.stdout);
+    assert!(line("faults left out: ").ends_with(" (not possible here; --format json says why)"), "{}", ran.stdout);
+    assert!(line("key ").contains("bare: without any repair   lasts: "), "{}", ran.stdout);
 
     let told = json(&[arguments.as_slice(), &["--alone", "delay", "--format", "json"]].concat());
     assert_eq!(told["alone"], "delay");
@@ -378,7 +381,32 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     let impossible = serde_json::json!({ "repair": "resend-all", "reason": "the scenario has it already" });
     assert!(told["impossible_repairs"].as_array().expect("a list").contains(&impossible));
 
+    let reason = "there is no other node that one could be cut off from";
+    let left_out = serde_json::json!({ "fault": "cut_link", "modelled": true, "reason": reason });
+    assert!(told["impossible_faults"].as_array().expect("a list").contains(&left_out));
+
     let wrong = run(&["frontier", "--alone", "bad_luck"]);
     assert_eq!(wrong.code, 2, "{}", wrong.stdout);
     assert!(wrong.stderr.contains("there is no fault `bad_luck`"), "{}", wrong.stderr);
+}
+
+#[test]
+fn the_frontier_says_what_prevents_a_violation_that_needs_no_fault() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("mine.toml");
+    let story = "story = \"A job outlives its lease.\"\nlock = \"reentrant\"\n";
+    fs::write(&file, format!("{story}[time]\nlease = 3\nhold_at_most = 5\nwait_limit = 0\n[clients]\ncount = 2\n"))
+        .unwrap();
+    let file = file.display().to_string();
+    let rows = |arguments: &[&str]| {
+        let ran = run(&[&["frontier", &file, "--most", "1"], arguments].concat());
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let all = rows(&[]);
+    let is_row = |line: &str| line.split_whitespace().eq("one-believer by no fault watchdog stops it".split(' '));
+    assert!(all.lines().any(is_row), "{all}");
+    let none = rows(&["--repair", "fencing"]);
+    let said = "broken without any fault, and no repair that was checked changes it: one-believer, counts-agree\n";
+    assert!(none.contains(said), "{none}");
 }

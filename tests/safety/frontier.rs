@@ -240,11 +240,20 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     assert!(!found.bare.is_whole());
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
     assert!(!page.contains("nothing breaks it"), "{page}");
+    let (checked, all) = (found.bare.checked() + found.repaired[0].checked(), found.bare.sets + found.repaired[0].sets);
+    assert_eq!(checked, 0);
+    let header = format!("INCOMPLETE: a limit was reached; 0 of {all} sets were checked completely");
+    assert_eq!(page.lines().nth(1), Some(header.as_str()));
 
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let found =
         survey(&draft(), &[repair("fencing")], OPTIONS, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"));
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
-    assert!(page.contains("fencing was not checked: interrupted"), "{page}");
+    let header = format!(
+        "INCOMPLETE: interrupted; 0 of {} sets were checked without a repair, and 0 of 1 repairs",
+        found.bare.sets
+    );
+    assert!(found.bare.sets > 10, "{page}");
+    assert_eq!(page.lines().nth(1), Some(header.as_str()));
     assert!(!page.contains("not modelled"), "{page}");
 }

@@ -14,4 +14,4 @@ mod survey;
 
 pub use scenario_edit::ScenarioEdit;
 pub use search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, Price, frontier};
-pub use survey::{Cell, RepairEffect, Survey, survey};
+pub use survey::{Cell, HAS_IT, RepairEffect, Survey, survey};

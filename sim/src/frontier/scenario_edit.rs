@@ -107,6 +107,7 @@ impl ScenarioEdit {
             SettingValue::Word(word) => value(word),
             SettingValue::Flag(flag) => value(flag),
             SettingValue::LeaseAnd(more) => value(lease + more),
+            SettingValue::LeaseBy(part) => value((lease / part).max(1)),
             SettingValue::Replicas => value(replicas.max(1)),
         };
     }

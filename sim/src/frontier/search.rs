@@ -46,6 +46,8 @@ pub struct Frontier {
     pub prices: BTreeMap<FaultSet, Price>,
     /// Sets whose check reached a limit.
     pub inconclusive: Vec<FaultSet>,
+    /// How many sets there are, checked or not.
+    pub sets: usize,
     /// Whether the search was stopped before every set was checked.
     pub is_cut_short: bool,
     /// Distinct states of all of them.
@@ -206,6 +208,7 @@ pub fn frontier(
         verdicts: BTreeMap::new(),
         prices: BTreeMap::new(),
         inconclusive: Vec::new(),
+        sets: 0,
         is_cut_short: false,
         states: 0,
         seconds: 0.0,
@@ -218,6 +221,7 @@ pub fn frontier(
             // Faults that do not go together are left out.
             .filter_map(|set| Some((set.clone(), set.under(edit, repair)?.scenario(A_SET, A_SET).ok()?)))
             .collect();
+        found.sets += scenarios.len();
         let outcomes = pool.share(scenarios.len(), |_, number| {
             if limits.stop.load(Ordering::Relaxed) {
                 return None;
@@ -261,6 +265,11 @@ impl Frontier {
     /// Whether every set was checked completely: only then does an unbroken property hold.
     pub fn is_whole(&self) -> bool {
         self.inconclusive.is_empty() && !self.is_cut_short
+    }
+
+    /// How many sets were checked completely.
+    pub fn checked(&self) -> usize {
+        self.verdicts.len() - self.inconclusive.len()
     }
 
     /// Whether this set breaks the property.

@@ -24,6 +24,7 @@ impl Setting {
             SettingValue::Word(word) => format!("{key} = \"{word}\""),
             SettingValue::Flag(flag) => format!("{key} = {flag}"),
             SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            SettingValue::LeaseBy(part) => format!("{key} = lease / {part}"),
             SettingValue::Nothing => format!("no {key}"),
             SettingValue::Replicas => format!("{key} = replicas"),
         })
@@ -53,6 +54,8 @@ pub(super) enum SettingValue {
     Flag(bool),
     /// So many ticks more than the lease.
     LeaseAnd(i64),
+    /// This part of the lease; at least 1 tick.
+    LeaseBy(i64),
     /// Nothing: the key is removed.
     Nothing,
     /// The number of replicas; at least 1, which a scenario without replicas refuses.
@@ -182,6 +185,16 @@ pub const REPAIRS: &[Setting] = &[
             set("cluster", "min_replicas", SettingValue::Number(1)),
             set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
         ],
+    },
+    Setting {
+        name: "watchdog",
+        sentence: "a watchdog renews the lease at each third of it while a client holds the lock",
+        entries: &[SettingEntry {
+            table: "time",
+            key: "renew_every",
+            value: SettingValue::LeaseBy(3),
+            is_default: true,
+        }],
     },
     Setting {
         name: "explicit-lease",

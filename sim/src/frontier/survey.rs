@@ -9,6 +9,9 @@ use super::search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, front
 use super::settings::{FAULTS, Setting};
 use crate::check::{CheckError, Limits};
 
+/// The reason of a repair that changes nothing.
+pub const HAS_IT: &str = "the scenario has it already";
+
 /// What was found, bare and under each repair.
 #[derive(Clone, Debug)]
 pub struct Survey {
@@ -125,7 +128,7 @@ fn why_not(edit: &ScenarioEdit, repair: &Setting, foreign: &[Foreign]) -> Option
         }
     }
     let error = read(&FaultSet::none().on(edit).with(repair)).err().filter(|_| !is_possible);
-    Some(error.map_or_else(|| "the scenario has it already".to_owned(), |error| error.first()))
+    Some(error.map_or_else(|| HAS_IT.to_owned(), |error| error.first()))
 }
 
 impl Survey {

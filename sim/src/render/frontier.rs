@@ -2,33 +2,85 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::Property;
 use serde_json::{Value, json};
 
 use super::verdicts::{plain_table, trimmed};
 use super::words;
 use crate::check::liveness::Lasting;
 use crate::frontier::settings::FAULTS;
-use crate::frontier::{FaultSet, Frontier, FrontierOptions, Minimal, Price, RepairEffect, Survey};
+use crate::frontier::{FaultSet, Frontier, FrontierOptions, HAS_IT, Minimal, Price, RepairEffect, Survey};
 
 /// The page for people.
 pub fn page(name: &str, survey: &Survey, options: FrontierOptions) -> String {
     let mut page = format!("{name}   {}\n", bounds(survey, options));
+    page.push_str(&incomplete(survey));
     page.push_str(&broken(&survey.bare));
     if !survey.repaired.is_empty() {
         let _ = write!(page, "\neffects of repairs; a repair that is not listed has none\n{}", repairs(survey));
+        page.push_str(&unrepaired(survey));
         page.push_str(&prices(survey));
     }
-    for (repair, reason) in &survey.impossible {
-        let _ = writeln!(page, "{} is not possible here: {reason}", repair.name);
-    }
-    for foreign in &survey.foreign {
-        let why = if foreign.is_modelled { "cannot happen there" } else { "was not checked" };
-        let _ = writeln!(page, "{} {why}: {}", foreign.fault.name, foreign.reason);
-    }
-    for repair in &survey.unlooked {
-        let _ = writeln!(page, "{} was not checked: interrupted", repair.name);
-    }
+    page.push('\n');
+    page.push_str(&inapplicable(survey));
+    page.push_str(KEY);
     page
+}
+
+/// What the words of the page mean.
+const KEY: &str = "key   bare: without any repair   \
+                   lasts: how long it can stay broken; empty if that is not known, or if it concerns a step or a wait\n";
+
+/// What was not checked, and why, in one line.
+fn incomplete(survey: &Survey) -> String {
+    let all = || [&survey.bare].into_iter().chain(&survey.repaired);
+    if survey.unlooked.is_empty() && all().all(Frontier::is_whole) {
+        return String::new();
+    }
+    let sum = |count: fn(&Frontier) -> usize| all().map(count).sum::<usize>();
+    let (checked, sets) = (sum(Frontier::checked), sum(|frontier| frontier.sets));
+    if survey.unlooked.is_empty() && !all().any(|frontier| frontier.is_cut_short) {
+        return format!("INCOMPLETE: a limit was reached; {checked} of {sets} sets were checked completely\n");
+    }
+    let asked = survey.repaired.len() + survey.unlooked.len();
+    let repaired = survey.repaired.iter().filter(|frontier| !frontier.is_cut_short).count();
+    let repairs = if asked == 0 { String::new() } else { format!(", and {repaired} of {asked} repairs") };
+    let (checked, sets) = (survey.bare.checked(), survey.bare.sets);
+    format!("INCOMPLETE: interrupted; {checked} of {sets} sets were checked without a repair{repairs}\n")
+}
+
+/// What is broken without any fault and by no repair prevented: no row says so.
+fn unrepaired(survey: &Survey) -> String {
+    let is_as_before = |(property, minimal): &(Property, &Minimal)| {
+        let cells = survey.cells(*property, minimal);
+        minimal.faults == FaultSet::none() && cells.iter().all(|cell| cell.effect == RepairEffect::Nothing)
+    };
+    let ids: Vec<_> = survey.anomalies().filter(is_as_before).map(|(property, _)| property.id()).collect();
+    if ids.is_empty() {
+        return String::new();
+    }
+    format!("broken without any fault, and no repair that was checked changes it: {}\n", ids.join(", "))
+}
+
+/// Repairs and faults that the scenario cannot have, in a line each.
+fn inapplicable(survey: &Survey) -> String {
+    let line = |what: &str, groups: [(Vec<&str>, &str); 2]| {
+        let said = groups.into_iter().filter(|(names, _)| !names.is_empty());
+        let said: Vec<_> = said.map(|(names, why)| format!("{} ({why})", names.join(", "))).collect();
+        if said.is_empty() { String::new() } else { format!("{what}: {}\n", said.join("; ")) }
+    };
+    let repairs = |is_there: bool| {
+        let all = survey.impossible.iter().filter(|(_, reason)| (reason == HAS_IT) == is_there);
+        all.map(|(repair, _)| repair.name).collect()
+    };
+    let faults = |is_modelled: bool| {
+        let all = survey.foreign.iter().filter(|foreign| foreign.is_modelled == is_modelled);
+        all.map(|foreign| foreign.fault.name).collect()
+    };
+    let not_here = "not possible here; --format json says why";
+    let not_modelled = "not modelled here, so not checked";
+    line("repairs without effect", [(repairs(true), HAS_IT), (repairs(false), not_here)])
+        + &line("faults left out", [(faults(true), not_here), (faults(false), not_modelled)])
 }
 
 /// The bounds of the claims.
@@ -169,6 +221,7 @@ fn variant(frontier: &Frontier) -> Value {
         .collect();
     json!({
         "repair": frontier.repair.map(|repair| repair.name),
+        "sets": frontier.sets,
         "checked": frontier.verdicts.len(),
         "states": frontier.states,
         "seconds": frontier.seconds,
