@@ -5,6 +5,7 @@ mod commands;
 mod drawing;
 mod edges;
 mod explore;
+mod interrupted;
 mod outside;
 mod schema;
 mod servers;

@@ -115,6 +115,13 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
 ];
 
+/// What keeps a lease from ending before the code that it guards.
+pub const WATCHDOG: Setting = Setting {
+    name: "watchdog",
+    sentence: "a watchdog renews the lease at each third of it while a client holds the lock",
+    entries: &[SettingEntry { table: "time", key: "renew_every", value: SettingValue::LeaseBy(3), is_default: true }],
+};
+
 /// The repairs.
 pub const REPAIRS: &[Setting] = &[
     Setting {
@@ -186,16 +193,7 @@ pub const REPAIRS: &[Setting] = &[
             set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
         ],
     },
-    Setting {
-        name: "watchdog",
-        sentence: "a watchdog renews the lease at each third of it while a client holds the lock",
-        entries: &[SettingEntry {
-            table: "time",
-            key: "renew_every",
-            value: SettingValue::LeaseBy(3),
-            is_default: true,
-        }],
-    },
+    WATCHDOG,
     Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",

@@ -6,11 +6,14 @@ use lockstep_model::Property;
 
 use super::scenario_edit::ScenarioEdit;
 use super::search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, frontier};
-use super::settings::{FAULTS, Setting};
+use super::settings::{FAULTS, Setting, WATCHDOG};
 use crate::check::{CheckError, Limits};
 
 /// The reason of a repair that changes nothing.
 pub const HAS_IT: &str = "the scenario has it already";
+
+/// The reason of a watchdog that would not matter.
+const NOTHING_TO_MEND: &str = "without a fault nothing is broken";
 
 /// What was found, bare and under each repair.
 #[derive(Clone, Debug)]
@@ -97,6 +100,12 @@ pub fn survey(
     for &repair in repairs {
         if limits.stop.load(Ordering::Relaxed) {
             survey.unlooked.push(repair);
+            continue;
+        }
+        // It mends leases that are too short for the code, which need no fault to break anything; beside that it makes every
+        // world much larger.
+        if repair.name == WATCHDOG.name && !survey.anomalies().any(|(_, minimal)| minimal.faults == FaultSet::none()) {
+            survey.impossible.push((repair, NOTHING_TO_MEND.to_owned()));
             continue;
         }
         if let Some(reason) = why_not(edit, repair, &survey.foreign) {
