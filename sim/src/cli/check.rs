@@ -10,7 +10,7 @@ use clap::ValueEnum;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
-use super::progress::{Counted, watched};
+use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::within::Within;
 use crate::check::native::Options;
@@ -88,7 +88,7 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
 fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
     let states = AtomicU64::new(0);
     let limits = args.within.limits(&states);
-    let outcome = watched(screen, &one.scenario.name, Counted::states(args.within), &states, || {
+    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(args.within), &states, || {
         check::check_as(&one.scenario, how(args), &limits)
     });
     let found = |outcome| CheckedScenario {

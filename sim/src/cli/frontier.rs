@@ -10,7 +10,7 @@ use lockstep_model::Property;
 use super::check::{make_folder, write_whole};
 use super::common::{Ended, Format, Output};
 use super::interrupt;
-use super::progress::{Counted, watched};
+use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::within::duration;
 use crate::check::Limits;
@@ -79,7 +79,7 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
         stop: &interrupt::STOP,
         progress: &states,
     };
-    let searched = watched(screen, &name, Counted::STATES_OF_ONE_SET, &states, || {
+    let searched = watched(screen, &name, ProgressUnit::STATES_OF_ONE_SET, &states, || {
         survey(&edit, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
     });
     let found = searched.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;

@@ -13,7 +13,7 @@ use super::check::{make_folder, write_whole};
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
 use super::interrupt;
-use super::progress::{Counted, watched};
+use super::progress::{ProgressUnit, watched};
 use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;
 use crate::exit::Exit;
@@ -72,7 +72,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         }
         let cases = AtomicU64::new(0);
         let started = Instant::now();
-        let fuzzed = watched(screen, &one.scenario.name, Counted::HISTORIES, &cases, || {
+        let fuzzed = watched(screen, &one.scenario.name, ProgressUnit::HISTORIES, &cases, || {
             fuzz::fuzz(
                 &in_the_world_of(&server, one, screen, "drawn"),
                 &server,

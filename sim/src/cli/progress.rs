@@ -16,12 +16,12 @@ const REDRAW: Duration = Duration::from_millis(100);
 
 /// What is counted, and what to say if the count goes on for long.
 #[derive(Clone, Copy)]
-pub(super) struct Counted {
+pub(super) struct ProgressUnit {
     unit: &'static str,
     advice: Option<&'static str>,
 }
 
-impl Counted {
+impl ProgressUnit {
     /// Histories that were replayed.
     pub(super) const HISTORIES: Self = Self { unit: "histories", advice: None };
 
@@ -43,7 +43,7 @@ static IS_ADVISED: AtomicBool = AtomicBool::new(false);
 pub(super) fn watched<T>(
     screen: &Screen,
     label: &str,
-    counted: Counted,
+    counted: ProgressUnit,
     count: &AtomicU64,
     work: impl FnOnce() -> T,
 ) -> T {
@@ -63,7 +63,7 @@ pub(super) fn watched<T>(
     })
 }
 
-fn draw(label: &str, Counted { unit, advice }: Counted, count: &AtomicU64, end: &End) {
+fn draw(label: &str, ProgressUnit { unit, advice }: ProgressUnit, count: &AtomicU64, end: &End) {
     let start = Instant::now();
     // Most scenarios end before anybody could read a line.
     if end.comes_within(REDRAW) {
@@ -90,7 +90,7 @@ fn draw(label: &str, Counted { unit, advice }: Counted, count: &AtomicU64, end: 
 
 fn write(
     label: &str,
-    Counted { unit, advice }: Counted,
+    ProgressUnit { unit, advice }: ProgressUnit,
     count: &AtomicU64,
     end: &End,
     every: Duration,
@@ -156,7 +156,7 @@ mod tests {
         }
     }
 
-    fn said(counted: Counted, is_advised: &AtomicBool) -> String {
+    fn said(counted: ProgressUnit, is_advised: &AtomicBool) -> String {
         let end = End::default();
         let mut out = Reader { said: String::new(), end: &end };
         write("mine", counted, &AtomicU64::new(7), &end, Duration::from_millis(1), &mut out, is_advised);
@@ -166,13 +166,13 @@ mod tests {
     #[test]
     fn a_long_search_is_told_once_how_to_bound_it() {
         let is_advised = AtomicBool::new(false);
-        let search = Counted::states(Within::default());
+        let search = ProgressUnit::states(Within::default());
         let first = said(search, &is_advised);
         assert_eq!(first.matches("--timeout").count(), 1, "{first}");
         assert!(first.starts_with("mine: 7 states after 0 s\na scenario can have"), "{first}");
         assert!(!said(search, &is_advised).contains("--timeout"));
         let limited = Within { max_states: Some(1), ..Within::default() };
-        for other in [Counted::states(limited), Counted::HISTORIES] {
+        for other in [ProgressUnit::states(limited), ProgressUnit::HISTORIES] {
             assert!(!said(other, &AtomicBool::new(false)).contains("--timeout"));
         }
     }

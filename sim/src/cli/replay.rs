@@ -12,7 +12,7 @@ use serde_json::Value;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::{Counted, watched};
+use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::show::{checked, covering, undecided};
 use super::within::Within;
@@ -53,7 +53,7 @@ struct History {
 }
 
 /// What is still to be replayed.
-enum Waiting {
+enum PendingReplay {
     History(Box<History>),
     /// The histories that take every kind of action: to find them takes long in a large world, so they come last.
     Covering(Chosen),
@@ -69,14 +69,14 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         let mut all = Vec::new();
         for one in waiting.drain(..) {
             match one {
-                Waiting::History(history) => all.push(*history),
-                Waiting::Covering(one) => all.extend(covering_histories(&one, args, screen)?),
+                PendingReplay::History(history) => all.push(*history),
+                PendingReplay::Covering(one) => all.extend(covering_histories(&one, args, screen)?),
             }
         }
         let number = all.len();
         let suited = suited_for_sentinel(all, screen)?;
         left_out = number - suited.len();
-        waiting = suited.into_iter().map(|history| Waiting::History(Box::new(history))).collect();
+        waiting = suited.into_iter().map(|history| PendingReplay::History(Box::new(history))).collect();
     }
     let mut results = Vec::new();
     let done = AtomicU64::new(0);
@@ -86,13 +86,13 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         && let Some(next) = waiting.pop_front()
     {
         let history = match next {
-            Waiting::History(history) => history,
-            Waiting::Covering(one) => {
+            PendingReplay::History(history) => history,
+            PendingReplay::Covering(one) => {
                 let found = covering_histories(&one, args, screen)?;
                 if interrupt::is_asked() {
-                    waiting.push_front(Waiting::Covering(one));
+                    waiting.push_front(PendingReplay::Covering(one));
                 } else {
-                    let found = found.into_iter().map(|history| Waiting::History(Box::new(history)));
+                    let found = found.into_iter().map(|history| PendingReplay::History(Box::new(history)));
                     found.rev().for_each(|history| waiting.push_front(history));
                 }
                 continue;
@@ -106,11 +106,11 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
             };
             player.replay(trace, true)
         };
-        let replay = match watched(screen, &trace.scenario, Counted::HISTORIES, &done, run) {
+        let replay = match watched(screen, &trace.scenario, ProgressUnit::HISTORIES, &done, run) {
             Ok(replay) => replay,
             // A system call that a signal interrupts is not a failure of the server.
             Err(_) if interrupt::is_asked() => {
-                waiting.push_front(Waiting::History(history));
+                waiting.push_front(PendingReplay::History(history));
                 break;
             }
             Err(error) => return Err(server_failed(&error, screen)),
@@ -194,12 +194,12 @@ fn waiting(
     args: &ReplayArgs,
     server: &ServerProgram,
     screen: &Screen,
-) -> Ended<(VecDeque<Waiting>, Exit)> {
+) -> Ended<(VecDeque<PendingReplay>, Exit)> {
     let chosen = match what {
         Input::Trace(trace) => {
             let declared = input::declared(&trace);
             let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
-            return Ok((VecDeque::from([Waiting::History(Box::new(history))]), Exit::AsDeclared));
+            return Ok((VecDeque::from([PendingReplay::History(Box::new(history))]), Exit::AsDeclared));
         }
         Input::Scenarios(chosen) => chosen,
     };
@@ -217,9 +217,9 @@ fn waiting(
         for found in outcome.properties {
             let declared = Declared::As(found.declared);
             let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
-            waiting.extend(found.trace.map(|trace| Waiting::History(Box::new(history(trace)))));
+            waiting.extend(found.trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
         }
-        waiting.push_back(Waiting::Covering(one));
+        waiting.push_back(PendingReplay::Covering(one));
         if interrupt::is_asked() {
             break;
         }

@@ -11,7 +11,7 @@ use lockstep_model::{Action, Property, Verdict};
 use super::common::Ended;
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::{Counted, watched};
+use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::within::Within;
 use crate::check::native::Options;
@@ -158,7 +158,7 @@ pub(super) fn checked(one: &Chosen, within: Within, until: Option<Property>, scr
     let states = AtomicU64::new(0);
     let limits = within.limits(&states);
     let how = How { native: Options { until, ..Options::default() }, ..How::by(Engine::default()) };
-    let outcome = watched(screen, &one.scenario.name, Counted::states(within), &states, || {
+    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(within), &states, || {
         check::check_as(&one.scenario, how, &limits)
     });
     let outcome = outcome.map_err(|error| {
@@ -183,7 +183,7 @@ pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<V
         })
     };
     let states = AtomicU64::new(0);
-    let counted = Counted::states(within);
+    let counted = ProgressUnit::states(within);
     let found = watched(screen, name, counted, &states, || check::covering(config, &within.limits(&states)));
     found.into_iter().map(record).collect()
 }
