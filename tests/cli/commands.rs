@@ -144,6 +144,18 @@ fn show_writes_a_picture_to_a_file() {
 }
 
 #[test]
+fn show_does_not_write_over_the_file_that_it_draws() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    fs::write(&file, run(&["scenarios", "failover-loses-the-grant"]).stdout).expect("a copy");
+    let (path, before) = (file.to_str().expect("a path of letters"), fs::read(&file).expect("a file"));
+    let ran = run(&["show", path, "--format", "json", "-o", path]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.stderr.contains("name another file"), "{}", ran.stderr);
+    assert_eq!(fs::read(&file).expect("a file"), before);
+}
+
+#[test]
 fn show_draws_in_every_format() {
     for (format, says) in
         [("text", "what happens"), ("short", "acquired"), ("json", "\"schema\": 2"), ("mermaid", "sequenceDiagram")]

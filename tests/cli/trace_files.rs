@@ -150,3 +150,18 @@ fn a_trace_that_does_not_break_what_it_says_is_refused() {
         &["wait-limit-kept", "does not break"],
     );
 }
+
+/// What a file says of itself is as little to be believed as its steps.
+#[test]
+fn a_verdict_a_name_and_a_command_that_cannot_be_are_refused() {
+    for verdict in ["holds", "vacuous", "inconclusive"] {
+        let says = format!("/about/verdict is {verdict}, but the trace violates one-believer");
+        assert_refused(&show(&altered("/about/verdict", value!(verdict))), &[&says]);
+    }
+    for name in ["", "../../etc/passwd", "$(touch x); x", "<script>", &"a".repeat(121)] {
+        assert_refused(&show(&altered("/scenario", value!(name))), &["/scenario is", "no scenario can be named"]);
+    }
+    for command in ["rm -rf ~", "lockstep check x; rm -rf ~", "lockstep check $(rm -rf ~)"] {
+        assert_refused(&show(&altered("/reproduce", value!(command))), &["/reproduce is", "no command of lockstep"]);
+    }
+}

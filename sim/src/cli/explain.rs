@@ -172,8 +172,9 @@ fn of_verdict(verdict: Verdict) -> String {
              break which property.",
         ),
         Verdict::Violated => (
-            "a trace breaks the property. Lockstep ran the trace again before showing it, and no shorter one exists in \
-             the world of the file (for a liveness property the trace ends in a loop).",
+            "a trace breaks the property. Lockstep ran the trace again before showing it. Of a safety property, no \
+             shorter one exists in the world of the file; that of a liveness property ends in a loop, and a shorter one \
+             may exist.",
             "`lockstep show FILE --property PROPERTY` draws it, and `lockstep replay FILE` runs it on a real server. If \
              the violation is expected, declare PROPERTY = \"violated\" in [expect].",
         ),

@@ -1,6 +1,6 @@
 //! `lockstep show`: draws a trace, or the first counterexample of a scenario.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 
 use clap::ValueEnum;
@@ -89,10 +89,20 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
     };
     match &args.output {
         None => screen.print(&picture)?,
+        Some(file) if is_same(file, &args.what) => {
+            let text = format!("{} is what is drawn: name another file for the result", file.display());
+            return Err(screen.fail(Exit::Usage, &text));
+        }
         Some(file) => std::fs::write(file, picture)
             .map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))?,
     }
     Ok(Exit::AsDeclared)
+}
+
+/// Whether the result would take the place of what it is made from.
+fn is_same(output: &Path, input: &str) -> bool {
+    let real = |path: &Path| path.canonicalize().ok();
+    real(output).is_some_and(|output| real(Path::new(input)) == Some(output))
 }
 
 /// The one scenario that an argument means.

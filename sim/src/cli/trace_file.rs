@@ -7,12 +7,13 @@ use std::path::{Path, PathBuf};
 use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
 use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
-use lockstep_model::{Action, Property};
+use lockstep_model::{Action, Property, Verdict};
 use serde_json::{Map, Value};
 
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::plain_text::first_hidden;
 use crate::render::words;
+use crate::scenario::is_name;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -105,10 +106,37 @@ fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
     }
     check_bounds(&trace).map_err(|what| TraceFileProblem::of(what, SAME_VERSION))?;
     trace.retrace().map_err(|error| difference(&trace, &error))?;
-    if let About::Counterexample { property, .. } = trace.about {
+    if let About::Counterexample { property, verdict, .. } = trace.about {
         proves(&trace, property).map_err(|rejection| TraceFileProblem::of(rejection.to_string(), SAME_VERSION))?;
+        if verdict != Verdict::Violated {
+            let what = format!("/about/verdict is {verdict}, but the trace violates {property}");
+            return Err(TraceFileProblem::of(what, UNCHANGED));
+        }
     }
+    check_name(&trace)?;
+    check_command(&trace)?;
     Ok(trace)
+}
+
+/// The name becomes part of pictures and commands: it is one that a scenario can have.
+fn check_name(trace: &Trace) -> Result<(), TraceFileProblem> {
+    let name = &trace.scenario;
+    if !is_name(name) {
+        let shown: String = name.chars().take(40).collect();
+        return Err(TraceFileProblem::of(format!("/scenario is {shown:?}, which no scenario can be named"), UNCHANGED));
+    }
+    Ok(())
+}
+
+/// The command that makes it again is passed on to the reader: it is one of ours, and one alone.
+fn check_command(trace: &Trace) -> Result<(), TraceFileProblem> {
+    let command = &trace.reproduce;
+    let is_ours = command.is_empty() || command.starts_with("lockstep ");
+    if is_ours && !command.contains([';', '&', '|', '<', '>', '`', '$', '(', ')']) {
+        return Ok(());
+    }
+    let shown: String = command.chars().take(80).collect();
+    Err(TraceFileProblem::of(format!("/reproduce is {shown:?}, which is no command of lockstep"), UNCHANGED))
 }
 
 /// Whether it breaks the property that it names: the judge decides, as for every witness.

@@ -17,7 +17,9 @@ pub fn page(name: &str, survey: &Survey, options: FrontierOptions) -> String {
     page.push_str(&incomplete(survey));
     page.push_str(&broken(&survey.bare));
     if !survey.repaired.is_empty() {
-        let _ = write!(page, "\neffects of repairs; a repair that is not listed has none\n{}", repairs(survey));
+        let is_whole = survey.unlooked.is_empty() && survey.repaired.iter().all(|frontier| !frontier.is_cut_short);
+        let others = if is_whole { "has none" } else { "has none, or was not checked to the end" };
+        let _ = write!(page, "\neffects of repairs; a repair that is not listed {others}\n{}", repairs(survey));
         page.push_str(&unrepaired(survey));
         page.push_str(&prices(survey));
     }

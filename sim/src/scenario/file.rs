@@ -66,10 +66,14 @@ fn start_of(path: &Path) -> io::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-fn check_name(name: &str) -> Result<(), Problem> {
+/// Whether a scenario can have this name.
+pub fn is_name(name: &str) -> bool {
     let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    let is_fine = !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with('-');
-    if is_fine {
+    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with('-')
+}
+
+fn check_name(name: &str) -> Result<(), Problem> {
+    if is_name(name) {
         return Ok(());
     }
     let title = format!("`{}` is not a valid name for a scenario", spelling::short(name));

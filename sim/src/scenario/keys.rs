@@ -62,7 +62,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "no limit",
         "how long a client waits to acquire the lock; with 0 a refused client does not wait",
     ),
-    key("time", "hold_at_most", TICKS, "no bound", "a holder releases after this time at the latest"),
+    key(
+        "time",
+        "hold_at_most",
+        TICKS,
+        "no bound",
+        "a holder releases after this time at the latest; while its master does not answer, it goes on believing that it \
+         holds",
+    ),
     key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network"),
     key(
         "time",

@@ -28,7 +28,7 @@ pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
 pub use definition::Scenario;
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
-pub use file::{MAX_BYTES, MAX_NAME};
+pub use file::{MAX_BYTES, MAX_NAME, is_name};
 pub use keys::{KEYS, ScenarioKey, TABLES};
 pub use reader::{MAX_STORY, MAX_TICK_MS};
 pub use resolve::{located, resolve};
