@@ -105,6 +105,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// The lock is free: a message sets out to every process that is subscribed on this node.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(super) fn publish(&mut self, node: u8) {
         for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {

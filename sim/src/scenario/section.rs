@@ -80,7 +80,7 @@ pub(super) struct Section<'a> {
 /// The problems recorded so far, in any table.
 #[derive(Default)]
 pub(super) struct Problems {
-    problems: RefCell<Vec<Problem>>,
+    found: RefCell<Vec<Problem>>,
     /// Keys in the wrong table: they are not also reported as missing in the right one.
     misplaced: RefCell<Vec<&'static str>>,
     /// The length of a tick, for advice on times; it is read before any time.
@@ -90,17 +90,17 @@ pub(super) struct Problems {
 impl Problems {
     /// Records a problem.
     pub(super) fn add(&self, problem: Problem) {
-        self.problems.borrow_mut().push(problem);
+        self.found.borrow_mut().push(problem);
     }
 
     /// Whether no problem is recorded so far.
     pub(super) fn is_empty(&self) -> bool {
-        self.problems.borrow().is_empty()
+        self.found.borrow().is_empty()
     }
 
     /// The recorded problems.
     pub(super) fn into_problems(self) -> Vec<Problem> {
-        self.problems.into_inner()
+        self.found.into_inner()
     }
 }
 
