@@ -124,16 +124,28 @@ fn a_world_that_needs_more_is_inconclusive_and_says_what_it_needs() {
     assert!(says.contains("acquires"), "{says}");
 }
 
-/// Before Redis 7.0 a TTL counts from its arrival, and with `WAIT` each effect counts.
+/// Where both `WAIT` and the choice of the fullest replica count effects, none takes the place of another.
 #[test]
-fn effects_that_count_from_their_arrival_need_room_and_say_so() {
+fn effects_that_are_counted_need_room_and_say_so() {
     let scenario = read(
-        "story = 'Before Redis 7.0 no effect can take the place of another.'\nlock = 'reentrant'\n\
-         [time]\nlease = 3\nrenew_every = 1\n[clients]\ncount = 2\n\
-         [cluster]\nreplicas = 1\nwait_for = 1\nttls = 'relative'\n",
+        "story = 'Every effect counts.'\nlock = 'reentrant'\n\
+         [time]\nlease = 2\nwait_limit = 0\nhold_at_most = 1\n[clients]\ncount = 1\n\
+         [cluster]\nreplicas = 2\nwait_for = 1\npromote = 'most-data'\nfailover_within = 0\n[faults]\ncrash_node = 1\n",
     );
-    let outcome = exhaust(&scenario, Engine::Native);
+    let outcome = exhaust(&scenario, Engine::Both);
     assert_eq!(exceeded(&outcome), [Capacity::Effects]);
     assert_eq!(verdict(&outcome, Property::OneBeliever), Verdict::Inconclusive);
     assert!(why(&outcome, Property::OneBeliever).contains("effects under way to one replica"));
+}
+
+/// Before Redis 7.0 a TTL counts from its arrival: an effect is dropped only where an equal one follows.
+#[test]
+fn an_ordinary_world_of_an_old_server_has_room_enough() {
+    for wait_for in [0, 1] {
+        let scenario = read(&format!(
+            "story = 'Before Redis 7.0.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\n\
+             [clients]\ncount = 2\n[cluster]\nreplicas = 1\nwait_for = {wait_for}\nttls = 'relative'\n"
+        ));
+        assert_eq!(exceeded(&exhaust(&scenario, Engine::Native)), [], "wait_for {wait_for}");
+    }
 }

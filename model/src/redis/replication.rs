@@ -54,7 +54,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let pushed = if config.merges_effects() {
                 node.links.set_missed(node.links.missed() + u8::from(config.ranks_replicas()));
                 node.queue.supersede(effect)
-            } else if config.cluster.wait_for > 0 || config.ranks_replicas() {
+            } else if config.ranks_replicas() {
                 node.queue.push(effect)
             } else {
                 node.queue.push_anew(effect)
