@@ -32,9 +32,62 @@ impl Notes {
     }
 }
 
-/// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Happenings(u32);
+/// Declares a set of the variants of an enum, one bit each.
+macro_rules! bit_set {
+    ($(#[$doc:meta])* $set:ident($bits:ty) of $item:ident) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        pub struct $set($bits);
+
+        const _: () = assert!($item::ALL.len() <= <$bits>::BITS as usize, "a bit each");
+
+        impl $set {
+            /// Nothing.
+            pub const NONE: Self = Self(0);
+
+            /// Notes one.
+            pub const fn note(&mut self, item: $item) {
+                self.0 |= 1 << item as u8;
+            }
+
+            /// Whether it is noted.
+            pub const fn has(self, item: $item) -> bool {
+                self.0 >> item as u8 & 1 != 0
+            }
+
+            /// Whether any is noted.
+            pub const fn any(self) -> bool {
+                self.0 != 0
+            }
+
+            /// The union of both.
+            #[must_use]
+            pub const fn and(self, other: Self) -> Self {
+                Self(self.0 | other.0)
+            }
+
+            /// Those that are noted, in the order of the enum.
+            pub fn iter(self) -> impl Iterator<Item = $item> {
+                $item::ALL.into_iter().filter(move |item| self.has(*item))
+            }
+        }
+    };
+}
+
+bit_set! {
+    /// What happened in a step beside its reply: for pictures, for coverage, for the antecedents of properties.
+    Happenings(u32) of Happening
+}
+
+bit_set! {
+    /// Rules about a step that a step broke.
+    Breaches(u8) of Breach
+}
+
+bit_set! {
+    /// Capacities of the model that a step would have exceeded.
+    Capacities(u8) of Capacity
+}
 
 /// Declares the happenings: one bit and one word each.
 macro_rules! happenings {
@@ -115,38 +168,6 @@ happenings! {
     GrantAtRisk = "grant_at_risk",
 }
 
-const _: () = assert!(Happening::ALL.len() <= u32::BITS as usize, "a bit each");
-
-impl Happenings {
-    /// Nothing.
-    pub const NONE: Self = Self(0);
-
-    /// Notes one.
-    pub const fn note(&mut self, happening: Happening) {
-        self.0 |= 1 << happening as u8;
-    }
-
-    /// Whether it is noted.
-    pub const fn has(self, happening: Happening) -> bool {
-        self.0 >> happening as u8 & 1 != 0
-    }
-
-    /// The union of both.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Those that are noted, in the order of [`Happening::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Happening> {
-        Happening::ALL.into_iter().filter(move |happening| self.has(*happening))
-    }
-}
-
-/// Rules about a step that a step broke.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Breaches(u8);
-
 /// Declares the rules about a step.
 macro_rules! breaches {
     ($($(#[$doc:meta])* $breach:ident,)+) => {
@@ -181,35 +202,16 @@ breaches! {
     LeaseLost,
 }
 
-const _: () = assert!(Breach::ALL.len() <= u8::BITS as usize, "a bit each");
-
 impl Breaches {
-    /// None.
-    pub const NONE: Self = Self(0);
-
-    /// Notes one.
-    pub const fn note(&mut self, breach: Breach) {
-        self.0 |= 1 << breach as u8;
-    }
-
-    /// Whether it is noted.
-    pub const fn has(self, breach: Breach) -> bool {
-        self.0 >> breach as u8 & 1 != 0
-    }
-
     /// As a byte, for hashing.
     pub(crate) const fn byte(self) -> u8 {
         self.0
     }
 }
 
-/// Capacities of the model that a step would have exceeded.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Capacities(u8);
-
 /// Declares the capacities: what there is too much of, and what a scenario can do about it.
 macro_rules! capacities {
-    ($($(#[$doc:meta])* $capacity:ident = $name:literal, $limit:expr, $sentence:literal, $advice:literal;)+) => {
+    ($($(#[$doc:meta])* $capacity:ident = $name:literal, $limit:expr, $noun:literal, $advice:literal;)+) => {
         /// Something the model has limited room for. A step that would need more than that is not explored, so that nothing
         /// can be said of what lies behind it: a verdict that rests on every state is then inconclusive.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -238,10 +240,10 @@ macro_rules! capacities {
                 }
             }
 
-            /// What is limited, as a noun phrase behind the number.
-            pub const fn sentence(self) -> &'static str {
+            /// What is limited, in the words that follow the number.
+            pub const fn noun(self) -> &'static str {
                 match self {
-                    $(Self::$capacity => $sentence,)+
+                    $(Self::$capacity => $noun,)+
                 }
             }
 
@@ -258,50 +260,17 @@ macro_rules! capacities {
 capacities! {
     /// Effects under way to one replica.
     Effects = "effects", MAX_EFFECTS_UNDER_WAY, "effects under way to one replica",
-        "a shorter lag, fewer acquires or a longer renew_every needs fewer";
+        "use a shorter lag, fewer acquires or a longer renew_every";
     /// Unlock messages under way to one process, and permits that nobody has taken.
     Messages = "messages", MAX_MESSAGES, "unlock messages under way to one client, or permits that wait for it",
-        "give [clients] acquires, or a shorter delay";
+        "set acquires in [clients], or use a shorter delay";
     /// Receipts of releases on one node.
     Receipts = "receipts", MAX_RECEIPTS, "release receipts on one node",
-        "a shorter receipt in [calls], or fewer acquires and interrupts";
+        "use a shorter receipt in [time], or fewer acquires and interrupts";
     /// Requests of one client that their callers have abandoned.
     LateRequests = "late-requests", MAX_LATE_REQUESTS, "abandoned requests of one client that are still under way",
-        "a shorter delay or fewer faults in [faults] leaves fewer";
+        "use a shorter delay in [network], or fewer faults";
     /// Grants of one thread that the renewal table has not heard of.
     Registrations = "registrations", MAX_REGISTRATIONS, "grants of one thread that its renewal table has not heard of",
-        "give [clients] acquires, or registration = \"before-answer\"";
-}
-
-const _: () = assert!(Capacity::ALL.len() <= u8::BITS as usize, "a bit each");
-
-impl Capacities {
-    /// None.
-    pub const NONE: Self = Self(0);
-
-    /// Notes one.
-    pub const fn note(&mut self, capacity: Capacity) {
-        self.0 |= 1 << capacity as u8;
-    }
-
-    /// Whether it is noted.
-    pub const fn has(self, capacity: Capacity) -> bool {
-        self.0 >> capacity as u8 & 1 != 0
-    }
-
-    /// Whether any is.
-    pub const fn any(self) -> bool {
-        self.0 != 0
-    }
-
-    /// The union of both.
-    #[must_use]
-    pub const fn and(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// Those that are noted, in the order of [`Capacity::ALL`].
-    pub fn iter(self) -> impl Iterator<Item = Capacity> {
-        Capacity::ALL.into_iter().filter(move |capacity| self.has(*capacity))
-    }
+        "set acquires in [clients], or use registration = \"before-answer\" in [protocol]";
 }

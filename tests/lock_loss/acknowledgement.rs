@@ -3,26 +3,39 @@
 use std::thread;
 use std::time::Duration;
 
+use lockstep_sim::replay::ServerConnection;
 use lockstep_tests::servers::for_every_version as on_every_server;
 use redis::{Commands, cmd};
 
-use crate::harness::{get, pair, set};
+use crate::harness::{ReplicatedPair, get, pair, set};
+
+/// A client that has written, and whose write is an effect that the gate holds.
+fn write_one_effect(pair: &ReplicatedPair) -> ServerConnection {
+    let mut client = pair.master.connect().unwrap();
+    let _: () = client.set("lock", "a").unwrap();
+    pair.gate.mark(pair.master.offset().unwrap());
+    client
+}
+
+/// What a client's `WAIT` for one replica is answered. It has no answer before `until` is done.
+fn answer_to_wait(client: &mut ServerConnection, timeout_ms: u32, until: impl FnOnce()) -> i64 {
+    thread::scope(|scope| {
+        let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(timeout_ms).query::<i64>(client).unwrap());
+        thread::sleep(Duration::from_millis(50));
+        assert!(!waiting.is_finished(), "WAIT is answered too early");
+        until();
+        waiting.join().unwrap()
+    })
+}
 
 /// A sync wait asks the replica for its offset through the stream, and the gate must not hold this request back.
 #[test]
 fn a_wait_is_answered_once_the_effect_is_released() {
     on_every_server(|server| {
         let pair = pair(server);
-        let mut client = pair.master.connect().unwrap();
-        let _: () = client.set("lock", "a").unwrap();
-        pair.gate.mark(pair.master.offset().unwrap());
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(60_000).query::<i64>(&mut client).unwrap());
-            thread::sleep(Duration::from_millis(50));
-            assert!(!waiting.is_finished());
-            pair.gate.release_one().unwrap();
-            assert_eq!(waiting.join().unwrap(), 1);
-        });
+        let mut client = write_one_effect(&pair);
+        let replicas = answer_to_wait(&mut client, 60_000, || drop(pair.gate.release_one().unwrap()));
+        assert_eq!(replicas, 1);
     });
 }
 
@@ -31,15 +44,9 @@ fn a_wait_is_answered_once_the_effect_is_released() {
 fn a_wait_ends_when_the_clock_says_so() {
     on_every_server(|server| {
         let pair = pair(server);
-        let mut client = pair.master.connect().unwrap();
-        let _: () = client.set("lock", "a").unwrap();
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(1000).query::<i64>(&mut client).unwrap());
-            thread::sleep(Duration::from_millis(50));
-            assert!(!waiting.is_finished());
-            pair.master.advance_clock(1001).unwrap();
-            assert_eq!(waiting.join().unwrap(), 0);
-        });
+        let mut client = write_one_effect(&pair);
+        let replicas = answer_to_wait(&mut client, 1000, || pair.master.advance_clock(1001).unwrap());
+        assert_eq!(replicas, 0);
     });
 }
 
@@ -48,17 +55,10 @@ fn a_wait_ends_when_the_clock_says_so() {
 fn a_wait_for_the_first_effect_needs_no_second_one() {
     on_every_server(|server| {
         let pair = pair(server);
-        let mut client = pair.master.connect().unwrap();
-        let _: () = client.set("lock", "a").unwrap();
-        pair.gate.mark(pair.master.offset().unwrap());
+        let mut client = write_one_effect(&pair);
         pair.write(&set("other", "b"));
-        thread::scope(|scope| {
-            let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(60_000).query::<i64>(&mut client).unwrap());
-            thread::sleep(Duration::from_millis(50));
-            assert!(!waiting.is_finished());
-            pair.gate.release_one().unwrap();
-            assert_eq!(waiting.join().unwrap(), 1);
-        });
+        let replicas = answer_to_wait(&mut client, 60_000, || drop(pair.gate.release_one().unwrap()));
+        assert_eq!(replicas, 1);
         assert_eq!(get(&pair.replica, "other"), None);
     });
 }

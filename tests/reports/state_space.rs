@@ -222,7 +222,7 @@ fn bounds() -> String {
         ),
     ];
     let capacities = Capacity::ALL.map(|capacity| {
-        let what = format!("{}; where more are needed, a verdict is inconclusive", capacity.sentence());
+        let what = format!("{}; where more are needed, a verdict is inconclusive", capacity.noun());
         vec![format!("`{}`", capacity.name()), capacity.limit().to_string(), what]
     });
     let rows: Vec<_> = rows

@@ -149,3 +149,19 @@ fn an_ordinary_world_of_an_old_server_has_room_enough() {
         assert_eq!(exceeded(&exhaust(&scenario, Engine::Native)), [], "wait_for {wait_for}");
     }
 }
+
+/// Each other capacity has a world that needs more of it, and what is exceeded is said.
+#[test]
+fn every_capacity_is_noted_where_it_is_exceeded() {
+    let interrupted = read(
+        "story = 'Every release is interrupted.'\nlock = 'reentrant'\n\
+         [time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\n[clients]\ncount = 1\nacquires = 7\n\
+         [network]\nmode = 'split'\n[protocol]\nresend = 'release'\nreceipts = true\n[faults]\ninterrupt = 7\n",
+    );
+    assert_eq!(exceeded(&exhaust(&interrupted, Engine::Native)), [Capacity::Receipts, Capacity::LateRequests]);
+    let unread = read(
+        "story = 'Unlock messages arrive at any time.'\nlock = 'reentrant'\n\
+         [time]\nlease = 1\n[clients]\ncount = 2\nacquires = 5\n[network]\ndelay = 'any'\n",
+    );
+    assert_eq!(exceeded(&exhaust(&unread, Engine::Native)), [Capacity::Messages]);
+}

@@ -96,6 +96,11 @@ impl CheckOutcome {
         self.properties.iter().all(PropertyOutcome::is_as_declared)
     }
 
+    /// Whether the model has too little room for a step somewhere: then no limit on the search is the reason.
+    pub fn is_out_of_room(&self) -> bool {
+        self.coverage.touched().next().is_some()
+    }
+
     /// Whether a limit left a verdict inconclusive.
     pub fn is_inconclusive(&self) -> bool {
         self.properties.iter().any(|found| found.verdict == Verdict::Inconclusive)

@@ -191,8 +191,11 @@ fn out_of_room(search: &Search) -> Option<String> {
         .coverage
         .touched()
         .map(|(capacity, kind)| {
-            let (limit, sentence, advice) = (capacity.limit(), capacity.sentence(), capacity.advice());
-            format!("the model has room for {limit} {sentence}, and in some state {} needs more; {advice}", kind.name())
+            let (limit, noun, advice) = (capacity.limit(), capacity.noun(), capacity.advice());
+            format!(
+                "the model has room for {limit} {noun}, but in some state the action {} needs more: {advice}",
+                kind.name()
+            )
         })
         .collect();
     (!touched.is_empty()).then(|| touched.join("; "))

@@ -69,7 +69,10 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
             "counterexamples": links.iter().map(Link::json).collect::<Vec<_>>(),
         }))?,
     }
-    if !outcome.complete {
+    if outcome.is_out_of_room() {
+        let text = "the model has too little room for some steps of this world; `lockstep check";
+        screen.tell(&format!("{text} {}` says what it lacks", one.argument));
+    } else if !outcome.complete {
         screen.tell(&format!(
             "only {} states were searched for counterexamples; `lockstep check {}` searches all",
             outcome.states, one.argument

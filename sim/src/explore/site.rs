@@ -51,8 +51,13 @@ impl Site {
             return "<p data-checked=\"no\">The scenario is being checked; the verdicts appear here.</p>\n".to_owned();
         };
         let states = words::thousands(outcome.states);
-        let searched =
-            if outcome.complete { format!("all {states} states") } else { format!("only the first {states} states") };
+        let searched = if outcome.complete {
+            format!("all {states} states")
+        } else if outcome.is_out_of_room() {
+            format!("{states} states, without those behind steps that the model has too little room for")
+        } else {
+            format!("only the first {states} states")
+        };
         let mut html = format!("<p data-checked=\"yes\">Checked: {searched}.</p>\n<table>\n");
         html += "<tr><th>property</th><th>says</th><th>verdict</th><th>counterexample</th></tr>\n";
         for found in &outcome.properties {
