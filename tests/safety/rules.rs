@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::action::Party;
 use lockstep_model::client::{Phase, Slot, Stage};
+use lockstep_model::config::Bound;
 use lockstep_model::{
     Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, attempt, in_layout, step,
 };
@@ -343,5 +344,42 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
             _ => false,
         },
         _ => false,
+    }
+}
+
+/// An effect that takes the place of an older one has to arrive as early as that one.
+#[test]
+fn a_replica_lags_no_longer_than_it_may_however_much_is_written() {
+    struct Walk;
+    impl InLayout for Walk {
+        type Output = usize;
+
+        fn run<Y: Layout>(self, config: &Config) -> usize {
+            let Bound::Ticks(lag) = config.cluster.lag else { panic!("a bounded lag") };
+            let all = Action::all(config);
+            let first = (World::<Y>::initial(config), 0);
+            let (mut met, mut open) = (HashSet::from([first]), vec![first]);
+            while let Some((world, behind_ticks)) = open.pop() {
+                for &action in &all {
+                    let Some(next) = step(config, &world, action) else { continue };
+                    let is_level = next.world.node(1).queue.is_empty() || matches!(action, Action::Replicate { .. });
+                    let passed = u8::from(action == Action::Tick);
+                    let behind_ticks = if is_level { 0 } else { behind_ticks + passed };
+                    assert!(behind_ticks <= lag, "behind for {behind_ticks} ticks, lag = {lag}: {:?}", next.world);
+                    if met.insert((next.world, behind_ticks)) {
+                        open.push((next.world, behind_ticks));
+                    }
+                }
+            }
+            met.len()
+        }
+    }
+    for (lag, ttls) in [(1, "absolute"), (2, "absolute"), (1, "relative"), (2, "relative")] {
+        let text = format!(
+            "story = 'It renews at every tick.'\nlock = 'reentrant'\n[time]\nlease = 2\nrenew_every = 1\n\
+             [clients]\ncount = 1\n[cluster]\nreplicas = 1\nlag = {lag}\nttls = '{ttls}'\n"
+        );
+        let scenario = Scenario::parse("a-lag", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
+        assert!(in_layout(&scenario.config, Walk) > 10, "{lag}, {ttls}");
     }
 }
