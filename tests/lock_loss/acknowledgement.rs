@@ -18,9 +18,9 @@ fn write_one_effect(pair: &ReplicatedPair) -> ServerConnection {
 }
 
 /// What a client's `WAIT` for one replica is answered. It has no answer before `until` is done.
-fn answer_to_wait(client: &mut ServerConnection, timeout_ms: u32, until: impl FnOnce()) -> i64 {
+fn answer_to_wait(client: &mut ServerConnection, at_most_ms: u32, until: impl FnOnce()) -> i64 {
     thread::scope(|scope| {
-        let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(timeout_ms).query::<i64>(client).unwrap());
+        let waiting = scope.spawn(|| cmd("WAIT").arg(1).arg(at_most_ms).query::<i64>(client).unwrap());
         thread::sleep(Duration::from_millis(50));
         assert!(!waiting.is_finished(), "WAIT is answered too early");
         until();

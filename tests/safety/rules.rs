@@ -350,8 +350,8 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
 /// An effect that takes the place of an older one has to arrive as early as that one.
 #[test]
 fn a_replica_lags_no_longer_than_it_may_however_much_is_written() {
-    struct Walk;
-    impl InLayout for Walk {
+    struct LagWalk;
+    impl InLayout for LagWalk {
         type Output = usize;
 
         fn run<Y: Layout>(self, config: &Config) -> usize {
@@ -380,6 +380,6 @@ fn a_replica_lags_no_longer_than_it_may_however_much_is_written() {
              [clients]\ncount = 1\n[cluster]\nreplicas = 1\nlag = {lag}\nttls = '{ttls}'\n"
         );
         let scenario = Scenario::parse("a-lag", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
-        assert!(in_layout(&scenario.config, Walk) > 10, "{lag}, {ttls}");
+        assert!(in_layout(&scenario.config, LagWalk) > 10, "{lag}, {ttls}");
     }
 }
