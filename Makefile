@@ -22,7 +22,9 @@ servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKS
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
 
-# Built as a whole first: the tests run the binary and what it carries.
+# Built as a whole first: the tests run the binary and what it carries. Four tests at a time for each core: those that
+# drive servers wait more than they compute.
+test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	$(servers) && \
 	cargo build --workspace --locked && \

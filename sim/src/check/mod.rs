@@ -18,6 +18,13 @@ mod search;
 pub mod second_opinion;
 pub(crate) mod worker_pool;
 
+// The engines have a copy for each layout. The unit tests of this crate, for which all of it is compiled a second time,
+// do with the largest.
+#[cfg(test)]
+use lockstep_model::in_largest_layout as in_layout;
+#[cfg(not(test))]
+use lockstep_model::in_layout;
+
 pub use coverage::Coverage;
 pub use covering::covering;
 pub use engine::{Engine, How, Width};

@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout, in_layout};
+use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};

@@ -3,11 +3,12 @@
 
 use std::time::Instant;
 
-use lockstep_model::{Action, Config, Holder, InLayout, Layout, Prefilter, Property, World, in_layout};
+use lockstep_model::{Action, Config, Holder, InLayout, Layout, Prefilter, Property, World};
 
 use super::graph::{Graph, Marks};
 use super::lasso::Lasso;
 use super::worlds::Worlds;
+use crate::check::in_layout;
 use crate::check::limits::{Limits, Stopped};
 
 /// The result of the pass.
