@@ -6,6 +6,7 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
 use super::engine::{Engine, How, Width};
+use super::in_layout;
 use super::judge::{self, LassoWitness, Witness};
 use super::limits::{Limits, Stopped};
 use super::liveness::{self, Found, LassoRun, Liveness, Whom};
