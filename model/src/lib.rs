@@ -47,4 +47,4 @@ pub use notes::{Happening, Happenings};
 pub use properties::{Property, Verdict};
 pub use reply::{Reply, ReplyKind};
 pub use step::{Step, attempt, step, step_into};
-pub use world::{InLayout, Layout, Prefilter, World, in_largest_layout, in_layout};
+pub use world::{InLayout, Layout, NormalForm, Prefilter, World, in_largest_layout, in_layout};

@@ -9,6 +9,8 @@ use lockstep_sim::render::verdicts::{CheckedScenario, Result, json, page};
 use crate::traces::failover;
 
 fn found(name: &str, properties: Vec<PropertyOutcome>) -> CheckedScenario {
+    let mut coverage = Coverage::none(&failover().config);
+    coverage.least_left = Faults::default();
     let outcome = CheckOutcome {
         scenario: name.to_owned(),
         config: failover().config,
@@ -21,7 +23,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> CheckedScenario {
         peak_bytes: None,
         seconds: 0.25,
         liveness_seconds: None,
-        coverage: Coverage { least_left: Faults::default(), ..Coverage::none(&failover().config) },
+        coverage,
         properties,
     };
     CheckedScenario { argument: name.to_owned(), limits: String::new(), outcome }

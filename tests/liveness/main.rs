@@ -18,7 +18,7 @@ use std::time::Instant;
 
 use lockstep_model::Property;
 use lockstep_model::trace::Trace;
-use lockstep_sim::check::liveness::{Liveness, Whom, look};
+use lockstep_sim::check::liveness::{Asked, Liveness, Whom, look};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
@@ -43,7 +43,8 @@ fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Chec
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    look(&scenario.config, &Property::LIVENESS, whom, 1, &limits, Instant::now(), false)
+    let asked = Asked { properties: &Property::LIVENESS, whom, normal_forms: true };
+    look(&scenario.config, asked, 1, &limits, Instant::now(), false)
 }
 
 /// The lasso that violates the property in the scenario.

@@ -5,9 +5,11 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use lockstep_model::Property;
-use lockstep_sim::check::liveness::{ActionSet, Fairness, Graph, Marks, Space, Whom, look};
+use lockstep_sim::check::liveness::{ActionSet, Asked, Fairness, Graph, Marks, Space, Whom, look};
 use lockstep_sim::check::{Limits, Stopped};
 use lockstep_sim::scenario::builtin;
+
+const ASKED: Asked<'_> = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: true };
 
 /// A world with many states whose successors are computed by arithmetic; some actions lead to two states.
 struct Tangle {
@@ -106,8 +108,7 @@ fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
         let (stop, progress) = Default::default();
         let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
         let found = |threads| {
-            let found =
-                look(&scenario.config, &Property::LIVENESS, Whom::OneClient, threads, &limits, Instant::now(), false);
+            let found = look(&scenario.config, ASKED, threads, &limits, Instant::now(), false);
             let found = found.expect("nothing stops it");
             (found.states, found.generated, found.found)
         };
@@ -125,6 +126,6 @@ fn a_limit_of_memory_stops_the_graph() {
     let (stop, progress) = Default::default();
     let max_bytes = Some(4 << 20);
     let limits = Limits { max_states: None, max_bytes, time_limit: None, stop: &stop, progress: &progress };
-    let found = look(&scenario.config, &Property::LIVENESS, Whom::OneClient, 1, &limits, Instant::now(), false);
+    let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
     assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
 }

@@ -5,6 +5,7 @@
 
 pub(crate) mod calls;
 pub(crate) mod due;
+mod finished;
 pub(crate) mod interrupt;
 pub(crate) mod process;
 pub mod requests;

@@ -38,7 +38,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// The process dies. A crashed client is not a believer.
     pub(crate) fn crash(&mut self) -> Option<()> {
-        if !matches!(self.client.mode, Mode::Running | Mode::Paused) {
+        if !self.client.is_alive() {
             return None;
         }
         *self.client = Client { mode: Mode::Crashed, ..Client::ABSENT };
@@ -88,8 +88,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// `System.currentTimeMillis`, and everything else by timers that never jump. Simplified: a sleeper whose limit is over
     /// by such a jump leaves at once, and not when it next wakes.
     pub(crate) fn jump_wall_clock(&mut self) -> Option<()> {
-        let is_alive = matches!(self.client.mode, Mode::Running | Mode::Paused);
-        if !is_alive || !self.client.threads.iter().any(|thread| thread.wait_left != Timer::OFF) {
+        if !self.client.is_alive() || !self.client.threads.iter().any(|thread| thread.wait_left != Timer::OFF) {
             return None;
         }
         for thread in &mut self.client.threads {

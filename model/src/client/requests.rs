@@ -248,6 +248,13 @@ impl Requests {
         self.forget_messages();
     }
 
+    /// Every node gets another number.
+    pub(crate) fn rename_nodes(&mut self, rename: impl Fn(u8) -> u8) {
+        for request in self.slots.iter_mut().flatten() {
+            request.node = rename(request.node);
+        }
+    }
+
     /// An unlock message has arrived, or is lost. Which one is lost cannot be observed; taking the oldest leaves the others
     /// the most time.
     pub(crate) fn drop_message(&mut self) {

@@ -63,6 +63,11 @@ impl GroupView {
         self.0 = self.master() | count << Self::BITS;
     }
 
+    /// The same with every node renamed.
+    pub(crate) fn renamed(self, rename: impl Fn(u8) -> u8) -> Self {
+        Self(self.0 & !Self::NODE | rename(self.master()))
+    }
+
     /// As a byte, for hashing.
     pub(crate) const fn byte(self) -> u8 {
         self.0
@@ -283,6 +288,11 @@ impl Client {
     /// Whether it runs.
     pub fn is_running(&self) -> bool {
         self.mode == Mode::Running
+    }
+
+    /// Whether it runs, or will run again.
+    pub const fn is_alive(&self) -> bool {
+        matches!(self.mode, Mode::Running | Mode::Paused)
     }
 
     /// The node that it takes for the master of its lock's group.

@@ -298,7 +298,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn tick(&mut self) -> bool {
         let mut is_overrun = false;
         let client = &mut *self.client;
-        if !matches!(client.mode, Mode::Running | Mode::Paused) {
+        if !client.is_alive() {
             return false;
         }
         for thread in &mut client.threads {

@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::Resend;
-use super::sections::{Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
+use super::sections::{Bound, Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::MAX_LATE_REQUESTS;
 use crate::locks::contract::LockContext;
 use crate::mutants::{ActiveMutant, Mutant};
@@ -52,6 +52,20 @@ impl Config {
         matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && self.cluster.wait_for > 0)
     }
 
+    /// Whether there are nodes whose data may become unreadable, and leaving these out changes nothing else. How long a queue
+    /// is tells time where the lag is bounded, and tells effects apart where they are not merged; a disk that differs from
+    /// memory holds time back.
+    pub(crate) const fn may_leave_out_data(&self) -> bool {
+        let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
+        self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_late_disk()
+    }
+
+    /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
+    /// is promoted.
+    pub const fn nodes_are_alike(&self) -> bool {
+        !matches!(self.cluster.promote, PromoteRule::Priority)
+    }
+
     /// Whether it matters which links a master considers open.
     pub(crate) const fn has_half_open_links(&self) -> bool {
         self.cluster.wait_for > 0 && self.faults.cut_link > 0
@@ -68,8 +82,8 @@ impl Config {
     }
 
     /// Whether the data on a node's disk may differ from those in its memory.
-    pub(crate) fn has_late_disk(&self) -> bool {
-        self.can_restart() && self.cluster.fsync == Fsync::EverySecond
+    pub(crate) const fn has_late_disk(&self) -> bool {
+        self.can_restart() && matches!(self.cluster.fsync, Fsync::EverySecond)
     }
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.

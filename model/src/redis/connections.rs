@@ -92,6 +92,21 @@ impl Connection {
         self.acknowledged |= 1 << (thread * Self::NODES + node);
     }
 
+    /// The same with every node renamed.
+    pub(crate) fn renamed(self, rename: impl Fn(u8) -> u8) -> Self {
+        let mut renamed = self;
+        for number in 0..=MAX_THREADS {
+            renamed.set_place(number, self.place(number).map(&rename));
+        }
+        renamed.acknowledged &= !((1 << Self::ASKED_AT) - 1);
+        for thread in 0..MAX_THREADS {
+            for node in (0..Self::NODES).filter(|node| self.is_acknowledged_by(thread, *node)) {
+                renamed.note_acknowledged(thread, rename(node));
+            }
+        }
+        renamed
+    }
+
     /// As bytes, for hashing.
     pub(crate) const fn bytes(self) -> [u8; 2] {
         [self.places, self.acknowledged]

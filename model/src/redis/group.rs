@@ -167,8 +167,28 @@ impl<Y: ServerLayout> Group<Y> {
         self.numbered().filter(is_connected).map(|(index, _)| index)
     }
 
+    /// The same with the nodes in this order, each a number that a node had before.
+    #[must_use]
+    pub(crate) fn with_nodes_in(&self, order: &[u8]) -> Self {
+        let mut group = *self;
+        group.master = new_number(order, self.master);
+        for (node, &old) in group.nodes.as_mut().iter_mut().zip(order) {
+            *node = *self.node(old);
+            node.links = node.links.renamed(|node| new_number(order, node));
+        }
+        for connection in group.connections.as_mut() {
+            *connection = connection.renamed(|node| new_number(order, node));
+        }
+        group
+    }
+
     /// How many replicas a master considers connected.
     pub fn count_connected(&self, master: u8) -> u8 {
         u8::try_from(self.connected_replicas(master).count()).unwrap_or(u8::MAX)
     }
+}
+
+/// The number of a node after all were put in this order.
+pub(crate) fn new_number(order: &[u8], old: u8) -> u8 {
+    order.iter().position(|&number| number == old).and_then(|place| u8::try_from(place).ok()).unwrap_or(old)
 }

@@ -58,6 +58,12 @@ impl LinkState {
         self.0 = self.0 & !Self::MISSED | effects;
     }
 
+    /// The same with every node renamed.
+    pub(crate) fn renamed(self, rename: impl Fn(u8) -> u8) -> Self {
+        let links = (0..=MAX_REPLICAS).filter(|node| self.is_half_open_to(*node));
+        Self(links.fold(self.0 & !Self::LINKS, |bits, node| bits | Self::link(rename(node))))
+    }
+
     /// As a byte, for hashing.
     pub(crate) const fn byte(self) -> u8 {
         self.0

@@ -14,6 +14,7 @@ pub mod partition;
 pub mod queue;
 pub(crate) mod replication;
 pub(crate) mod server;
+mod unread;
 mod wait;
 
 pub use connections::Connection;

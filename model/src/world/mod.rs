@@ -8,6 +8,7 @@ mod hash;
 pub(crate) mod incidents;
 pub mod layout;
 pub(crate) mod network;
+pub mod normal_form;
 pub mod prefilter;
 pub(crate) mod resource;
 pub mod state;
@@ -15,5 +16,6 @@ mod symmetry;
 pub(crate) mod tick;
 
 pub use layout::{InLayout, Layout, in_largest_layout, in_layout};
+pub use normal_form::NormalForm;
 pub use prefilter::Prefilter;
 pub use state::{ResourceLog, World};

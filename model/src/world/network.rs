@@ -6,6 +6,7 @@
 
 use super::context::Context;
 use super::layout::Layout;
+use super::normal_form::unread_nodes;
 use super::state::World;
 use crate::client::calls::{Answered, Sending};
 use crate::client::requests::{InFlight, Request, Slot, Stage, Verb};
@@ -52,7 +53,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// What a request is sent with.
     fn sending(&mut self, holder: Holder, verb: Verb, node: u8) -> Sending {
         let leaves_receipt = verb.releases() && self.config.leaves_receipts();
-        let receipt = if leaves_receipt { free_receipt(self.world, holder) } else { 0 };
+        let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
         Sending { node, receipt, asks_for }
     }
@@ -422,15 +423,16 @@ pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -
     world.view(config, client).is_due(world.reach(client), can_execute)
 }
 
-/// The smallest number that no release of this thread and no receipt has.
-fn free_receipt<Y: Layout>(world: &World<Y>, holder: Holder) -> u8 {
+/// The smallest number that no release of this thread has and no receipt that could be found.
+fn free_receipt<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> u8 {
     // Bit n: n is used. One call, one that is abandoned, and the receipts of a few nodes: far fewer than there are bits.
     let mut used = 1u64;
     let of_thread = |request: &&Request| request.verb.releases() && request.thread == holder.thread();
     for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
         used |= 1 << request.id;
     }
-    for node in world.group().nodes.as_ref() {
+    let unread = unread_nodes(config, world);
+    for (_, node) in world.group().numbered().filter(|(index, _)| unread >> index & 1 == 0) {
         let under_way = node.queue.effects().iter().map(|effect| effect.stored);
         for stored in under_way.chain([node.stored]) {
             for receipt in stored.receipts.iter().filter(|receipt| receipt.holder == holder) {

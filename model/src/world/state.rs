@@ -115,8 +115,7 @@ impl<Y: Layout> World<Y> {
 
     /// Every thread of every client that has not crashed, with its client.
     pub fn threads(&self) -> impl Iterator<Item = (Holder, &Client, &Thread)> {
-        let is_alive = |client: &Client| matches!(client.mode, Mode::Running | Mode::Paused);
-        self.clients().filter(move |(_, client)| is_alive(client)).flat_map(|(index, client)| {
+        self.clients().filter(move |(_, client)| client.is_alive()).flat_map(|(index, client)| {
             (0u8..).zip(&client.threads).map(move |(thread, state)| (Holder::new(index, thread), client, state))
         })
     }

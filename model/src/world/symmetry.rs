@@ -1,21 +1,76 @@
-//! Clients are alike: which of them is called A and which B makes no difference to what may happen.
+//! Clients are alike, and so are nodes: which client is called A and which B, which replica is the second and which the third
+//! node, makes no difference to what may happen.
 //!
-//! Two worlds that differ only by the order of their clients have the same future, with the names exchanged. A checker that
-//! keeps one of them, the smallest, keeps everything that matters to properties that name no client. Whether clients are
-//! alike is for the scenario to say ([`Config::clients_are_alike`]). Nodes are not alike (a rule of promotion may choose by
-//! their order), nor are the threads of a client (a table remembers which came first).
+//! Two worlds that differ only by the order of their clients or nodes have the same future, with the names exchanged. A
+//! checker that keeps one of them, the smallest, keeps everything that matters to properties that name no client and no node.
+//! Whether clients and nodes are alike is for the scenario to say ([`Config::clients_are_alike`]; a rule of promotion may
+//! choose by the order of nodes). The threads of a client are not alike: a table remembers which came first.
 
 use super::layout::Layout;
 use super::state::World;
+use crate::client::requests::InFlight;
 use crate::client::state::{Client, Mode};
 use crate::config::sections::Config;
+use crate::limits::MAX_REPLICAS;
 use crate::locks::holder::Holder;
+use crate::redis::group::new_number;
+use crate::redis::layout::ServerLayout;
 use crate::slots::{Slots, Value};
 
 /// An order of the clients of a world.
 type Order<Y> = <Y as Layout>::Clients<u8>;
 
+/// An order of the nodes of a group.
+type NodeOrder<Y> = <Y as ServerLayout>::Nodes<u8>;
+
 impl<Y: Layout> World<Y> {
+    /// One of the worlds that differ from this one by the order of their nodes, the same for all of them: the master first,
+    /// then its replicas, the smallest first. The world itself where nodes are not alike.
+    #[must_use]
+    pub fn with_nodes_in_order(&self, config: &Config) -> Self {
+        let nodes = usize::from(config.nodes());
+        if nodes < 2 || !config.nodes_are_alike() {
+            return *self;
+        }
+        let master = self.group().master;
+        let mut order = NodeOrder::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
+        order.as_mut()[..=usize::from(master)].rotate_right(1);
+        let first = if master == 0 { *self } else { self.with_nodes_in(&order) };
+        if nodes == 2 {
+            return first;
+        }
+        const { assert!(MAX_REPLICAS == 2, "two replicas have two orders") };
+        // What does not name a node decides, if it can.
+        let key = |node: u8| {
+            let node = first.node(node);
+            (node.role, node.queue.len(), node.silent_ticks, node.ahead)
+        };
+        if key(1) < key(2) {
+            return first;
+        }
+        let mut exchanged = NodeOrder::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
+        exchanged.as_mut()[1..3].reverse();
+        let second = first.with_nodes_in(&exchanged);
+        if key(1) > key(2) || second < first { second } else { first }
+    }
+
+    fn with_nodes_in(&self, order: &NodeOrder<Y>) -> Self {
+        let order = order.as_ref();
+        let rename = |node: u8| new_number(order, node);
+        let mut world = *self;
+        for group in world.groups.as_mut() {
+            *group = group.with_nodes_in(order);
+        }
+        // A dead client knows no node.
+        for client in world.clients.as_mut().iter_mut().filter(|client| client.is_alive()) {
+            client.views = client.views.map(|view| view.renamed(rename));
+        }
+        for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
+            requests.rename_nodes(rename);
+        }
+        world
+    }
+
     /// The smallest of the worlds that differ from this one by the order of their clients; the world itself where clients
     /// are not alike.
     ///

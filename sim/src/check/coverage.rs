@@ -10,7 +10,7 @@ use lockstep_model::outcomes::{SWITCH_VALUES, SwitchValue};
 use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
 /// A set of action kinds, one bit each: what can happen in one state.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Kinds(u64);
 
 impl Kinds {
@@ -18,6 +18,11 @@ impl Kinds {
     pub(crate) const fn insert(&mut self, kind: ActionKind) {
         const { assert!(ActionKind::ALL.len() <= u64::BITS as usize, "a bit each") };
         self.0 |= 1 << kind as u8;
+    }
+
+    /// Whether the kind is in the set.
+    const fn has(self, kind: ActionKind) -> bool {
+        self.0 >> kind as u8 & 1 != 0
     }
 }
 
@@ -28,6 +33,8 @@ pub struct Coverage {
     pub answers: [[u64; ReplyKind::ALL.len()]; ActionKind::ALL.len()],
     /// In how many states an action of each kind can happen.
     pub enabled: [u64; ActionKind::ALL.len()],
+    /// The kinds of actions that were possible in what normal forms leave out: done they change nothing that anybody sees.
+    idle: Kinds,
     /// Everything that happened in any step.
     pub happenings: Happenings,
     /// For each fault, the smallest remaining budget in any state.
@@ -42,6 +49,7 @@ impl Coverage {
         Self {
             answers: [[0; _]; _],
             enabled: [0; _],
+            idle: Kinds::default(),
             happenings: Happenings::NONE,
             least_left: config.faults,
             touched: [None; _],
@@ -52,6 +60,11 @@ impl Coverage {
     pub(super) fn note(&mut self, kind: ActionKind, reply: Reply, happenings: Happenings) {
         self.answers[kind as usize][reply.kind() as usize] += 1;
         self.happenings = self.happenings.and(happenings);
+    }
+
+    /// Records actions that were possible only in what a normal form leaves out.
+    pub(super) const fn note_idle(&mut self, kinds: Kinds) {
+        self.idle.0 |= kinds.0;
     }
 
     /// Records which capacities an action would have exceeded.
@@ -77,6 +90,7 @@ impl Coverage {
         for (mine, theirs) in self.enabled.iter_mut().zip(other.enabled) {
             *mine += theirs;
         }
+        self.note_idle(other.idle);
         self.happenings = self.happenings.and(other.happenings);
         self.note_left(other.least_left);
         for (mine, theirs) in self.touched.iter_mut().zip(other.touched) {
@@ -109,14 +123,15 @@ impl Coverage {
 }
 
 impl Coverage {
-    /// How often an action of this kind was taken.
+    /// How often an action of this kind was taken; those that only what is left out allows count as one.
     pub fn taken(&self, kind: ActionKind) -> u64 {
-        self.answers[kind as usize].iter().sum()
+        ReplyKind::ALL.into_iter().map(|reply| self.answered(kind, reply)).sum()
     }
 
-    /// How often an action of this kind got this reply.
+    /// How often an action of this kind got this reply, counted as [`taken`](Self::taken) does.
     pub const fn answered(&self, kind: ActionKind, reply: ReplyKind) -> u64 {
-        self.answers[kind as usize][reply as usize]
+        let is_idle = self.idle.has(kind) && matches!(reply, ReplyKind::Done);
+        self.answers[kind as usize][reply as usize] + is_idle as u64
     }
 
     /// Whether a request for the lock was refused because too few replicas acknowledged it.

@@ -9,6 +9,7 @@ pub mod covering;
 mod engine;
 pub mod fingerprint;
 pub mod judge;
+mod layouts;
 mod limits;
 pub mod liveness;
 pub mod native;
@@ -17,13 +18,6 @@ mod run;
 mod search;
 pub mod second_opinion;
 pub(crate) mod worker_pool;
-
-// The engines have a copy for each layout. The unit tests of this crate, for which all of it is compiled a second time,
-// do with the largest.
-#[cfg(test)]
-use lockstep_model::in_largest_layout as in_layout;
-#[cfg(not(test))]
-use lockstep_model::in_layout;
 
 pub use coverage::Coverage;
 pub use covering::covering;

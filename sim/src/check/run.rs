@@ -6,10 +6,10 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
 use super::engine::{Engine, How, Width};
-use super::in_layout;
 use super::judge::{self, LassoWitness, Witness};
+use super::layouts::in_layout;
 use super::limits::{Limits, Stopped};
-use super::liveness::{self, Found, LassoRun, Liveness, Whom};
+use super::liveness::{self, Asked, Found, LassoRun, Liveness, Whom};
 use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
 use super::{native, second_opinion};
@@ -36,7 +36,10 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let safety: Vec<Property> =
         applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
 
-    let run = |kind| search(config, &safety, How { engine: kind, ..how }, limits);
+    // The engines are compared on full worlds: stateright knows no normal forms.
+    let normal_forms = how.native.normal_forms && engine == Engine::Native;
+    let native = native::Options { normal_forms, ..how.native };
+    let run = |kind| search(config, &safety, How { engine: kind, native, ..how }, limits);
     let search = match engine {
         Engine::Native | Engine::Stateright => run(engine),
         Engine::Both => {
@@ -70,7 +73,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
             // What can happen to one client can happen to each, if they are alike.
             let whom = if config.clients_are_alike() { Whom::OneClient } else { Whom::Everybody };
             let is_touched = search.coverage.touched().next().is_some();
-            Some(liveness::look(config, &promises, whom, threads, limits, started, is_touched))
+            let asked = Asked { properties: &promises, whom, normal_forms };
+            Some(liveness::look(config, asked, threads, limits, started, is_touched))
         }
         _ => None,
     };

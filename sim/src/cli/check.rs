@@ -30,6 +30,9 @@ pub(super) struct CheckArgs {
     /// Threads of the native search; results do not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
+    /// Keep every state, also those that can never again be told apart (native engine; the other one always does)
+    #[arg(long)]
+    no_normal_forms: bool,
     /// Treat states that differ only by the order of the clients as one (native engine only)
     #[arg(long)]
     symmetry: bool,
@@ -108,17 +111,19 @@ fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenari
 fn how(args: &CheckArgs) -> How {
     let processors = || thread::available_parallelism().map_or(1, usize::from);
     let threads = args.threads.map_or_else(processors, usize::from);
-    let native = Options { threads, symmetry: args.symmetry, skip_idle: args.skip_idle, until: None };
+    let CheckArgs { symmetry, skip_idle, .. } = *args;
+    let native = Options { threads, normal_forms: !args.no_normal_forms, symmetry, skip_idle, until: None };
     How { engine: args.engine, native, fingerprint: args.fingerprint }
 }
 
 /// The options of the search, as they must be typed to get the same traces: their number of threads does not matter.
 fn again(args: &CheckArgs) -> String {
     let engine = (args.engine != Engine::default()).then(|| format!(" --engine {}", named(&args.engine)));
+    let full = args.no_normal_forms.then(|| " --no-normal-forms".to_owned());
     let symmetry = args.symmetry.then(|| " --symmetry".to_owned());
     let skip_idle = args.skip_idle.then(|| " --skip-idle".to_owned());
     let width = (args.fingerprint != Width::default()).then(|| format!(" --fingerprint {}", named(&args.fingerprint)));
-    [engine, symmetry, skip_idle, width, Some(args.within.again())].into_iter().flatten().collect()
+    [engine, full, symmetry, skip_idle, width, Some(args.within.again())].into_iter().flatten().collect()
 }
 
 /// A value as it is typed.

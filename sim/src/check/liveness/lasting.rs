@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use lockstep_model::Holder;
-use lockstep_model::{Action, Config, InLayout, Layout, Prefilter, Property, World, in_largest_layout};
+use lockstep_model::{Action, Config, InLayout, Layout, NormalForm, Prefilter, Property, World, in_largest_layout};
 
 use super::components::Components;
 use super::graph::{Graph, Marks};
@@ -101,8 +101,8 @@ impl InLayout for Measuring<'_> {
                 }
             })
         };
-        let space =
-            Worlds { config, prefilter: &prefilter, marks: &marks, limits, started: Instant::now(), is_touched: false };
+        let (form, started) = (NormalForm::of(config), Instant::now());
+        let space = Worlds { config, form, prefilter: &prefilter, marks: &marks, limits, started, is_touched: false };
         let graph = Graph::of(&space, 1)?;
         let tick = prefilter.actions().iter().position(|action| *action == Action::Tick);
         let is_tick = |action: u16| Some(usize::from(action)) == tick;

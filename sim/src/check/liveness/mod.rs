@@ -19,4 +19,4 @@ pub use actions::{ActionSet, Fairness};
 pub use graph::{Graph, Marks, Move, Space};
 pub use lasso::Lasso;
 pub use lasting::{Lasting, lasting, longest_wait};
-pub use pass::{Found, LassoRun, Liveness, Whom, look};
+pub use pass::{Asked, Found, LassoRun, Liveness, Whom, look};

@@ -3,12 +3,12 @@
 
 use std::time::Instant;
 
-use lockstep_model::{Action, Config, Holder, InLayout, Layout, Prefilter, Property, World};
+use lockstep_model::{Action, Config, Holder, InLayout, Layout, NormalForm, Prefilter, Property, World, step};
 
 use super::graph::{Graph, Marks};
 use super::lasso::Lasso;
 use super::worlds::Worlds;
-use crate::check::in_layout;
+use crate::check::layouts::in_layout;
 use crate::check::limits::{Limits, Stopped};
 
 /// The result of the pass.
@@ -52,6 +52,18 @@ pub enum Whom {
     Everybody,
 }
 
+/// What a pass is asked.
+#[derive(Clone, Copy, Debug)]
+pub struct Asked<'a> {
+    /// The properties.
+    pub properties: &'a [Property],
+    /// For whom each is examined.
+    pub whom: Whom,
+    /// Whether worlds that can never again be told apart are treated as one. A fair run of the others is one of these, with
+    /// what only the left out parts can do done at once.
+    pub normal_forms: bool,
+}
+
 /// Examines every fair path, on this many threads. `is_touched`: in some state the model has no room for an action, and
 /// nothing is said of paths that stay in such states.
 ///
@@ -59,19 +71,18 @@ pub enum Whom {
 /// The reason why not every state was visited.
 pub fn look(
     config: &Config,
-    properties: &[Property],
-    whom: Whom,
+    asked: Asked<'_>,
     threads: usize,
     limits: &Limits<'_>,
     started: Instant,
     is_touched: bool,
 ) -> Result<Liveness, Stopped> {
-    in_layout(config, Looking { properties, whom, threads, limits, started, is_touched })
+    in_layout(config, Looking { asked, threads, limits, started, is_touched })
 }
 
+#[derive(Clone, Copy)]
 struct Looking<'a> {
-    properties: &'a [Property],
-    whom: Whom,
+    asked: Asked<'a>,
     threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
@@ -82,15 +93,18 @@ impl InLayout for Looking<'_> {
     type Output = Result<Liveness, Stopped>;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let Asked { properties, whom, normal_forms } = self.asked;
         let prefilter = Prefilter::<Y>::new(config);
         let actions = prefilter.actions();
-        let debts = debts(config, self.properties, self.whom);
+        let form = if normal_forms { NormalForm::of(config) } else { NormalForm::NONE };
+        let debts = debts(config, properties, whom);
         let marks = |world: &World<Y>| -> Marks {
             let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
             owed.map(|(number, _): (u32, _)| 1 << number).sum()
         };
         let space = Worlds {
             config,
+            form,
             prefilter: &prefilter,
             marks: &marks,
             limits: self.limits,
@@ -100,8 +114,8 @@ impl InLayout for Looking<'_> {
         let graph = Graph::of(&space, self.threads)?;
         // The graph is complete: its size is no longer a reason to stop.
         let limits = Limits { max_states: None, ..*self.limits };
-        let mut found = Vec::with_capacity(self.properties.len());
-        for &property in self.properties {
+        let mut found = Vec::with_capacity(properties.len());
+        for &property in properties {
             let marks: Vec<Marks> =
                 (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
             let mut shortest: Option<Lasso> = None;
@@ -114,13 +128,69 @@ impl InLayout for Looking<'_> {
                 shortest = all.min_by_key(|lasso| (lasso.stem.len(), lasso.turn.len()));
             }
             found.push(match shortest {
-                Some(lasso) => Found::Violated(lasso.run(actions)),
+                Some(lasso) => {
+                    let run = lasso.run(actions);
+                    let Some(run) = in_full_worlds::<Y>(config, form, actions, run) else {
+                        let of_full_worlds = Asked { normal_forms: false, ..self.asked };
+                        return Looking { asked: of_full_worlds, ..self }.run::<Y>(config);
+                    };
+                    Found::Violated(run)
+                }
                 None if marks.iter().any(|mark| graph.has_mark(*mark)) => Found::Holds,
                 None => Found::Vacuous,
             });
         }
         Ok(Liveness { states: graph.states() as u64, generated: graph.generated(), found })
     }
+}
+
+/// Most turns of a loop of normal forms until it closes in full worlds.
+const MOST_TURNS: usize = 64;
+
+/// A lasso of normal forms as one of full worlds. Before each turn, what can happen only in what normal forms leave out
+/// happens: in a fair run it does. `None`: that closes no loop, or the model has no room for a step of it.
+fn in_full_worlds<Y: Layout>(config: &Config, form: NormalForm, actions: &[Action], run: LassoRun) -> Option<LassoRun> {
+    if !form.is_there() {
+        return Some(run);
+    }
+    let (stem, turn) = run.actions.split_at(run.loop_start);
+    let mut world = World::<Y>::initial(config);
+    let mut taken = Vec::new();
+    let mut take = |world: &mut World<Y>, action: Action| -> Option<usize> {
+        *world = step(config, world, action)?.world;
+        taken.push(action);
+        Some(taken.len())
+    };
+    let mut length = 0;
+    for &action in stem {
+        length = take(&mut world, action)?;
+    }
+    let mut met: Vec<(World<Y>, usize)> = Vec::new();
+    for _ in 0..MOST_TURNS {
+        while let Some(idle) = idle_action(config, form, actions, &world) {
+            length = take(&mut world, idle)?;
+        }
+        if turn.is_empty() {
+            return Some(LassoRun { actions: taken, loop_start: length });
+        }
+        if let Some((_, loop_start)) = met.iter().find(|(before, _)| *before == world) {
+            return Some(LassoRun { loop_start: *loop_start, actions: taken });
+        }
+        met.push((world, length));
+        for &action in turn {
+            length = take(&mut world, action)?;
+        }
+    }
+    None
+}
+
+/// An action that can happen in this world and not in its normal form.
+fn idle_action<Y: Layout>(config: &Config, form: NormalForm, actions: &[Action], world: &World<Y>) -> Option<Action> {
+    let mut normal = *world;
+    let kinds: Vec<_> = form.apply(config, &mut normal).kinds().collect();
+    let can = |world: &World<Y>, action: Action| step(config, world, action).is_some();
+    let is_idle = |action: &Action| kinds.contains(&action.kind()) && can(world, *action) && !can(&normal, *action);
+    actions.iter().copied().find(is_idle)
 }
 
 /// The possible obligations, each a property and a holder: one mark each.

@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use lockstep_model::notes::Capacities;
-use lockstep_model::{Action, Config, Layout, Prefilter, World, attempt, step};
+use lockstep_model::{Action, Config, Layout, NormalForm, Prefilter, World, attempt, step};
 
 use super::actions::{ActionSet, Fairness};
 use super::graph::{Marks, Space};
@@ -14,6 +14,8 @@ use crate::check::limits::{Limits, Stopped};
 /// The model, as a space of states.
 pub(super) struct Worlds<'a, Y: Layout> {
     pub(super) config: &'a Config,
+    /// What is left out of every world.
+    pub(super) form: NormalForm,
     pub(super) prefilter: &'a Prefilter<Y>,
     /// Computes the properties' marks on a state.
     pub(super) marks: &'a (dyn Fn(&World<Y>) -> Marks + Sync),
@@ -25,6 +27,13 @@ pub(super) struct Worlds<'a, Y: Layout> {
 }
 
 impl<Y: Layout> Worlds<'_, Y> {
+    fn normal(&self, mut world: World<Y>) -> World<Y> {
+        if self.form.is_there() {
+            self.form.apply(self.config, &mut world);
+        }
+        world
+    }
+
     fn has_blocked_action(&self, world: &World<Y>) -> bool {
         let is_blocked = |action: &Action| attempt(self.config, world, *action).is_err_and(Capacities::any);
         self.prefilter.actions().iter().any(is_blocked)
@@ -35,7 +44,7 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
     type State = World<Y>;
 
     fn initial(&self) -> Self::State {
-        World::initial(self.config)
+        self.normal(World::initial(self.config))
     }
 
     fn identity(&self, world: &Self::State) -> u64 {
@@ -50,14 +59,15 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
     fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u16, Self::State)) {
         self.prefilter.each_possible(world, |number, action| {
             if let Some(next) = step(self.config, world, action) {
-                found(number, next.world);
+                found(number, self.normal(next.world));
             }
         });
     }
 
     fn nth_successor(&self, world: &Self::State, action: u16, _: usize) -> Self::State {
         // An action leads to exactly one world.
-        step(self.config, world, self.prefilter.actions()[usize::from(action)]).map_or(*world, |next| next.world)
+        let next = step(self.config, world, self.prefilter.actions()[usize::from(action)]);
+        next.map_or(*world, |next| self.normal(next.world))
     }
 
     fn fairness(&self) -> Fairness {

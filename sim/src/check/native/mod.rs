@@ -37,7 +37,7 @@ use lockstep_model::{Action, Config, Layout, Prefilter, Property, World};
 pub use self::options::Options;
 use self::options::{BLOCK, CHUNK, SHARDS};
 use self::origins::{Origin, Origins};
-use self::rules::{Broken, Rules, note, numbered, starts};
+use self::rules::{Broken, Reductions, Rules, note, numbered, starts};
 use self::shards::{Batch, Shard, join, shard_of, split};
 use super::coverage::Coverage;
 use super::fingerprint::{Fingerprint, Recent};
@@ -58,8 +58,17 @@ pub fn search<Y: Layout, F: Fingerprint>(
     limits: &Limits<'_>,
 ) -> Search {
     let prefilter = Prefilter::new(config);
-    let rules = Rules { config, prefilter: &prefilter, actions: prefilter.actions(), properties, options };
-    Searching::<Y, F>::new(rules).run(limits)
+    let search_as = |options| {
+        let reductions = Reductions::of(config, options);
+        let actions = prefilter.actions();
+        let rules = Rules { config, prefilter: &prefilter, actions, properties, options, reductions };
+        Searching::<Y, F>::new(rules).run(limits)
+    };
+    // What was found among normal forms could not be executed in full worlds: only these count.
+    search_as(options).unwrap_or_else(|| {
+        let of_full_worlds = Options { normal_forms: false, ..options };
+        search_as(of_full_worlds).expect("a witness of full worlds is executed as it was found")
+    })
 }
 
 struct Searching<'a, Y: Layout, F> {
@@ -91,7 +100,7 @@ type Layer<Y> = VecDeque<Vec<World<Y>>>;
 
 impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
     fn new(rules: Rules<'a, Y>) -> Self {
-        let initial = rules.represent(World::<Y>::initial(rules.config));
+        let initial = rules.represent(rules.normal(World::<Y>::initial(rules.config)).0);
         let mut searching = Self {
             rules,
             pool: WorkerPool::of(rules.options.threads),
@@ -115,7 +124,8 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         searching
     }
 
-    fn run(mut self, limits: &Limits<'_>) -> Search {
+    /// `None`: a witness that was found among normal forms cannot be executed.
+    fn run(mut self, limits: &Limits<'_>) -> Option<Search> {
         let started = Instant::now();
         let mut stopped = None;
         let mut depth = 0;
@@ -152,8 +162,8 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             self.layer = next;
         }
         limits.progress.store(self.origins.len() as u64, Ordering::Relaxed);
-        let witnesses = (0..self.broken.len()).map(|property| self.witness(property)).collect();
-        Search {
+        let witnesses = (0..self.broken.len()).map(|property| self.witness(property)).collect::<Option<_>>()?;
+        Some(Search {
             states: self.origins.len() as u64,
             generated: self.generated,
             depth,
@@ -161,7 +171,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             coverage: self.coverage,
             witnesses,
             peak_bytes: Some(peak_bytes as u64),
-        }
+        })
     }
 
     /// Whether the property that the search is for is broken.
@@ -258,12 +268,13 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
     }
 
     /// The actions that lead to the state that breaks a property, found by following the parents back to the first
-    /// state.
-    fn witness(&self, property: usize) -> Option<Vec<Action>> {
+    /// state; `Some(None)`: no state does. `None`: they cannot be executed.
+    #[expect(clippy::option_option, reason = "whether there is a witness, and whether it can be told")]
+    fn witness(&self, property: usize) -> Option<Option<Vec<Action>>> {
         if self.is_broken_at_once[property] {
-            return Some(Vec::new());
+            return Some(Some(Vec::new()));
         }
-        let broken = self.broken[property]?;
+        let Some(broken) = self.broken[property] else { return Some(None) };
         let mut taken = vec![broken.action];
         let mut at = broken.parent;
         while at != 0 {
@@ -272,7 +283,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             at = origin.parent;
         }
         taken.reverse();
-        Some(self.rules.told(&taken, broken.ticks))
+        self.rules.told(&taken, broken.ticks).map(Some)
     }
 }
 

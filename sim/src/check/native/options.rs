@@ -14,6 +14,9 @@ pub(super) const CHUNK: usize = 1 << 9;
 pub struct Options {
     /// How many threads search.
     pub threads: usize,
+    /// Whether worlds that can never again be told apart are treated as one ([`lockstep_model::NormalForm`]), and worlds that
+    /// differ only by the order of their nodes.
+    pub normal_forms: bool,
     /// Whether worlds that differ only in the order of their clients are treated as one.
     pub symmetry: bool,
     /// Whether a state in which only time can advance is passed through and not kept.
@@ -27,13 +30,6 @@ pub struct Options {
 
 impl Default for Options {
     fn default() -> Self {
-        Self { threads: 1, symmetry: false, skip_idle: false, until: None }
-    }
-}
-
-impl Options {
-    /// Whether no reduction applies, so that every world is kept.
-    pub(super) const fn keeps_all(self) -> bool {
-        !self.symmetry && !self.skip_idle
+        Self { threads: 1, normal_forms: true, symmetry: false, skip_idle: false, until: None }
     }
 }

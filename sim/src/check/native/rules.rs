@@ -2,7 +2,10 @@
 //! passages, and the actions of a witness. Nothing here is shared between threads.
 
 use lockstep_model::notes::Capacities;
-use lockstep_model::{Action, Config, Happenings, Layout, Prefilter, Property, Reply, Step, World, step, step_into};
+use lockstep_model::world::normal_form::Idle;
+use lockstep_model::{
+    Action, Config, Happenings, Layout, NormalForm, Prefilter, Property, Reply, Step, World, step, step_into,
+};
 
 use super::options::{CHUNK, Options};
 use super::shards::{Batch, Candidate, join, shard_of, split};
@@ -17,6 +20,32 @@ pub(super) struct Rules<'a, Y: Layout> {
     pub(super) actions: &'a [Action],
     pub(super) properties: &'a [Property],
     pub(super) options: Options,
+    pub(super) reductions: Reductions,
+}
+
+/// Which worlds of this scenario are treated as one.
+#[derive(Clone, Copy)]
+pub(super) struct Reductions {
+    form: NormalForm,
+    orders_nodes: bool,
+    orders_clients: bool,
+    skips_idle: bool,
+}
+
+impl Reductions {
+    pub(super) fn of(config: &Config, options: Options) -> Self {
+        Self {
+            form: if options.normal_forms { NormalForm::of(config) } else { NormalForm::NONE },
+            orders_nodes: options.normal_forms && config.nodes_are_alike(),
+            orders_clients: options.symmetry,
+            skips_idle: options.skip_idle,
+        }
+    }
+
+    /// Whether every world is kept as it is.
+    fn keeps_all(self) -> bool {
+        !(self.form.is_there() || self.orders_nodes || self.orders_clients || self.skips_idle)
+    }
 }
 
 /// A state that breaks a property: reached from `parent` by `action`, then by this many ticks of a passage.
@@ -35,9 +64,17 @@ pub(super) struct Seen {
 }
 
 impl<Y: Layout> Rules<'_, Y> {
-    /// The representative of this world under client symmetry.
+    /// The representative of all worlds that differ from this one only by the order of nodes and clients.
     pub(super) fn represent(&self, world: World<Y>) -> World<Y> {
-        if self.options.symmetry { world.canonical(self.config) } else { world }
+        let world = if self.reductions.orders_nodes { world.with_nodes_in_order(self.config) } else { world };
+        if self.reductions.orders_clients { world.canonical(self.config) } else { world }
+    }
+
+    /// The normal form of this world, and what was possible only in what it leaves out.
+    pub(super) fn normal(&self, mut world: World<Y>) -> (World<Y>, Idle) {
+        let form = self.reductions.form;
+        let idle = if form.is_there() { form.apply(self.config, &mut world) } else { Idle::default() };
+        (world, idle)
     }
 
     /// The successors of some states, by shard.
@@ -57,11 +94,15 @@ impl<Y: Layout> Rules<'_, Y> {
             [Step { world: any, reply: Reply::Done, happenings: Happenings::NONE, touched: Capacities::NONE }; 2];
         let mut turn = false;
         let mut made: Option<u32> = None;
+        let keeps_all = self.reductions.keeps_all();
+        let mut idle_kinds = Kinds::default();
         let mut send = |next: &Step<Y>, order: u32| {
-            let fingerprint = if self.options.keeps_all() {
+            let fingerprint = if keeps_all {
                 F::of(&next.world)
             } else {
-                F::of(&self.represent(self.pass_idle(next.world, |_, _, _| ())))
+                let (form, idle) = self.normal(next.world);
+                idle.kinds().for_each(|kind| idle_kinds.insert(kind));
+                F::of(&self.represent(self.pass_idle(form, |_, _, _| ())))
             };
             if !recent.meet(fingerprint) {
                 by_shard[shard_of(fingerprint)].push(Candidate { fingerprint, order });
@@ -89,6 +130,7 @@ impl<Y: Layout> Rules<'_, Y> {
         if let Some(order) = made {
             send(&steps[usize::from(turn)], order);
         }
+        coverage.note_idle(idle_kinds);
     }
 
     /// Generates and checks the worlds of new candidates. A block is identified by its first state's number and where
@@ -110,11 +152,11 @@ impl<Y: Layout> Rules<'_, Y> {
             let parent = &block[place / CHUNK][place % CHUNK];
             step_into(self.config, parent, self.actions[usize::from(action)], &mut step);
             seen.look(self.properties, &step.world, at);
-            if self.options.keeps_all() {
+            if self.reductions.keeps_all() {
                 worlds.push(step.world);
                 continue;
             }
-            let end = self.pass_idle(step.world, |world, ticks, happenings| {
+            let end = self.pass_idle(self.normal(step.world).0, |world, ticks, happenings| {
                 at.ticks = ticks;
                 seen.coverage.note_tick_in_passing(happenings);
                 seen.look(self.properties, world, at);
@@ -127,7 +169,7 @@ impl<Y: Layout> Rules<'_, Y> {
     /// Passes through states in which only time can advance, and reports each state that it reaches, with the number of
     /// ticks it took.
     fn pass_idle(&self, mut world: World<Y>, mut show: impl FnMut(&World<Y>, u16, Happenings)) -> World<Y> {
-        if !self.options.skip_idle {
+        if !self.reductions.skips_idle {
             return world;
         }
         for ticks in 1.. {
@@ -146,40 +188,42 @@ impl<Y: Layout> Rules<'_, Y> {
     fn only_tick(&self, world: &World<Y>) -> Option<(World<Y>, Happenings)> {
         let ticked = step(self.config, world, Action::Tick)?;
         let is_other = |action: &&Action| **action != Action::Tick && step(self.config, world, **action).is_some();
-        self.actions.iter().find(is_other).is_none().then_some((ticked.world, ticked.happenings))
+        self.actions.iter().find(is_other).is_none().then_some((self.normal(ticked.world).0, ticked.happenings))
     }
 
-    fn successor(&self, world: &World<Y>, action: Action) -> World<Y> {
-        step(self.config, world, action).map_or(*world, |next| next.world)
-    }
-
-    /// The actions of a witness as they can be executed from the first state, passages written out.
+    /// The actions of a witness as they can be executed from the first state, passages written out. `None`: in the full
+    /// worlds that it leads through one of them cannot happen, because the model has no room for it.
     ///
-    /// With symmetry, a recorded action belongs to the representative of the real world, in which clients may have
-    /// other names. The real action is the first that leads to a world with the right representative.
-    pub(super) fn told(&self, taken: &[u16], last_ticks: u16) -> Vec<Action> {
+    /// A recorded action belongs to the representative of the real world, in which clients and nodes may have other names. The
+    /// real action is the first that leads to a world with the right representative.
+    pub(super) fn told(&self, taken: &[u16], last_ticks: u16) -> Option<Vec<Action>> {
+        let is_renamed = self.reductions.orders_nodes || self.reductions.orders_clients;
         let mut real = World::<Y>::initial(self.config);
-        let mut standing = self.represent(real);
+        let mut standing = self.represent(self.normal(real).0);
         let mut told = Vec::with_capacity(taken.len());
         for (index, &action) in taken.iter().enumerate() {
-            let target = self.represent(self.successor(&standing, self.actions[usize::from(action)]));
-            let leads_there = |&&action: &&Action| {
-                step(self.config, &real, action).is_some_and(|next| self.represent(next.world) == target)
-            };
             let named = self.actions[usize::from(action)];
-            let real_action =
-                if self.options.symmetry { self.actions.iter().find(leads_there).copied() } else { Some(named) };
-            let real_action = real_action.unwrap_or(named);
+            let after = self.normal(step(self.config, &standing, named)?.world).0;
+            let target = self.represent(after);
+            let leads_there = |action: Action| {
+                let next = step(self.config, &real, action)?.world;
+                (self.represent(self.normal(next).0) == target).then_some((action, next))
+            };
+            let (real_action, next) = match leads_there(named) {
+                Some(found) => found,
+                None if is_renamed => self.actions.iter().find_map(|action| leads_there(*action))?,
+                None => return None,
+            };
             told.push(real_action);
-            real = self.successor(&real, real_action);
-            let ticks = if index + 1 == taken.len() { last_ticks } else { self.ticks_of_passage(real) };
+            real = next;
+            let ticks = if index + 1 == taken.len() { last_ticks } else { self.ticks_of_passage(after) };
             for _ in 0..ticks {
                 told.push(Action::Tick);
-                real = self.successor(&real, Action::Tick);
+                real = step(self.config, &real, Action::Tick)?.world;
             }
-            standing = self.represent(real);
+            standing = self.represent(self.normal(real).0);
         }
-        told
+        Some(told)
     }
 
     fn ticks_of_passage(&self, from: World<Y>) -> u16 {

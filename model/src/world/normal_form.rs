@@ -1,0 +1,118 @@
+//! The normal form of a world: without what nothing can ever show again.
+//!
+//! Two worlds with the same normal form have the same future: the same properties hold, clients are told the same, and the same
+//! actions can happen, but for those that only a node or a client could do that nobody hears of any more ([`Idle`]). So a
+//! checker that keeps normal forms alone keeps every verdict and the length of every shortest trace. Traces are of real steps:
+//! what an engine finds among normal forms is executed in full worlds before it is shown.
+//!
+//! Left out are the data of nodes that nobody can read (`redis/unread`) and what a client does not need that is finished
+//! (`client/finished`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
+
+use super::layout::Layout;
+use super::state::World;
+use crate::action::ActionKind;
+use crate::client::requests::Stage;
+use crate::client::state::AcquiresLeft;
+use crate::config::sections::{Bound, Config};
+
+/// What can be left out of the worlds of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct NormalForm {
+    has_data: bool,
+    has_finished: bool,
+    keeps_masters: bool,
+}
+
+/// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// A replica whose data nobody reads could apply an effect.
+    pub replicates: bool,
+    /// A client that never asks again could learn of its new master.
+    pub discovers: bool,
+}
+
+impl Idle {
+    /// Their kinds.
+    pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
+        let replicates = self.replicates.then_some(ActionKind::Replicate);
+        replicates.into_iter().chain(self.discovers.then_some(ActionKind::Discover))
+    }
+}
+
+impl NormalForm {
+    /// Nothing is left out: every world is kept as it is.
+    pub const NONE: Self = Self { has_data: false, has_finished: false, keeps_masters: false };
+
+    /// What can be left out of the worlds of this scenario.
+    pub fn of(config: &Config) -> Self {
+        Self {
+            has_data: config.may_leave_out_data(),
+            has_finished: config.clients.acquires.is_some(),
+            // A failover that is bounded is over when every client knows the new master.
+            keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
+        }
+    }
+
+    /// Whether some world may differ from its normal form.
+    pub const fn is_there(self) -> bool {
+        self.has_data || self.has_finished
+    }
+
+    /// Leaves out of the world what nothing can show again.
+    pub fn apply<Y: Layout>(self, config: &Config, world: &mut World<Y>) -> Idle {
+        let mut idle = Idle::default();
+        let master = world.group().master;
+        let has_master = world.acting_master().is_some();
+        let faults = world.faults;
+        if self.has_data {
+            let unread = unread_nodes(config, world);
+            for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
+                if unread >> index & 1 != 0 {
+                    idle.replicates |= node.leave_out_data(faults) && has_master;
+                }
+            }
+        }
+        if self.has_finished {
+            for client in 0..config.clients.count {
+                if is_finished(config, world, client) {
+                    let finished = &mut world.clients.as_mut()[usize::from(client)];
+                    let is_unaware = finished.is_running() && finished.master() != master;
+                    idle.discovers |= is_unaware && !self.keeps_masters && has_master;
+                    finished.leave_out_finished(config.clients.threads, master, self.keeps_masters);
+                }
+            }
+        }
+        idle
+    }
+}
+
+/// The nodes whose data nobody will read: a bit each.
+pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
+    if !config.may_leave_out_data() {
+        return 0;
+    }
+    let never_again = world.group().lost(world.faults);
+    let unless_asked = world.group().unread(config, world.faults);
+    if unless_asked == 0 {
+        return never_again;
+    }
+    let mut asked = 0;
+    for (client, process) in world.clients() {
+        if process.is_alive() && !is_finished(config, world, client) {
+            asked |= 1 << process.master();
+        }
+        for (_, request) in world.requests(client).iter().filter(|(_, request)| request.stage == Stage::Sent) {
+            asked |= 1 << request.node;
+        }
+    }
+    never_again | unless_asked & !asked
+}
+
+/// Whether this client will never ask anything again.
+fn is_finished<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
+    world.client(client).acquires_left == AcquiresLeft::NONE
+        && world.faults.force_release == 0
+        && world.faults.foreign_release == 0
+        && world.view(config, client).is_finished()
+}
