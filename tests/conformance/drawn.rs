@@ -1,15 +1,12 @@
 //! Model and real servers agree in random worlds: the scenarios are drawn at random, and then their histories.
 
 use std::collections::BTreeSet;
-use std::env;
 
 use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::replay::ServerProgram;
 use lockstep_sim::scenario::{Code, KEYS, Scenario};
-use lockstep_tests::drawn::{any_scenario_text, read};
+use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 use lockstep_tests::servers::for_every_version;
-use proptest::strategy::{Strategy as _, ValueTree as _};
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 use crate::histories::{assert_fuzz_agrees, on};
 
@@ -98,28 +95,4 @@ fn suited_text(version: &ServerProgram, text: &str) -> String {
         .filter(|line| version.counts_replicas_in_scripts() || !begins(line, &counting))
         .filter(|line| !version.shows_scripts_what_has_expired() || !begins(line, &demoting))
         .collect()
-}
-
-fn texts(seed: u64, count: u32) -> Vec<String> {
-    let mut bytes = [0; 32];
-    bytes[..8].copy_from_slice(&seed.to_le_bytes());
-    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(Config::default(), random);
-    let any_text = any_scenario_text();
-    (0..count).map(|_| any_text.new_tree(&mut runner).expect("nothing is rejected").current()).collect()
-}
-
-fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
-    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
-}
-
-/// Prints the whole text if the test fails while it is in use, so that it can be put into a file and run.
-struct ShownIfItFails<'a>(&'a str);
-
-impl Drop for ShownIfItFails<'_> {
-    fn drop(&mut self) {
-        if std::thread::panicking() {
-            eprintln!("in this scenario:\n\n{}", self.0);
-        }
-    }
 }

@@ -41,9 +41,12 @@ fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Chec
 
 /// Runs the liveness pass alone.
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
+    pass_as(scenario, Asked { properties: &Property::LIVENESS, whom, normal_forms: true }, max_states)
+}
+
+fn pass_as(scenario: &Scenario, asked: Asked<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    let asked = Asked { properties: &Property::LIVENESS, whom, normal_forms: true };
     look(&scenario.config, asked, 1, &limits, Instant::now(), false)
 }
 

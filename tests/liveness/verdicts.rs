@@ -5,10 +5,10 @@ use std::collections::{HashMap, HashSet};
 use lockstep_model::trace::{About, InLoop};
 use lockstep_model::{Action, Config, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
-use lockstep_sim::check::liveness::{Found, Whom};
+use lockstep_sim::check::liveness::{Asked, Found, Liveness, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};
 
-use crate::{exhaust, lasso, limited, pass, scenario};
+use crate::{exhaust, lasso, limited, pass, pass_as, scenario};
 
 /// Other tests cover larger scenarios; the tests here check all threads, or every state by slow means.
 const SMALL_ENOUGH: u64 = 20_000;
@@ -37,14 +37,32 @@ fn what_is_true_of_one_client_is_true_of_each() {
     }
 }
 
-/// The complete graph covers the same states as the safety engine.
+/// The complete graph covers the same states as the second opinion on safety, which knows no normal forms.
 #[test]
 fn the_graph_has_the_states_that_the_search_finds() {
     for scenario in small() {
-        let (outcome, graph) = (exhaust(&scenario, Engine::Native), pass(&scenario, Whom::OneClient, None));
-        let graph = graph.expect("no limit");
+        let outcome = exhaust(&scenario, Engine::Stateright);
+        let asked = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: false };
+        let graph = pass_as(&scenario, asked, None).expect("no limit");
         assert_eq!((graph.states, graph.generated), (outcome.states, outcome.generated), "{}", scenario.name);
     }
+}
+
+/// A run of full worlds is fair exactly if the run of their normal forms is.
+#[test]
+fn normal_forms_change_no_verdict() {
+    let mut saved = 0;
+    for scenario in builtin() {
+        let found = |normal_forms| {
+            let asked = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms };
+            pass_as(&scenario, asked, None).expect("no limit")
+        };
+        let (normal, full) = (found(true), found(false));
+        let verdicts = |passed: &Liveness| passed.found.iter().map(std::mem::discriminant).collect::<Vec<_>>();
+        assert_eq!(verdicts(&normal), verdicts(&full), "{}", scenario.name);
+        saved += full.states - normal.states;
+    }
+    assert!(saved > 0, "some world has a normal form that is another");
 }
 
 /// A property that does not apply to a scenario would be vacuous in it.

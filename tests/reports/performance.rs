@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::Property;
+use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{Engine, How, Limits, search};
 use lockstep_sim::scenario::BuiltIn;
 
@@ -21,7 +22,9 @@ fn the_page_on_performance_speaks_of_the_states_of_today() {
             Property::SAFETY.into_iter().filter(|property| property.applies(&config).is_ok()).collect();
         let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
         let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-        let found = search(&config, &properties, How::by(Engine::Native), &limits);
+        let native = Options { normal_forms: false, ..Options::default() };
+        let how = How { native, ..How::by(Engine::Native) };
+        let found = search(&config, &properties, how, &limits);
         let heading = format!(
             "\n## {} distinct states, {} generated ({acquires} acquires",
             thousands(found.states),

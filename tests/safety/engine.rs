@@ -3,10 +3,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::trace::Trace;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::native::Options;
-use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, Width, check_as};
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::scenario;
@@ -65,32 +64,6 @@ fn wide_fingerprints_find_the_same() {
         let narrow = told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits64));
         assert_eq!(told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits128)), narrow, "{}", scenario.name);
     }
-}
-
-/// What nothing can show again is left out: with every verdict, and every shortest length, as in full worlds.
-#[test]
-fn normal_forms_change_no_verdict_and_no_shortest_length() {
-    let found = |outcome: &CheckOutcome| -> Vec<_> {
-        let length = |trace: &Trace| match trace.loop_start {
-            // A loop has to close in full worlds, which can take longer.
-            Some(_) => None,
-            None => Some(trace.steps.len()),
-        };
-        let told = |found: &PropertyOutcome| {
-            (found.property, found.verdict, found.why.clone(), found.trace.as_ref().and_then(length))
-        };
-        outcome.properties.iter().map(told).collect()
-    };
-    let mut saved = 0;
-    for scenario in builtin() {
-        let normal = exhaust_as(&scenario, ONE_THREAD, Width::Bits64);
-        let full = exhaust_as(&scenario, Options { normal_forms: false, ..ONE_THREAD }, Width::Bits64);
-        assert_eq!(found(&normal), found(&full), "{}", scenario.name);
-        assert!(normal.states <= full.states, "{}: {} of {}", scenario.name, normal.states, full.states);
-        assert_eq!(normal.coverage.happenings, full.coverage.happenings, "{}", scenario.name);
-        saved += full.states - normal.states;
-    }
-    assert!(saved > 0, "some world has a normal form that is another");
 }
 
 /// The judge executes the traces, in which the clients have their own names again.

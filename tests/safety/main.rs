@@ -1,6 +1,7 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
-//! `capacities` asserts that no verdict rests on a bound of the model; `engine` checks with all options of the engine; `verdicts` compares the built-in scenarios with what they declare,
+//! `capacities` asserts that no verdict rests on a bound of the model; `engine` checks with all options of the engine;
+//! `normal_forms` compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare,
 //! with both engines; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
 //! test the step function and the judge.
 
@@ -10,13 +11,15 @@ mod engine;
 mod frontier;
 mod judge;
 mod mutants;
+mod normal_forms;
 mod rules;
 mod verdicts;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
-use lockstep_sim::check::{CheckOutcome, Engine, Limits, check};
+use lockstep_sim::check::native::Options;
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 /// The built-in scenario with that name.
@@ -29,6 +32,14 @@ fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The same without normal forms: every world is a state of its own.
+fn every_world(scenario: &Scenario, max_states: Option<u64>) -> CheckOutcome {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let how = How { native: Options { normal_forms: false, ..Options::default() }, ..How::by(Engine::Native) };
+    check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The verdict on a property.

@@ -5,6 +5,7 @@
 //! are tested from the day on which the reader accepts them.
 
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt::Write as _;
 use std::iter;
 use std::sync::OnceLock;
@@ -15,6 +16,8 @@ use lockstep_sim::scenario::{KEYS, Scenario, ScenarioError, TABLES};
 use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
 use proptest::sample::select;
+use proptest::strategy::ValueTree as _;
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// In this many of a thousand scenarios the requirements of keys are ignored, so that keys may not fit together.
 const CARELESS: u16 = 60;
@@ -205,6 +208,38 @@ pub fn any_scenario() -> impl Strategy<Value = Scenario> {
 /// Fails if the text contains keys that do not fit together.
 pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
     Scenario::parse("drawn", text)
+}
+
+/// As many texts as asked for, the same for the same seed.
+///
+/// # Panics
+/// A text cannot be drawn: a bug of the rows.
+pub fn texts(seed: u64, count: u32) -> Vec<String> {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(Config::default(), random);
+    let any_text = any_scenario_text();
+    (0..count).map(|_| any_text.new_tree(&mut runner).expect("nothing is rejected").current()).collect()
+}
+
+/// The number that an environment variable gives: how many scenarios are drawn, with which seed.
+///
+/// # Panics
+/// The variable is not a number.
+pub fn from_environment<T: std::str::FromStr>(name: &str, otherwise: T) -> T {
+    env::var(name).map_or(otherwise, |text| text.parse().unwrap_or_else(|_| panic!("{name} is not a number: {text}")))
+}
+
+/// Prints the whole text if the test fails while it is in use, so that it can be put into a file and run.
+pub struct ShownIfItFails<'a>(pub &'a str);
+
+impl Drop for ShownIfItFails<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            eprintln!("in this scenario:\n\n{}", self.0);
+        }
+    }
 }
 
 /// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.

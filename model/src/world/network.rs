@@ -85,9 +85,15 @@ impl<Y: Layout> Context<'_, Y> {
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
         // docs/facts/redisson.md#fenced-lock).
-        let is_known = executed.is_reentry && self.world.thread(holder).believes();
-        let is_grant = executed.reply == Reply::Acquired && !is_known;
-        let token = if is_grant { self.issue_token() } else { 0 };
+        let thread = self.world.thread(holder);
+        let token = if executed.reply != Reply::Acquired {
+            0
+        } else if executed.is_reentry && thread.believes() {
+            // Its grant is the one that it has, also if it is told meanwhile that a renewal was missed.
+            thread.token
+        } else {
+            self.issue_token()
+        };
         Some((executed.reply, token))
     }
 

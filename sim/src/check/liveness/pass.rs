@@ -147,8 +147,8 @@ impl InLayout for Looking<'_> {
 /// Most turns of a loop of normal forms until it closes in full worlds.
 const MOST_TURNS: usize = 64;
 
-/// A lasso of normal forms as one of full worlds. Before each turn, what can happen only in what normal forms leave out
-/// happens: in a fair run it does. `None`: that closes no loop, or the model has no room for a step of it.
+/// A lasso of normal forms as one of full worlds. What can happen only in what normal forms leave out happens as soon as it
+/// can: in a fair run it does. `None`: that closes no loop, or the model has no room for a step of it.
 fn in_full_worlds<Y: Layout>(config: &Config, form: NormalForm, actions: &[Action], run: LassoRun) -> Option<LassoRun> {
     if !form.is_there() {
         return Some(run);
@@ -179,6 +179,9 @@ fn in_full_worlds<Y: Layout>(config: &Config, form: NormalForm, actions: &[Actio
         met.push((world, length));
         for &action in turn {
             length = take(&mut world, action)?;
+            while let Some(idle) = idle_action(config, form, actions, &world) {
+                length = take(&mut world, idle)?;
+            }
         }
     }
     None

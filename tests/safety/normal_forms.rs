@@ -1,0 +1,95 @@
+//! Normal forms: worlds that can never again be told apart are one state, with every verdict and every shortest length as in
+//! full worlds.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::config::Bound;
+use lockstep_model::trace::Trace;
+use lockstep_model::{Happenings, Property, Verdict};
+use lockstep_sim::check::native::Options;
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
+use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
+
+use crate::{scenario, verdict};
+
+/// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
+const SCENARIOS: u32 = 200;
+/// A random world that has more is not compared.
+const MOST_STATES: u64 = 20_000;
+
+fn exhaust(scenario: &Scenario, normal_forms: bool, max_states: Option<u64>) -> CheckOutcome {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let native = Options { normal_forms, ..Options::default() };
+    let how = How { native, ..How::by(Engine::Native) };
+    check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+}
+
+/// What must not depend on normal forms: each property with its verdict, the reason, and the length of a shortest trace; and
+/// what happens at all.
+type Told = (Vec<(Property, Verdict, Option<String>, Option<usize>)>, Happenings);
+
+fn told(outcome: &CheckOutcome) -> Told {
+    // A loop has to close in full worlds, which can take more steps.
+    let length = |trace: &Trace| trace.loop_start.is_none().then_some(trace.steps.len());
+    let told = |found: &PropertyOutcome| {
+        (found.property, found.verdict, found.why.clone(), found.trace.as_ref().and_then(length))
+    };
+    (outcome.properties.iter().map(told).collect(), outcome.coverage.happenings)
+}
+
+#[test]
+fn normal_forms_change_no_verdict_and_no_shortest_length() {
+    for scenario in builtin() {
+        let (normal, full) = (exhaust(&scenario, true, None), exhaust(&scenario, false, None));
+        assert_eq!(told(&normal), told(&full), "{}", scenario.name);
+        assert!(normal.states <= full.states, "{}: {} of {}", scenario.name, normal.states, full.states);
+    }
+}
+
+#[test]
+fn normal_forms_change_nothing_in_worlds_that_nobody_thought_of() {
+    let (mut compared, mut smaller) = (0, 0);
+    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
+    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
+        let _shown = ShownIfItFails(&text);
+        let Ok(scenario) = read(&text) else { continue };
+        let full = exhaust(&scenario, false, Some(MOST_STATES));
+        if full.complete {
+            let normal = exhaust(&scenario, true, None);
+            assert_eq!(told(&normal), told(&full));
+            compared += 1;
+            smaller += u32::from(normal.states < full.states);
+        }
+    }
+    println!("{compared} worlds compared, {smaller} of them smaller");
+    assert!(smaller > 0, "no world is smaller");
+}
+
+/// The gain is in worlds with several replicas and in clients that have nothing left to do.
+#[test]
+fn a_failover_among_two_replicas_has_a_sixth_of_the_states() {
+    let scenario = scenario("failover-to-the-wrong-replica");
+    let (normal, full) = (exhaust(&scenario, true, None), exhaust(&scenario, false, None));
+    assert!(normal.states * 6 < full.states, "{} of {}", normal.states, full.states);
+}
+
+/// A client that has not heard of the new master, and a request under way, still read what a replica stores: a form without
+/// it would make a release of somebody else vanish.
+#[test]
+fn who_still_asks_a_replica_reads_its_data() {
+    let scenario = scenario("hand-over-waits-for-the-replica");
+    let outcome = exhaust(&scenario, true, None);
+    assert_eq!(verdict(&outcome, Property::OnlyHolderReleases), Verdict::Holds);
+}
+
+/// How long a queue is tells time where the lag is bounded: nothing is left out there, and every verdict is as before.
+#[test]
+fn a_bounded_lag_is_kept_to() {
+    let mut scenario = scenario("failover-to-the-wrong-replica");
+    for lag in 0..4 {
+        scenario.config.cluster.lag = Bound::Ticks(lag);
+        assert_eq!(told(&exhaust(&scenario, true, None)), told(&exhaust(&scenario, false, None)), "lag {lag}");
+    }
+}
