@@ -107,6 +107,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
             ],
             // A stored holder that does not believe is one whose release a failover lost.
             Self::ForeignRelease => &[

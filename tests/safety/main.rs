@@ -1,10 +1,11 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
-//! `capacities` asserts that no verdict rests on a bound of the model; `engine` checks with all options of the engine;
+//! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model; `engine` checks with all options of the engine;
 //! `normal_forms` compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare,
 //! with both engines; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
 //! test the step function and the judge.
 
+mod beliefs;
 mod capacities;
 mod coverage;
 mod engine;

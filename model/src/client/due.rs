@@ -52,7 +52,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                         let is_woken = client.wakeup.permits > 0 || thread.wake_in.is_due();
                         is_at_limit || (may_ask && !thread.wait_left.is_due() && is_woken)
                     }
-                    Phase::Idle => thread.believes() && thread.hold_left.is_due() && reach.is_up,
+                    Phase::Idle => thread.believes() && thread.hold_left.is_due(),
                     Phase::Confirming => true,
                     // A request in flight is waited for where the network is.
                     Phase::Undoing => requests.get(Slot::of_thread(number)).is_none(),

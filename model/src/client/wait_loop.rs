@@ -187,7 +187,13 @@ impl<Q: InFlight> Process<'_, Q> {
             return;
         }
         releasing.phase = Phase::Idle;
-        releasing.holds = releasing.holds.saturating_sub(1);
+        self.drop_hold(thread);
+    }
+
+    /// The thread counts on one hold less, whatever the node stores.
+    pub(crate) fn drop_hold(&mut self, thread: u8) {
+        let holding = self.thread_mut(thread);
+        holding.holds = holding.holds.saturating_sub(1);
         self.settle(thread);
     }
 

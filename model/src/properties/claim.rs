@@ -35,6 +35,8 @@ pub enum PropertyKind {
     Safety,
     /// On every fair path.
     Liveness,
+    /// On some path from every state.
+    Possible,
     /// At least once.
     Reachable,
 }

@@ -12,6 +12,7 @@ mod freed_after_crash;
 mod grant_survives;
 mod no_orphan;
 mod no_sleeping_waiter;
+mod obtainable;
 mod one_believer;
 mod one_server_holder;
 mod only_holder_releases;

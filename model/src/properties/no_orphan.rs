@@ -1,7 +1,7 @@
 //! A lock that nobody believes in does not stay.
 
 use super::claim::{Claim, PropertyKind};
-use crate::config::sections::Config;
+use crate::config::sections::{Config, Fsync};
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
@@ -20,8 +20,10 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    // A failover can lose a release, and so can a disk; nothing else leaves a lock behind whose holder does not believe.
-    let can_lose_release = config.is_split() || config.can_fail_over() || config.has_late_disk();
+    // A failover can lose a release, and so can a disk; and a release in vain leaves what a node finds on its disk. Nothing
+    // else leaves a lock behind whose holder does not believe.
+    let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
+    let can_lose_release = config.is_split() || config.can_fail_over() || returns_with_data;
     let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
     if !can_lose_release && !can_die {
         return Err("no holder dies and no failover loses a release: the stored holder always believes");

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::claim::{Claim, PropertyKind};
 use super::{
     actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_survives, no_orphan, no_sleeping_waiter,
-    one_believer, one_server_holder, only_holder_releases, renewed_while_held, tokens_increase, wait_limit_kept,
-    waiter_served,
+    obtainable, one_believer, one_server_holder, only_holder_releases, renewed_while_held, tokens_increase,
+    wait_limit_kept, waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -25,6 +25,7 @@ macro_rules! properties {
     (
         safety { $($(#[$safety_doc:meta])* $safety:ident => $safety_file:ident,)+ }
         liveness { $($(#[$liveness_doc:meta])* $liveness:ident => $liveness_file:ident,)+ }
+        possible { $($(#[$possible_doc:meta])* $possible:ident => $possible_file:ident,)+ }
         reachable { $($(#[$reachable_doc:meta])* $reachable:ident => $reachable_file:ident,)+ }
     ) => {
         /// A property.
@@ -34,6 +35,7 @@ macro_rules! properties {
         pub enum Property {
             $($(#[$safety_doc])* $safety,)+
             $($(#[$liveness_doc])* $liveness,)+
+            $($(#[$possible_doc])* $possible,)+
             $($(#[$reachable_doc])* $reachable,)+
         }
 
@@ -44,15 +46,24 @@ macro_rules! properties {
             /// Those that say something about every fair path: what is pending does not stay so for ever.
             pub const LIVENESS: [Self; [$(Self::$liveness),+].len()] = [$(Self::$liveness),+];
 
+            /// Those that say something about what can still happen after every state.
+            pub const POSSIBLE: [Self; [$(Self::$possible),+].len()] = [$(Self::$possible),+];
+
+            const REACHABLE: [Self; [$(Self::$reachable),+].len()] = [$(Self::$reachable),+];
+
             /// Every property, in the order of the table.
-            pub const ALL: [Self; Self::SAFETY.len() + Self::LIVENESS.len() + [$(Self::$reachable),+].len()] =
-                [$(Self::$safety,)+ $(Self::$liveness,)+ $(Self::$reachable),+];
+            pub const ALL: [Self; Self::SAFETY.len()
+                + Self::LIVENESS.len()
+                + Self::POSSIBLE.len()
+                + Self::REACHABLE.len()] =
+                [$(Self::$safety,)+ $(Self::$liveness,)+ $(Self::$possible,)+ $(Self::$reachable),+];
 
             /// What it claims.
             pub const fn claim(self) -> &'static Claim {
                 match self {
                     $(Self::$safety => &$safety_file::CLAIM,)+
                     $(Self::$liveness => &$liveness_file::CLAIM,)+
+                    $(Self::$possible => &$possible_file::CLAIM,)+
                     $(Self::$reachable => &$reachable_file::CLAIM,)+
                 }
             }
@@ -63,6 +74,7 @@ macro_rules! properties {
                 match self {
                     $(Self::$safety => $safety_file::holds(world),)+
                     $(Self::$liveness => true,)+
+                    $(Self::$possible => true,)+
                     $(Self::$reachable => true,)+
                 }
             }
@@ -73,6 +85,28 @@ macro_rules! properties {
                 match self {
                     $(Self::$liveness => $liveness_file::pending(world, holder),)+
                     $(Self::$safety => false,)+
+                    $(Self::$possible => false,)+
+                    $(Self::$reachable => false,)+
+                }
+            }
+
+            /// Whether, in this state, what a property calls possible must be possible still: some step after it, without
+            /// a fault, makes somebody believe that did not.
+            pub fn is_wanted<Y: Layout>(self, world: &World<Y>) -> bool {
+                match self {
+                    $(Self::$possible => $possible_file::is_wanted(world),)+
+                    $(Self::$safety => false,)+
+                    $(Self::$liveness => false,)+
+                    $(Self::$reachable => false,)+
+                }
+            }
+
+            /// Whether it may come about from this state at all: nothing needs to be searched behind the others.
+            pub fn is_pursued<Y: Layout>(self, world: &World<Y>) -> bool {
+                match self {
+                    $(Self::$possible => $possible_file::is_pursued(world),)+
+                    $(Self::$safety => false,)+
+                    $(Self::$liveness => false,)+
                     $(Self::$reachable => false,)+
                 }
             }
@@ -111,6 +145,10 @@ properties! {
         /// A lock that nobody believes in does not stay.
         NoOrphan => no_orphan,
     }
+    possible {
+        /// The lock can still be had.
+        Obtainable => obtainable,
+    }
     reachable {
         /// Everything that the scenario allows happens.
         ActionsReached => actions_reached,
@@ -139,7 +177,7 @@ impl Property {
     }
 
     /// What must happen for a "holds" to say anything: the property's reachable twin. That of a liveness property is that
-    /// something is [`pending`](Self::pending) at all.
+    /// something is [`pending`](Self::pending) at all, that of a possibility that it is [wanted](Self::is_wanted).
     pub const fn antecedent(self) -> Option<Happening> {
         self.claim().antecedent
     }

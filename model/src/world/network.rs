@@ -141,6 +141,9 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_release(thread)) {
             return None;
         }
+        if self.world.reachable(client).is_none() {
+            return self.release_in_vain(holder);
+        }
         match self.ask(holder, Slot::of_thread(thread), Verb::Release)? {
             Asked::Sent => {
                 self.process(client, |process| process.begin_call(thread, Verb::Release));
@@ -154,6 +157,29 @@ impl<Y: Layout> Context<'_, Y> {
                 });
                 Some(reply)
             }
+        }
+    }
+
+    /// A holder gives back a hold while its master does not answer. Its critical section is over all the same, and so is its
+    /// belief. In a split network it finds out when no answer comes in time.
+    fn release_in_vain(&mut self, holder: Holder) -> Option<Reply> {
+        let (client, thread) = (holder.client(), holder.thread());
+        if Y::InFlight::IS_SPLIT {
+            let (slot, node) = (Slot::of_thread(thread), self.world.client(client).master());
+            let sending = self.sending(holder, Verb::Release, node);
+            self.process(client, |process| {
+                process.send(thread, slot, Verb::Release, sending)?;
+                process.lose(slot, |_| true)?;
+                process.begin_call(thread, Verb::Release);
+                Some(Reply::Done)
+            })
+        } else {
+            // Redisson removes the renewal entry on an error too.
+            self.process(client, |process| {
+                process.unregister_hold(thread);
+                process.drop_hold(thread);
+            });
+            Some(Reply::Unreachable)
         }
     }
 

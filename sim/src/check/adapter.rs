@@ -144,6 +144,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::WaiterServed => |model, state| model.holds(Property::WaiterServed, state),
         Property::FreedAfterCrash => |model, state| model.holds(Property::FreedAfterCrash, state),
         Property::NoOrphan => |model, state| model.holds(Property::NoOrphan, state),
+        Property::Obtainable => |model, state| model.holds(Property::Obtainable, state),
         Property::ActionsReached => |model, state| model.holds(Property::ActionsReached, state),
     };
     stateright::Property::always(name, condition)

@@ -79,6 +79,14 @@ pub enum Rejection {
         /// The property.
         property: Property,
     },
+    /// What is claimed to be out of reach is not.
+    #[error("the witness of {property} does not break it: after {steps} more steps without a fault the lock is got")]
+    StillPossible {
+        /// The property.
+        property: Property,
+        /// How many steps are enough.
+        steps: usize,
+    },
     /// The loop is not fair.
     #[error("the lasso of {property} is not fair: {action:?} could happen and never does")]
     NotFair {
@@ -210,6 +218,61 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Fsync
         | ActionKind::Heal
         | ActionKind::Tick => true,
+    }
+}
+
+/// Executes actions that are claimed to lead into a state from which nobody can get the lock any more without a fault, and
+/// searches anew from there. False: there are more states behind it than the judge stores, or the model has no room for one
+/// of the actions, so it does not confirm the claim.
+///
+/// # Errors
+/// [`Rejection`], if the actions are not what they are claimed to be.
+pub fn judge_dead_end(config: &Config, witness: &Witness<'_>, must_stop: &dyn Fn() -> bool) -> Result<bool, Rejection> {
+    in_largest_layout(config, DeadEndBench { witness, must_stop })
+}
+
+struct DeadEndBench<'a> {
+    witness: &'a Witness<'a>,
+    must_stop: &'a dyn Fn() -> bool,
+}
+
+impl InLayout for DeadEndBench<'_> {
+    type Output = Result<bool, Rejection>;
+
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let property = self.witness.property;
+        let worlds = worlds::<Y>(config, property, self.witness.actions)?;
+        let Some(end) = worlds.last().filter(|world| property.is_wanted(world)) else {
+            return Err(Rejection::NotBroken { property });
+        };
+        let free: Vec<_> = Action::all(config).into_iter().filter(|action| action.kind().fault().is_none()).collect();
+        let believers = |world: &World<Y>| world.believers().map(|(holder, ..)| holder).collect::<Vec<_>>();
+        let mut met = HashSet::from([*end]);
+        let mut layer = vec![*end];
+        for steps in 1.. {
+            let mut next = Vec::new();
+            for (number, world) in layer.iter().enumerate() {
+                if met.len() > MOST_STATES || (number % 1024 == 0 && (self.must_stop)()) {
+                    return Ok(false);
+                }
+                let before = believers(world);
+                for &action in &free {
+                    match attempt(config, world, action) {
+                        Ok(step) if believers(&step.world).iter().any(|holder| !before.contains(holder)) => {
+                            return Err(Rejection::StillPossible { property, steps });
+                        }
+                        Ok(step) => next.extend(Some(step.world).filter(|world| met.insert(*world))),
+                        Err(touched) if touched.any() => return Ok(false),
+                        Err(_) => {}
+                    }
+                }
+            }
+            if next.is_empty() {
+                break;
+            }
+            layer = next;
+        }
+        Ok(true)
     }
 }
 

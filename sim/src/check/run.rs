@@ -2,6 +2,8 @@
 
 use std::time::Instant;
 
+use lockstep_model::config::Fault;
+use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
@@ -64,8 +66,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     };
     let judgement = judgement.map_err(reject)?;
 
-    let promises: Vec<Property> =
-        applying.iter().copied().filter(|property| Property::LIVENESS.contains(property)).collect();
+    let promises: Vec<Property> = applying.iter().copied().filter(|property| is_about_runs(*property)).collect();
     let looked = Instant::now();
     let liveness = match search.stopped {
         None if !promises.is_empty() => {
@@ -84,7 +85,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     for property in applying {
         let declared = scenario.expect.get(&property).copied();
         if let Some(index) = promises.iter().position(|promise| *promise == property) {
-            let found = of_liveness(scenario, property, index, liveness.as_ref(), &search).map_err(reject)?;
+            let found =
+                of_liveness(scenario, property, index, liveness.as_ref(), &search, &must_stop).map_err(reject)?;
             properties.push(PropertyOutcome { declared, ..found });
             continue;
         }
@@ -213,6 +215,7 @@ fn of_liveness(
     index: usize,
     liveness: Option<&Result<Liveness, Stopped>>,
     search: &Search,
+    must_stop: &dyn Fn() -> bool,
 ) -> Result<PropertyOutcome, judge::Rejection> {
     let say =
         |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };
@@ -225,6 +228,14 @@ fn of_liveness(
                 Found::Holds => say(Verdict::Holds, None, None),
                 Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
                 Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),
+                Found::OutOfReach(dead_end) => {
+                    let witness = Witness { property, actions: &dead_end.actions };
+                    if !judge::judge_dead_end(&scenario.config, &witness, must_stop)? {
+                        return Ok(say(Verdict::Inconclusive, Some(UNCONFIRMED.to_owned()), None));
+                    }
+                    let trace = counterexample(scenario, Engine::Native, &witness, false)?;
+                    say(Verdict::Violated, Some(helped(&dead_end.helped_by)), Some(trace))
+                }
             });
         }
         Some(Err(stopped)) => Some(*stopped),
@@ -232,6 +243,24 @@ fn of_liveness(
     };
     let why = stopped.map(|stopped| stopped.words(search.states));
     Ok(say(Verdict::Inconclusive, why, None))
+}
+
+/// Why a state from which nobody gets the lock any more is not reported.
+const UNCONFIRMED: &str =
+    "a state was found from which nobody seems to get the lock any more, but too much lies behind it to confirm that";
+
+/// Which faults would help.
+fn helped(faults: &[Fault]) -> String {
+    let names: Vec<_> = faults.iter().map(|fault| fault.name()).collect();
+    match names.as_slice() {
+        [] => "no fault that is left would help".to_owned(),
+        names => format!("only a fault that is left would help: {}", names.join(", ")),
+    }
+}
+
+/// Whether the pass over the complete graph decides it.
+const fn is_about_runs(property: Property) -> bool {
+    matches!(property.kind(), PropertyKind::Liveness | PropertyKind::Possible)
 }
 
 fn lasso(scenario: &Scenario, property: Property, run: &LassoRun) -> Result<Trace, judge::Rejection> {

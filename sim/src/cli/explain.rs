@@ -87,6 +87,7 @@ fn of_property(property: Property) -> String {
     let kind = match property.kind() {
         PropertyKind::Safety => "safety: it must be true in every state",
         PropertyKind::Liveness => "liveness: it must become true on every fair path, again and again",
+        PropertyKind::Possible => "possibility: from every state there must be a way to it without another fault",
         PropertyKind::Reachable => "reachable: it must happen at least once",
     };
     let mut text = paragraph(&format!("{property}: {}", property.sentence())) + "\n";

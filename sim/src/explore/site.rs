@@ -94,6 +94,7 @@ const fn scope(kind: PropertyKind) -> &'static str {
     match kind {
         PropertyKind::Safety => "in every state",
         PropertyKind::Liveness => "on every fair path",
+        PropertyKind::Possible => "possible from every state",
         PropertyKind::Reachable => "at least once",
     }
 }

@@ -95,6 +95,11 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = list(&stored);
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
         }
+        Property::Obtainable => {
+            let master = acting_master(last)
+                .map_or_else(|| "no node acts as master".to_owned(), |master| format!("{master} acts as master"));
+            format!("{master}, and whatever happens from here on without another fault, no client gets the lock")
+        }
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))

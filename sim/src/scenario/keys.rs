@@ -67,8 +67,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "hold_at_most",
         TICKS,
         "no bound",
-        "a holder releases after this time at the latest; while its master does not answer, it goes on believing that it \
-         holds",
+        "a holder releases after this time at the latest, and then does not believe any more that it holds, whether or not its \
+         master answers",
     ),
     key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network"),
     key(

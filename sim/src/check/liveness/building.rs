@@ -165,7 +165,7 @@ impl<'a, S: Space> Building<'a, S> {
         let (graph, numbers) = (&self.graph, &self.numbers);
         let joined = pool.share(expanded.len(), |_, piece| {
             let marks = &graph.marks[firsts[piece] as usize..];
-            expanded[piece].edges(&places(piece), numbers, marks)
+            expanded[piece].edges(space, &places(piece), numbers, marks)
         });
 
         let graph = &mut self.graph;
@@ -235,14 +235,14 @@ impl Expanded {
         })
     }
 
-    /// The edges of those states that have a mark.
-    fn edges(&self, places: &[&[u32]], numbers: &[Vec<u32>], marks: &[Marks]) -> Edges {
+    /// The edges of those states whose edges are kept.
+    fn edges(&self, space: &impl Space, places: &[&[u32]], numbers: &[Vec<u32>], marks: &[Marks]) -> Edges {
         let mut edges = Edges { targets: Vec::new(), actions: Vec::new(), ends: Vec::with_capacity(self.ends.len()) };
         let mut met = [0; SHARDS];
         for (successors, &marks) in self.by_state().zip(marks) {
             for &(action, shard) in successors {
                 let shard = usize::from(shard);
-                if marks != 0 {
+                if space.keeps_edges(marks) {
                     edges.targets.push(numbers[shard][places[shard][met[shard]] as usize]);
                     edges.actions.push(action);
                 }

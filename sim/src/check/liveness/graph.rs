@@ -21,8 +21,13 @@ pub trait Space: Sync {
     /// The identity of a state, which tells states apart: never 0.
     fn identity(&self, state: &Self::State) -> u64;
 
-    /// The properties' marks on the state. The edges of a state without a mark are not kept: it is only passed through.
+    /// The properties' marks on the state.
     fn marks(&self, state: &Self::State) -> Marks;
+
+    /// Whether the edges of a state with these marks are kept; others are only passed through.
+    fn keeps_edges(&self, marks: Marks) -> bool {
+        marks != 0
+    }
 
     /// Everything that can happen in the state: the number of each action, and the state after it.
     fn each_successor(&self, state: &Self::State, found: impl FnMut(u16, Self::State));

@@ -12,6 +12,7 @@ pub mod graph;
 pub mod lasso;
 pub mod lasting;
 mod pass;
+mod reach;
 mod rounds;
 mod worlds;
 
@@ -19,4 +20,4 @@ pub use actions::{ActionSet, Fairness};
 pub use graph::{Graph, Marks, Move, Space};
 pub use lasso::Lasso;
 pub use lasting::{Lasting, lasting, longest_wait};
-pub use pass::{Asked, Found, LassoRun, Liveness, Whom, look};
+pub use pass::{Asked, DeadEnd, Found, LassoRun, Liveness, Whom, look};

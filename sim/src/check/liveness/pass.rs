@@ -3,10 +3,13 @@
 
 use std::time::Instant;
 
+use lockstep_model::config::Fault;
+use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Action, Config, Holder, InLayout, Layout, NormalForm, Prefilter, Property, World, step};
 
 use super::graph::{Graph, Marks};
 use super::lasso::Lasso;
+use super::reach::{OutOfReach, ReachMarks};
 use super::worlds::Worlds;
 use crate::check::layouts::in_layout;
 use crate::check::limits::{Limits, Stopped};
@@ -31,6 +34,17 @@ pub enum Found {
     Holds,
     /// On this fair path it is never fulfilled.
     Violated(LassoRun),
+    /// After these actions what it calls possible is not.
+    OutOfReach(DeadEnd),
+}
+
+/// A way into a state from which something cannot be reached any more.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DeadEnd {
+    /// No shorter one leads into such a state.
+    pub actions: Vec<Action>,
+    /// The faults that would make it possible again.
+    pub helped_by: Vec<Fault>,
 }
 
 /// A lasso of the model.
@@ -98,9 +112,12 @@ impl InLayout for Looking<'_> {
         let actions = prefilter.actions();
         let form = if normal_forms { NormalForm::of(config) } else { NormalForm::NONE };
         let debts = debts(config, properties, whom);
+        assert!(debts.len() <= ReachMarks::OTHERS, "a mark for each");
+        let possible = properties.iter().copied().find(|property| property.kind() == PropertyKind::Possible);
         let marks = |world: &World<Y>| -> Marks {
             let owed = (0..).zip(&debts).filter(|(_, (property, holder))| property.pending(world, *holder));
-            owed.map(|(number, _): (u32, _)| 1 << number).sum()
+            let owed: Marks = owed.map(|(number, _): (u32, _)| 1 << number).sum();
+            owed | possible.map_or(0, |property| ReachMarks::of(property, world))
         };
         let space = Worlds {
             config,
@@ -116,6 +133,13 @@ impl InLayout for Looking<'_> {
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(properties.len());
         for &property in properties {
+            if Some(property) == possible {
+                if let Some(stopped) = limits.exceeded(graph.states() as u64, 0, self.started) {
+                    return Err(stopped);
+                }
+                found.push(reached(&graph, actions));
+                continue;
+            }
             let marks: Vec<Marks> =
                 (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
             let mut shortest: Option<Lasso> = None;
@@ -141,6 +165,22 @@ impl InLayout for Looking<'_> {
             });
         }
         Ok(Liveness { states: graph.states() as u64, generated: graph.generated(), found })
+    }
+}
+
+/// Whether everybody who wants the lock can still get it.
+fn reached(graph: &Graph, actions: &[Action]) -> Found {
+    let fault = |number: u16| actions[usize::from(number)].kind().fault();
+    match graph.out_of_reach(|number| fault(number).is_some()) {
+        None => Found::Holds,
+        Some(OutOfReach { state, helped_by }) => {
+            let path = graph.path(state);
+            let mut helped_by: Vec<Fault> = helped_by.into_iter().filter_map(fault).collect();
+            helped_by.sort_unstable();
+            helped_by.dedup();
+            let actions = path.into_iter().map(|edge| actions[usize::from(edge.action)]).collect();
+            Found::OutOfReach(DeadEnd { actions, helped_by })
+        }
     }
 }
 
@@ -209,7 +249,8 @@ fn debts(config: &Config, properties: &[Property], whom: Whom) -> Vec<(Property,
         let threads = 0..config.clients.threads;
         clients.flat_map(move |client| threads.clone().map(move |thread| (property, Holder::new(client, thread))))
     };
-    properties.iter().flat_map(|&property| holders(property)).collect()
+    let owed = properties.iter().filter(|property| property.kind() == PropertyKind::Liveness);
+    owed.flat_map(|&property| holders(property)).collect()
 }
 
 impl Lasso {

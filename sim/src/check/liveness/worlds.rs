@@ -8,6 +8,7 @@ use lockstep_model::{Action, Config, Layout, NormalForm, Prefilter, World, attem
 
 use super::actions::{ActionSet, Fairness};
 use super::graph::{Marks, Space};
+use super::reach::ReachMarks;
 use crate::check::fingerprint::Fingerprint as _;
 use crate::check::limits::{Limits, Stopped};
 
@@ -53,7 +54,12 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
 
     fn marks(&self, world: &Self::State) -> Marks {
         let marks = (self.marks)(world);
-        if marks == 0 || !self.is_touched || !self.has_blocked_action(world) { marks } else { 0 }
+        let is_blocked = marks != 0 && self.is_touched && self.has_blocked_action(world);
+        if is_blocked { marks & ReachMarks::ALL | ReachMarks::BLOCKED } else { marks }
+    }
+
+    fn keeps_edges(&self, marks: Marks) -> bool {
+        marks & !ReachMarks::COUNT != 0
     }
 
     fn each_successor(&self, world: &Self::State, mut found: impl FnMut(u16, Self::State)) {

@@ -2,7 +2,7 @@
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::{FailedRenewal, MissedRenewal};
-use lockstep_model::trace::node_name;
+use lockstep_model::trace::{NodeRole, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
@@ -85,6 +85,16 @@ impl Narrator<'_> {
     pub(super) fn release(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
         let (name, master) = (&self.step.lane, node_name(node));
+        let is_dead = self.before.nodes[usize::from(node)].role == NodeRole::Down;
+        if self.step.answer == Reply::Unreachable {
+            let vain = format!(
+                "{what}: {master} does not answer, so what is stored stays; {name} does not count on it any more"
+            );
+            return vec![self.one_way(caller, Lane::Node(node), call, vain).lost()];
+        }
+        if self.step.answer == Reply::Done && is_dead {
+            return vec![self.one_way(caller, Lane::Node(node), call, format!("{what}: {master} is dead")).lost()];
+        }
         let (says, tone, answer) = match self.step.answer {
             Reply::Released | Reply::ForceReleased => {
                 let answer = format!("{master} deletes the lock{}{}", self.then_publishes(), self.replicas_know());
@@ -130,11 +140,7 @@ impl Narrator<'_> {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock and never renews it again",
                 };
-                let mut row = self.one_way(caller, Lane::Node(node), call, format!("{sent}: no answer; {then}"));
-                if let Some(arrow) = &mut row.arrow {
-                    arrow.arrives = false;
-                }
-                vec![row]
+                vec![self.one_way(caller, Lane::Node(node), call, format!("{sent}: no answer; {then}")).lost()]
             }
             Reply::RenewalMissed => {
                 let stores =

@@ -49,6 +49,14 @@ impl Arrow {
 }
 
 impl Row {
+    /// Its arrow does not arrive.
+    pub(super) fn lost(mut self) -> Self {
+        if let Some(arrow) = &mut self.arrow {
+            arrow.arrives = false;
+        }
+        self
+    }
+
     pub(super) fn of(step: &TraceStep, what: String) -> Self {
         Self {
             first: step.number,

@@ -188,7 +188,7 @@ impl Narrator<'_> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let what = format!("{} is lost on its way to {}", whose(request, slot), request.node);
         let caller = self.caller(client, slot);
-        vec![lost(self.one_way(caller, Lane::Node(self.node_of(request)), verb(request.verb), what))]
+        vec![self.one_way(caller, Lane::Node(self.node_of(request)), verb(request.verb), what).lost()]
     }
 
     pub(super) fn lose_reply(&self, client: u8, slot: Slot) -> Vec<Row> {
@@ -196,7 +196,7 @@ impl Narrator<'_> {
         let (caller, node) = (self.caller(client, slot), self.node_of(request));
         let says = request.answer.map_or_else(String::new, |answer| reply(self.config, answer));
         let what = format!("the answer \"{says}\" to {} is lost", whose(request, slot));
-        vec![lost(Row::of(self.step, what).answering(Lane::Node(node), caller, says))]
+        vec![Row::of(self.step, what).answering(Lane::Node(node), caller, says).lost()]
     }
 
     pub(super) fn interrupt(&self, client: u8, thread: u8) -> Vec<Row> {
@@ -250,11 +250,4 @@ fn whose(request: &RequestState, slot: Slot) -> String {
         Slot::Renewal => format!("the renewal for {name}"),
         Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => format!("{name}'s abandoned {}", verb(request.verb)),
     }
-}
-
-fn lost(mut row: Row) -> Row {
-    if let Some(arrow) = &mut row.arrow {
-        arrow.arrives = false;
-    }
-    row
 }

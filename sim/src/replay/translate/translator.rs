@@ -59,7 +59,9 @@ impl Translator {
             ScriptVerb::Acquire { client, thread } => {
                 self.in_one_step().then(|| self.translation.acquire(&self.context, &holder(client, thread)))
             }
-            ScriptVerb::Release { client, thread } => self.in_one_step().then(|| self.release(step, client, thread)),
+            ScriptVerb::Release { client, thread } => {
+                (self.in_one_step() && reply != Reply::Unreachable).then(|| self.release(step, client, thread))
+            }
             ScriptVerb::Undo { client, thread } => {
                 (reply != Reply::Unreachable).then(|| self.release(step, client, thread))
             }

@@ -1,0 +1,32 @@
+//! The lock can still be had. About what may happen from a state on: nothing is promised, but it must not be out of reach.
+
+use super::claim::{Claim, PropertyKind, always};
+use crate::client::state::{AcquiresLeft, Phase, Thread};
+use crate::mutants::Mutant;
+use crate::world::layout::Layout;
+use crate::world::state::World;
+
+/// What it claims.
+pub(super) const CLAIM: Claim = Claim {
+    id: "obtainable",
+    kind: PropertyKind::Possible,
+    sentence: "a client that may still ask can still get the lock, without another fault",
+    source: "Redis documentation, Distributed locks: liveness property A, deadlock free: eventually it is always possible to \
+             acquire a lock",
+    antecedent: None,
+    untested: "no client ever may ask",
+    mutant: Mutant::LeaseNeverEnds,
+    applies: always,
+};
+
+/// Whether some client may start another acquire, now or after it has released.
+pub(super) fn is_wanted<Y: Layout>(world: &World<Y>) -> bool {
+    let may_ask = |thread: &Thread| thread.phase != Phase::Dead;
+    world.threads().any(|(_, client, thread)| client.acquires_left != AcquiresLeft::NONE && may_ask(thread))
+}
+
+/// Whether some client may still come to believe that it holds: it may ask, or has asked.
+pub(super) fn is_pursued<Y: Layout>(world: &World<Y>) -> bool {
+    let has_asked = world.threads().any(|(_, _, thread)| thread.is_waiting() || thread.is_confirming());
+    has_asked || is_wanted(world)
+}
