@@ -12,7 +12,7 @@ use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::scenario;
-use crate::scenario::Scenario;
+use crate::scenario::{BuiltIn, Scenario};
 
 /// A scenario, and the argument that named it.
 pub(super) struct Chosen {
@@ -88,7 +88,7 @@ pub(super) fn typed(argument: &str) -> String {
 
 /// A built-in scenario takes precedence over a folder of the same name, as in the search for it.
 fn called(argument: &str, place: &str) -> String {
-    let is_below = scenario::BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
+    let is_below = BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
     typed(if is_below { place } else { argument })
 }
 
@@ -106,6 +106,20 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
         }
     }
     Ok(())
+}
+
+/// Warns of a file that has the name of a built-in scenario and another world: a trace with that name would be read as one
+/// of the built-in scenario, and refused.
+pub(super) fn warn_of_borrowed_names(chosen: &[Chosen], screen: &Screen) {
+    for Chosen { scenario, argument } in chosen {
+        let built_in = BuiltIn::named(&scenario.name).map(|file| file.scenario());
+        if built_in.is_some_and(|other| other.config != scenario.config || other.story != scenario.story) {
+            screen.warn(&format!(
+                "{argument} has the name of a built-in scenario and another world or story: its traces cannot be read \
+                 again\n  help: rename the file"
+            ));
+        }
+    }
 }
 
 impl Chosen {

@@ -13,6 +13,7 @@ mod frontier;
 mod fuzz;
 mod input;
 mod interrupt;
+mod out;
 mod progress;
 mod replay;
 mod scenarios;

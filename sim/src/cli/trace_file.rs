@@ -18,6 +18,16 @@ use crate::scenario::is_name;
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 << 20;
 
+/// Whether a file is a counterexample of this scenario to this property, as `check --out` writes them. It is not judged:
+/// what an earlier version wrote is one as well.
+pub(super) fn is_counterexample(file: &Path, scenario: &str, property: Property) -> bool {
+    let given = contents(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    given.is_some_and(|given| {
+        let names_both = given["scenario"] == scenario && given["about"]["property"] == property.id();
+        given["schema"] == SCHEMA && names_both && given["config"].is_object() && given["steps"].is_array()
+    })
+}
+
 /// Why a file is not accepted as a trace: the file, the place, what is wrong there, and what to do.
 #[derive(Debug, thiserror::Error)]
 #[error("{}{}: {what}\n  help: {help}", file.display(), place.as_deref().map(|place| format!(":{place}")).unwrap_or_default())]

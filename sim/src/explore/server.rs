@@ -108,7 +108,7 @@ fn accepted(listener: &TcpListener) -> io::Result<Option<TcpStream>> {
 /// Reads one request, answers it, and ends the connection.
 fn converse(site: &Site, stream: &TcpStream, port: u16) -> io::Result<()> {
     let Some(asked) = asked(stream, port)? else { return Ok(()) };
-    let answer = asked.and_then(|target| answer(site, &target)).unwrap_or_else(Answer::from);
+    let answer = asked.and_then(|target| answer(site, &target)).unwrap_or_else(PageAnswer::from);
     Until::after(stream, ANSWER_WAIT).write_all(&answer.bytes())?;
     stream.shutdown(Shutdown::Write)?;
     io::copy(&mut Until::after(stream, LAST_WAIT).take(MOST_UNREAD), &mut io::sink()).map(drop)
@@ -172,13 +172,13 @@ impl Write for Until<'_> {
     }
 }
 
-struct Answer {
+struct PageAnswer {
     status: u16,
     kind: &'static str,
     body: String,
 }
 
-impl Answer {
+impl PageAnswer {
     fn ok(kind: &'static str, body: impl Into<String>) -> Self {
         Self { status: 200, kind, body: body.into() }
     }
@@ -195,25 +195,25 @@ impl Answer {
     }
 }
 
-impl From<Refusal> for Answer {
+impl From<Refusal> for PageAnswer {
     fn from(Refusal { status, why }: Refusal) -> Self {
         Self { status, kind: "text/plain", body: format!("{why}\n") }
     }
 }
 
-fn answer(site: &Site, target: &str) -> Result<Answer, Refusal> {
+fn answer(site: &Site, target: &str) -> Result<PageAnswer, Refusal> {
     const NOTHING: Refusal = Refusal { status: 404, why: "there is nothing at this address" };
     Ok(match target {
-        "/" => Answer::ok("text/html", site.page()),
-        "/page.css" => Answer::ok("text/css", STYLE),
-        "/page.js" => Answer::ok("text/javascript", SCRIPT),
-        "/verdicts" => Answer::ok("text/html", site.verdicts()),
+        "/" => PageAnswer::ok("text/html", site.page()),
+        "/page.css" => PageAnswer::ok("text/css", STYLE),
+        "/page.js" => PageAnswer::ok("text/javascript", SCRIPT),
+        "/verdicts" => PageAnswer::ok("text/html", site.verdicts()),
         _ => {
             let choices = path(target).ok_or(NOTHING)?;
             if choices.len() > MOST_STEPS {
                 return Err(Refusal::LONG_PATH);
             }
-            Answer::ok("application/json", site.arrive(&choices).ok_or(NOTHING)?.to_string())
+            PageAnswer::ok("application/json", site.arrive(&choices).ok_or(NOTHING)?.to_string())
         }
     })
 }
