@@ -6,6 +6,7 @@ use std::thread;
 
 use clap::ValueEnum;
 
+use super::borrowed_name;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
@@ -62,10 +63,15 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         // Before the search: the first trace may be found only after hours.
         input::each_name_once(&chosen, screen)?;
         make_folder(folder, screen)?;
-        for Chosen { scenario, .. } in &chosen {
+        for Chosen { scenario, argument } in &chosen {
             TraceFolder(folder).refuse_foreign(&scenario.name, screen)?;
+            if borrowed_name::is_borrowed(scenario) {
+                screen.warn(&format!(
+                    "{argument} has the name of a built-in scenario and another world or story: its traces cannot be \
+                     read again\n  help: rename the file"
+                ));
+            }
         }
-        input::warn_of_borrowed_names(&chosen, screen);
     }
 
     let mut all = Vec::new();

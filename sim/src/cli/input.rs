@@ -7,7 +7,7 @@ use lockstep_model::trace::{About, Trace};
 
 use super::common::Ended;
 use super::screen::Screen;
-use super::trace_file;
+use super::trace_file::{self, JudgedTrace, MOST_STATES};
 use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
@@ -61,7 +61,15 @@ pub(super) fn trace_or_scenarios(argument: &str, screen: &Screen) -> Ended<Input
     if Path::new(argument).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         let read = trace_file::read(Path::new(argument));
         return read
-            .map(|trace| Input::Trace(Box::new(trace)))
+            .map(|JudgedTrace { trace, is_length_unconfirmed }| {
+                if is_length_unconfirmed {
+                    screen.warn(&format!(
+                        "{argument} claims that no counterexample is shorter; within {MOST_STATES} states the judge could \
+                         not confirm it"
+                    ));
+                }
+                Input::Trace(Box::new(trace))
+            })
             .map_err(|error| screen.fail(Exit::Usage, &error.to_string()));
     }
     Ok(Input::Scenarios(scenarios(&[argument.to_owned()], screen)?))
@@ -106,20 +114,6 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
         }
     }
     Ok(())
-}
-
-/// Warns of a file that has the name of a built-in scenario and another world: a trace with that name would be read as one
-/// of the built-in scenario, and refused.
-pub(super) fn warn_of_borrowed_names(chosen: &[Chosen], screen: &Screen) {
-    for Chosen { scenario, argument } in chosen {
-        let built_in = BuiltIn::named(&scenario.name).map(|file| file.scenario());
-        if built_in.is_some_and(|other| other.config != scenario.config || other.story != scenario.story) {
-            screen.warn(&format!(
-                "{argument} has the name of a built-in scenario and another world or story: its traces cannot be read \
-                 again\n  help: rename the file"
-            ));
-        }
-    }
 }
 
 impl Chosen {
