@@ -237,8 +237,8 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// The first text with a control character, or with one that changes the direction of text, in words. Traces contain none:
-/// names are letters, and a story is one line.
+/// The first text with a control character, or with one that changes the direction of text or has no width, in words.
+/// Traces contain none: names are letters, and a story is one line.
 fn unprintable(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::String(text) => first_hidden(text, &[]).map(|hidden| format!("{path} has {hidden}")),
