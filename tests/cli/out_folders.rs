@@ -131,6 +131,15 @@ fn a_frontier_names_its_world_and_replaces_only_its_own_files() {
     assert_eq!(frontier("mine").code, 0);
     assert_eq!(names(&out), both);
 
+    // A file of a frontier is a world as well, and has one first line.
+    let again = folder.path().join("again");
+    let ran = run(&["frontier", text(&out.join(one)), "--bare", "--most", "1", "--out", text(&again)]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    for name in names(&again) {
+        let written = fs::read_to_string(again.join(&name)).expect("a file");
+        assert_eq!(written.matches("# Written by").count(), 1, "{name}: {written}");
+    }
+
     // A file that only begins in the same way is in nobody's way; one of a name that is needed is.
     fs::write(out.join("mine--notes.toml"), "notes").expect("a file");
     assert_eq!(frontier("mine").code, 0);

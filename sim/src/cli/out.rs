@@ -92,9 +92,13 @@ impl TraceFolder<'_> {
                 write_whole(&self.file(scenario, property), &json::document(trace), screen)?;
                 continue;
             }
-            // A property that does not apply cannot be violated.
-            let is_kept = |verdict| matches!(verdict, Verdict::Inconclusive | Verdict::Violated);
-            if !found.is_some_and(|found| is_kept(found.verdict)) {
+            let is_mended = match found.map(|found| found.verdict) {
+                Some(Verdict::Holds | Verdict::Vacuous) => true,
+                Some(Verdict::Inconclusive | Verdict::Violated) => false,
+                // What does not apply cannot be violated; what was not asked for is not known.
+                None => property.applies(&outcome.config).is_err(),
+            };
+            if is_mended {
                 self.remove(scenario, property, screen)?;
             }
         }
@@ -125,10 +129,13 @@ pub(super) struct AnomalyFolder<'a> {
     pub(super) world: &'a str,
 }
 
+/// How every file of a frontier begins.
+const MARK: &str = "# Written by `lockstep frontier --out` for the world ";
+
 impl AnomalyFolder<'_> {
-    /// The first line of every file. Who edits a file and wants to keep it renames it, or changes this line.
+    /// The first line of every file. To keep an edited file, rename it or change this line.
     fn first_line(&self) -> String {
-        format!("# Written by `lockstep frontier --out` for the world {}; the next run replaces it.\n", self.world)
+        format!("{MARK}{}; the next run replaces it.\n", self.world)
     }
 
     /// The name of a scenario of this world.
@@ -187,6 +194,8 @@ impl AnomalyFolder<'_> {
     ) -> Ended<()> {
         let file = self.folder.join(format!("{}.toml", self.name(property, faults, variant)));
         self.refuse(&file, screen)?;
+        // The world itself may come from a frontier.
+        let text = text.split_once('\n').filter(|(line, _)| line.starts_with(MARK)).map_or(text, |(_, rest)| rest);
         write_whole(&file, &format!("{}{text}", self.first_line()), screen)
     }
 }
