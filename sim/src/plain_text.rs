@@ -4,13 +4,14 @@
 /// What is wrong with the character, in words; `None` if it stands for itself.
 ///
 /// The second kind changes the direction in which its neighbours are shown (Unicode Standard Annex 9, "Directional
-/// Formatting Characters").
+/// Formatting Characters"). The third is not shown at all: two texts with and without it look alike.
 pub fn hidden(letter: char) -> Option<&'static str> {
     match letter {
         _ if letter.is_control() => Some("a control character"),
         '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' => {
             Some("a character that changes the direction of text")
         }
+        '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => Some("a character without width"),
         _ => None,
     }
 }
@@ -36,9 +37,9 @@ pub fn shown(text: &str, allowed: &[char]) -> String {
     safe
 }
 
-/// The text with another character in the place of each that changes the direction, of the same length in bytes: places
-/// in the text stay what they are.
-pub fn in_one_direction(text: &str) -> String {
+/// The text with another character in the place of each that changes the direction or has no width, of the same length in
+/// bytes: places in the text stay what they are.
+pub fn all_visible(text: &str) -> String {
     let replaced = |letter: char| match hidden(letter) {
         Some(_) if !letter.is_control() => {
             if letter.len_utf8() == 2 {
@@ -57,10 +58,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_character_that_changes_the_direction_is_hidden_and_no_letter_is() {
+    fn every_character_that_changes_the_direction_or_has_no_width_is_hidden_and_no_letter_is() {
         let all = "\u{61c}\u{200e}\u{200f}\u{202a}\u{202b}\u{202c}\u{202d}\u{202e}\u{2066}\u{2067}\u{2068}\u{2069}";
         for letter in all.chars() {
             assert!(hidden(letter).is_some_and(|what| what.contains("direction")), "{letter:?}");
+        }
+        for letter in "\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}".chars() {
+            assert_eq!(hidden(letter), Some("a character without width"), "{letter:?}");
         }
         assert!("\u{1b}\u{7}\u{9b}\n".chars().all(|letter| hidden(letter) == Some("a control character")));
         // Letters that are written from right to left need no such character.
@@ -72,9 +76,9 @@ mod tests {
         assert_eq!(first_hidden("a\nb", &['\n']), None);
         let found = first_hidden("a\n\u{202e}b", &['\n']);
         assert_eq!(found.as_deref(), Some("a character that changes the direction of text in it (U+202E)"));
-        let text = "a\u{202e}b\u{61c}c\n";
-        assert_eq!(in_one_direction(text), "a\u{fffd}b\u{a4}c\n");
-        assert_eq!(in_one_direction(text).len(), text.len());
+        let text = "a\u{202e}b\u{61c}c\u{200b}\n";
+        assert_eq!(all_visible(text), "a\u{fffd}b\u{a4}c\u{fffd}\n");
+        assert_eq!(all_visible(text).len(), text.len());
         assert_eq!(shown("a\n\u{202e}\u{1b}b", &['\n']), "a\n\\u{202e}\\u{1b}b");
     }
 }

@@ -195,11 +195,14 @@ fn a_folder_that_nothing_can_be_written_into_is_refused_at_once() {
 
 /// They make a text look like another one.
 #[test]
-fn characters_that_change_the_direction_of_text_are_refused_with_their_place() {
+fn characters_that_change_the_direction_of_text_or_have_no_width_are_refused_with_their_place() {
     let folder = TempDir::new().expect("a folder");
     let mut trace: Value = serde_json::from_str(&run(&["show", NAME, "--format", "json"]).stdout).expect("a trace");
-    for hidden in ['\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'] {
-        let says = format!("has a character that changes the direction of text in it (U+{:04X})", u32::from(hidden));
+    let turns = ['\u{61c}', '\u{200e}', '\u{200f}', '\u{202a}', '\u{202e}', '\u{2066}', '\u{2069}'];
+    let narrow = ['\u{200b}', '\u{200c}', '\u{200d}', '\u{2060}', '\u{feff}'];
+    let turns = turns.map(|hidden| (hidden, "that changes the direction of text"));
+    for (hidden, what) in turns.into_iter().chain(narrow.map(|hidden| (hidden, "without width"))) {
+        let says = format!("has a character {what} in it (U+{:04X})", u32::from(hidden));
         let story = format!("A lease {hidden}never{hidden} ends.");
         trace["story"] = story.as_str().into();
         let scenario = BROKEN.replace("A lease ends.", &story);

@@ -1,5 +1,6 @@
 //! The page of `explore`: the real binary on a free port, queried over plain HTTP as a browser does.
 
+use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::process::{Child, ChildStdout, Stdio};
@@ -9,8 +10,10 @@ use std::time::{Duration, Instant};
 use roxmltree::Document;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::{Value, json};
+use tempfile::TempDir;
 
 use crate::command::{lockstep, run};
+use crate::interrupted::LARGE;
 
 const NAME: &str = "failover-loses-the-grant";
 
@@ -31,15 +34,25 @@ impl Drop for Explorer {
 
 /// Starts the server and waits until it is ready to answer.
 fn explorer() -> Explorer {
-    let mut child = lockstep(&["explore", NAME, "--port", "0"])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn()
-        .expect("it starts");
+    started(&["explore", NAME, "--port", "0"], NAME)
+}
+
+/// Starts the server on a world of many millions of states.
+fn large_explorer(options: &[&str]) -> Explorer {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("large.toml");
+    fs::write(&file, LARGE).expect("a file");
+    let file = file.to_str().expect("a path of letters");
+    // The address is printed after the file has been read.
+    started(&[&["explore", file, "--port", "0"], options].concat(), "large")
+}
+
+fn started(arguments: &[&str], name: &str) -> Explorer {
+    let mut child = lockstep(arguments).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("it starts");
     let mut stdout = BufReader::new(child.stdout.take().expect("piped"));
     let mut line = String::new();
     stdout.read_line(&mut line).expect("a line");
-    let address = line.trim_end().strip_prefix(&format!("{NAME}   http://")).expect("an address").to_owned();
+    let address = line.trim_end().strip_prefix(&format!("{name}   http://")).expect("an address").to_owned();
     assert!(address.starts_with("127.0.0.1:"), "{address}");
     Explorer { child, stdout, address }
 }
@@ -47,9 +60,13 @@ fn explorer() -> Explorer {
 impl Explorer {
     /// Sends one request and returns the status and the body.
     fn ask(&self, method: &str, path: &str) -> (u16, String) {
+        self.send(method, path, &format!("Host: {}\r\nContent-Length: 0\r\n", self.address))
+    }
+
+    /// Sends one request with these headers and no body.
+    fn send(&self, method: &str, path: &str, headers: &str) -> (u16, String) {
         let mut stream = TcpStream::connect(&self.address).expect("it listens");
-        // HTTP 1.0 has no chunked encoding.
-        write!(stream, "{method} {path} HTTP/1.0\r\nContent-Length: 0\r\n\r\n").expect("it reads");
+        write!(stream, "{method} {path} HTTP/1.1\r\n{headers}\r\n").expect("it reads");
         let mut answer = String::new();
         stream.read_to_string(&mut answer).expect("it answers in text");
         let (head, body) = answer.split_once("\r\n\r\n").expect("a head and a body");
@@ -201,6 +218,94 @@ fn a_path_to_nowhere_is_no_error_of_the_server() {
     }
     assert_eq!(explorer.ask("POST", "/").0, 405);
     assert_eq!(explorer.ask("GET", "/path/0").0, 200);
+}
+
+/// No byte of these bodies is sent: the answer needs none, and no memory is set aside for them.
+#[test]
+fn a_body_is_refused_by_its_announced_length_alone() {
+    let explorer = explorer();
+    let host = format!("Host: {}\r\n", explorer.address);
+    for length in ["1025", "1000000000000000", "18446744073709551615", "99999999999999999999"] {
+        let (status, why) = explorer.send("POST", "/", &format!("{host}Content-Length: {length}\r\n"));
+        assert_eq!(status, 413, "{length}: {why}");
+        assert!(why.contains("at most 1024 bytes"), "{why}");
+        assert_eq!(explorer.ask("GET", "/path").0, 200, "it goes on after {length}");
+    }
+    assert_eq!(explorer.send("GET", "/", &format!("{host}Transfer-Encoding: chunked\r\n")).0, 413);
+    assert_eq!(explorer.send("POST", "/", &format!("{host}Content-Length: some\r\n")).0, 400);
+}
+
+/// The name of another site may lead to this machine: then its page would be of the same origin as this server.
+#[test]
+fn a_foreign_or_missing_host_is_refused() {
+    let explorer = explorer();
+    let (_, port) = explorer.address.rsplit_once(':').expect("a port");
+    assert_eq!(explorer.send("GET", "/", &format!("Host: localhost:{port}\r\n")).0, 200);
+    for host in [format!("evil.example:{port}"), "localhost".to_owned(), "127.0.0.1:1".to_owned(), String::new()] {
+        for path in ["/", "/path", "/verdicts"] {
+            let (status, why) = explorer.send("GET", path, &format!("Host: {host}\r\n"));
+            assert_eq!(status, 403, "{host}{path}");
+            assert!(why.contains("Host must name localhost"), "{why}");
+        }
+    }
+    assert_eq!(explorer.send("GET", "/", "").0, 403);
+}
+
+#[test]
+fn the_page_of_another_site_is_refused() {
+    let explorer = explorer();
+    let host = format!("Host: {}\r\n", explorer.address);
+    let own = format!("{host}Origin: http://{}\r\nSec-Fetch-Site: same-origin\r\n", explorer.address);
+    assert_eq!(explorer.send("GET", "/path", &own).0, 200);
+    for header in ["Origin: https://evil.example", "Origin: null", "Sec-Fetch-Site: cross-site"] {
+        let (status, why) = explorer.send("GET", "/path/0", &format!("{host}{header}\r\n"));
+        assert_eq!(status, 403, "{header}");
+        assert!(why.contains("another site"), "{why}");
+    }
+}
+
+#[test]
+fn a_request_cannot_be_larger_than_the_page_needs() {
+    let explorer = explorer();
+    let host = format!("Host: {}\r\n", explorer.address);
+    assert_eq!(explorer.send("GET", "/", &format!("{host}X: {}\r\n", "x".repeat(20_000))).0, 431);
+    assert_eq!(explorer.ask("GET", &format!("/path{}", "/0".repeat(1001))).0, 414);
+    // So long a path is walked, and does not exist.
+    assert_eq!(explorer.ask("GET", &format!("/path{}", "/99".repeat(1000))).0, 404);
+}
+
+/// A connection that sends nothing more holds up neither others nor the end.
+#[test]
+fn half_a_request_holds_up_nobody() {
+    let explorer = explorer();
+    let half = || {
+        let mut stream = TcpStream::connect(&explorer.address).expect("it listens");
+        write!(stream, "GET / HTTP/1.1\r\nHost:").expect("it reads");
+        stream
+    };
+    let halves: Vec<_> = std::iter::repeat_with(half).take(8).collect();
+    assert_eq!(explorer.ask("GET", "/path").0, 200);
+    kill_process(Pid::from_child(&explorer.child), Signal::TERM).expect("it is ours");
+    assert_eq!(explorer.ends(), Some(130));
+    drop(halves);
+}
+
+#[test]
+fn requests_and_signals_are_answered_during_the_search() {
+    let explorer = large_explorer(&["--max-states", "1000000000"]);
+    assert!(explorer.ask("GET", "/verdicts").1.contains("data-checked=\"no\""));
+    assert_eq!(explorer.ask("GET", "/path").0, 200);
+    kill_process(Pid::from_child(&explorer.child), Signal::INT).expect("it is ours");
+    assert_eq!(explorer.ends(), Some(130));
+}
+
+#[test]
+fn the_search_ends_at_its_limit_and_the_page_says_so() {
+    for limit in [["--max-states", "1000"], ["--max-memory", "1M"], ["--timeout", "1s"]] {
+        let explorer = large_explorer(&limit);
+        let page = explorer.checked_page();
+        assert!(!page.contains("Checked: all "), "{limit:?}: {page}");
+    }
 }
 
 #[test]

@@ -6,6 +6,7 @@ mod drawing;
 mod edges;
 mod explore;
 mod interrupted;
+mod out_folders;
 mod outside;
 mod schema;
 mod servers;

@@ -4,7 +4,10 @@
 use std::fs;
 use std::path::Path;
 
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::render::json;
+use lockstep_sim::scenario::BuiltIn;
 use serde_json::{Value, json as value};
 use tempfile::TempDir;
 
@@ -32,15 +35,20 @@ fn assert_refused(ran: &Ran, says: &[&str]) {
     }
 }
 
+/// A counterexample of somebody's own scenario.
+fn given() -> Trace {
+    Trace { scenario: "given".to_owned(), reproduce: "lockstep check given.toml".to_owned(), ..failover() }
+}
+
 fn altered(place: &str, new: Value) -> String {
-    let mut trace = serde_json::to_value(failover()).expect("a trace is JSON");
+    let mut trace = serde_json::to_value(given()).expect("a trace is JSON");
     *trace.pointer_mut(place).expect("the place is there") = new;
     trace.to_string()
 }
 
 #[test]
 fn a_trace_comes_back_byte_for_byte() {
-    let text = json::document(&failover());
+    let text = json::document(&given());
     let ran = show(&text);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
     assert_eq!(ran.stdout, text);
@@ -55,7 +63,7 @@ fn what_is_not_json_is_refused_where_it_is_not() {
 
 #[test]
 fn half_a_trace_is_said_to_be_half() {
-    let text = json::document(&failover());
+    let text = json::document(&given());
     assert_refused(&show(&text[..text.len() / 2]), &["ends too early", "copy or write it again"]);
 }
 
@@ -69,7 +77,7 @@ fn another_version_is_refused_before_anything_else() {
 
 #[test]
 fn unknown_fields_are_refused_wherever_they_are() {
-    let text = json::document(&failover());
+    let text = json::document(&given());
     let top = text.replacen('{', "{\n  \"surprise\": 1,", 1);
     assert_refused(&show(&top), &["unknown field `surprise`", "given.json:2:"]);
     // Deep inside, where the deserializer of an enum variant does not check for other fields.
@@ -164,4 +172,89 @@ fn a_verdict_a_name_and_a_command_that_cannot_be_are_refused() {
     for command in ["rm -rf ~", "lockstep check x; rm -rf ~", "lockstep check $(rm -rf ~)"] {
         assert_refused(&show(&altered("/reproduce", value!(command))), &["/reproduce is", "no command of lockstep"]);
     }
+}
+
+/// All steps may be right and a claim about them false: then the claim is named, and not a step.
+#[test]
+fn a_claim_that_differs_from_the_model_is_named() {
+    for (place, new, says) in [
+        ("/claims/believed/0/from_step", value!(2), "/claims/believed/0 differs from the model: it is {"),
+        ("/claims/stored/0/holder", value!("B"), "/claims/stored/0 differs from the model: it is {"),
+        ("/claims/believed", value!([]), "/claims/believed/0 differs from the model: it is missing"),
+    ] {
+        let ran = show(&altered(place, new));
+        assert_refused(&ran, &[says]);
+        assert!(!ran.stderr.contains("step 5"), "{}", ran.stderr);
+    }
+}
+
+/// A reader knows what a built-in scenario is, and would believe it of every trace that has its name.
+#[test]
+fn a_trace_with_the_name_of_a_built_in_scenario_has_its_story_and_its_world() {
+    const NAME: &str = "failover-loses-the-grant";
+    let shown = run(&["show", NAME, "--format", "json"]).stdout;
+    assert_eq!(show(&shown).code, 0);
+    let built_in: Value = serde_json::from_str(&shown).expect("a trace");
+
+    let mut told = built_in.clone();
+    told["story"] = value!("Nothing is lost.");
+    assert_refused(&show(&told.to_string()), &["/story is \"Nothing is lost.\"", &format!("scenario {NAME}")]);
+
+    let mut longer = built_in.clone();
+    let lease = longer["config"]["time"]["lease"].as_i64().expect("a number");
+    longer["config"]["time"]["lease"] = value!(lease + 1);
+    let says = format!("/config/time/lease is {}, but {lease} in the built-in scenario {NAME}", lease + 1);
+    assert_refused(&show(&longer.to_string()), &[&says]);
+
+    let mut renamed = built_in;
+    renamed["scenario"] = value!("plain-newcomers-starve-a-waiter");
+    assert_refused(&show(&renamed.to_string()), &["in the built-in scenario plain-newcomers-starve-a-waiter"]);
+
+    // All its steps and states are true, in another world.
+    let story = BuiltIn::named(NAME).expect("it is built in").scenario().story;
+    let other_world = Trace { story, ..failover() };
+    assert_refused(&show(&json::document(&other_world)), &["/config/", &format!("in the built-in scenario {NAME}")]);
+}
+
+#[test]
+fn an_engine_that_does_not_exist_is_refused() {
+    for engine in ["", "both", "guess"] {
+        let says = format!("/about/engine is {engine:?}, but the engines are native and stateright");
+        assert_refused(&show(&altered("/about/engine", value!(engine))), &[&says]);
+    }
+    assert_eq!(show(&altered("/about/engine", value!("stateright"))).code, 0);
+}
+
+/// The same as the given one, with a step that is not needed.
+fn detour(shortest: bool) -> Trace {
+    let about = About::Counterexample {
+        property: Property::OneBeliever,
+        verdict: Verdict::Violated,
+        engine: "native".to_owned(),
+        shortest,
+    };
+    let Trace { scenario, story, config, reproduce, .. } = given();
+    let mut actions = given().actions();
+    actions.insert(3, Action::Discover { client: 0 });
+    Trace::record(&scenario, &story, &config, about, &actions, &reproduce).expect("A may learn it too")
+}
+
+#[test]
+fn a_trace_is_called_shortest_only_if_the_judge_confirms_it() {
+    assert_refused(&show(&json::document(&detour(true))), &["/about/shortest is true, but", "5 are enough"]);
+    let longer = json::document(&detour(false));
+    let ran = show(&longer);
+    assert_eq!((ran.code, ran.stdout), (0, longer), "{}", ran.stderr);
+
+    // Of a lasso the judge cannot say it.
+    let mut lasso = orphan();
+    let unclaimed = json::document(&lasso);
+    if let About::Counterexample { shortest, .. } = &mut lasso.about {
+        *shortest = true;
+    }
+    let claimed = json::document(&lasso);
+    assert_ne!(claimed, unclaimed);
+    let ran = show(&claimed);
+    assert_eq!((ran.code, ran.stdout), (0, unclaimed), "{}", ran.stderr);
+    assert!(ran.stderr.contains("could not confirm it"), "{}", ran.stderr);
 }

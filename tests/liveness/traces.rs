@@ -57,9 +57,9 @@ fn what_is_said_of_a_fair_action_must_be_so() {
     let mut trace = starvation();
     let fairness = trace.fairness.as_mut().expect("a lasso");
     fairness[0].in_loop = InLoop::TakenAt(1);
-    assert_eq!(trace.retrace(), Err(TraceError::Differs { step: last(&trace) }));
+    assert_eq!(trace.retrace(), Err(TraceError::ClaimDiffers { place: "/fairness/0".to_owned() }));
     trace.fairness = None;
-    assert_eq!(trace.retrace(), Err(TraceError::Differs { step: last(&trace) }));
+    assert_eq!(trace.retrace(), Err(TraceError::ClaimDiffers { place: "/fairness".to_owned() }));
 }
 
 #[test]

@@ -75,7 +75,12 @@ pub fn without(scenario: &Scenario, actions: &[Action], left_out: usize) -> Opti
             let (who, does) = (words::actor(&scenario.config, action), words::does(action));
             Some(format!("step {number} cannot happen: {who} {does}"))
         }
-        Err(TraceError::Differs { .. } | TraceError::DoesNotClose | TraceError::Unfair { .. }) => {
+        Err(
+            TraceError::Differs { .. }
+            | TraceError::ClaimDiffers { .. }
+            | TraceError::DoesNotClose
+            | TraceError::Unfair { .. },
+        ) => {
             unreachable!("nothing was claimed that could differ, and no loop")
         }
         Ok(trace) => {

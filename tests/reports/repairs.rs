@@ -75,7 +75,7 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          Each part shows one world, and what faults do to it. An anomaly is a property and a smallest set of faults that \
          breaks it: with any one fault less the property holds. Every cell is a scenario of its own: \
          `lockstep frontier WORLD --out DIR` writes them all, with the verdicts that were found as `[expect]`, so that they \
-         can be checked, shown and replayed (`DIR/PROPERTY--FAULTS--REPAIR.toml`).\n\n\
+         can be checked, shown and replayed (`DIR/WORLD--PROPERTY--FAULTS--REPAIR.toml`).\n\n\
          In the tables: ✓ prevents the anomaly · < the anomaly ends sooner · + it takes more steps · − it takes fewer steps · \
          ! fewer faults are enough · ∅ the property becomes vacuous · ? not modelled together · blank: no effect. *Lasts* is \
          the longest time that the property can stay broken; a property of steps is broken for one moment. ✓ is said of \

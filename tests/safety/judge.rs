@@ -1,7 +1,7 @@
 //! The judge trusts no engine.
 
 use lockstep_model::{Action, Property};
-use lockstep_sim::check::judge::{Rejection, Witness, judge};
+use lockstep_sim::check::judge::{Rejection, Witness, judge, judge_within};
 
 use crate::scenario;
 
@@ -43,4 +43,16 @@ fn a_witness_that_is_longer_than_need_be_is_rejected() {
     let detour = [&LOSS[..3], &[Action::Discover { client: 0 }], &LOSS[3..]].concat();
     let rejection = Rejection::NotShortest { property: Property::OneBeliever, claimed: 6, found: 5 };
     assert_eq!(judged(&detour), Err(rejection));
+}
+
+/// With too little room the judge says nothing about shorter ones, and a false witness stays false.
+#[test]
+fn a_judge_that_has_too_little_room_does_not_confirm_the_length() {
+    let config = scenario("failover-loses-the-grant").config;
+    let judged = |actions| {
+        let witness = Witness { property: Property::OneBeliever, actions };
+        judge_within(10, &config, &[witness], &|| false).map(|judgement| judgement.is_shortest)
+    };
+    assert_eq!(judged(&LOSS), Ok(false));
+    assert_eq!(judged(&LOSS[..4]), Err(Rejection::NotBroken { property: Property::OneBeliever }));
 }

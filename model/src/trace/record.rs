@@ -1,7 +1,7 @@
 //! A trace is made by running its actions, and believed only after its actions have been run again.
 
 use super::claims;
-use super::format::{About, FairAction, InLoop, SCHEMA, Trace, TraceStep};
+use super::format::{About, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};
 use super::names::lane;
 use super::state::State;
 use crate::action::Action;
@@ -25,6 +25,12 @@ pub enum TraceError {
     Differs {
         /// 1 for the first.
         step: usize,
+    },
+    /// What the file says of the whole run is not what the model says: who believed and who was stored, or why its loop is
+    /// fair.
+    ClaimDiffers {
+        /// The JSON pointer of the claim: `/claims/believed/0`.
+        place: String,
     },
     /// The loop does not end in the state in which it starts.
     DoesNotClose,
@@ -101,7 +107,7 @@ impl Trace {
     /// Runs the actions again and compares every reply and state with those of the trace.
     ///
     /// # Errors
-    /// The first step that differs, or cannot happen.
+    /// The first step that differs, or cannot happen; then the first claim that differs.
     pub fn retrace(&self) -> Result<(), TraceError> {
         let actions = self.actions();
         let recorder = Recorder { actions: &actions, loop_start: self.loop_start };
@@ -109,12 +115,16 @@ impl Trace {
         if initial != self.initial {
             return Err(TraceError::Differs { step: 0 });
         }
-        match steps.iter().zip(&self.steps).position(|(mine, theirs)| mine != theirs) {
-            Some(index) => Err(TraceError::Differs { step: index + 1 }),
-            None if claims::of(&steps) != self.claims || fairness != self.fairness => {
-                Err(TraceError::Differs { step: steps.len() })
-            }
-            None => Ok(()),
+        if let Some(index) = first_difference(&steps, &self.steps) {
+            return Err(TraceError::Differs { step: index + 1 });
+        }
+        let Claims { believed, stored } = claims::of(&steps);
+        same_claims("/claims/believed", &believed, &self.claims.believed)?;
+        same_claims("/claims/stored", &stored, &self.claims.stored)?;
+        match (&fairness, &self.fairness) {
+            (Some(mine), Some(theirs)) => same_claims("/fairness", mine, theirs),
+            (None, None) => Ok(()),
+            _ => Err(TraceError::ClaimDiffers { place: "/fairness".to_owned() }),
         }
     }
 
@@ -122,6 +132,17 @@ impl Trace {
     pub fn state_after(&self, steps: usize) -> &State {
         steps.checked_sub(1).and_then(|last| self.steps.get(last)).map_or(&self.initial, |step| &step.state)
     }
+}
+
+/// The first place at which two lists differ. It may lie beyond the end of one of them.
+fn first_difference<T: PartialEq>(mine: &[T], theirs: &[T]) -> Option<usize> {
+    let differs = mine.iter().zip(theirs).position(|(mine, theirs)| mine != theirs);
+    differs.or_else(|| (mine.len() != theirs.len()).then(|| mine.len().min(theirs.len())))
+}
+
+fn same_claims<T: PartialEq>(list: &str, mine: &[T], theirs: &[T]) -> Result<(), TraceError> {
+    let differs = |index| Err(TraceError::ClaimDiffers { place: format!("{list}/{index}") });
+    first_difference(mine, theirs).map_or(Ok(()), differs)
 }
 
 struct Recorder<'a> {

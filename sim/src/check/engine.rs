@@ -14,6 +14,16 @@ pub enum Engine {
     Both,
 }
 
+impl Engine {
+    /// The name in a trace of the engine that found it; of two engines, the first.
+    pub const fn finder(self) -> &'static str {
+        match self {
+            Self::Native | Self::Both => "native",
+            Self::Stateright => "stateright",
+        }
+    }
+}
+
 /// How to search.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct How {

@@ -104,7 +104,20 @@ pub enum Rejection {
 /// # Errors
 /// [`Rejection`] of the first witness that is not what it claims to be.
 pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
-    in_largest_layout(config, Bench { witnesses, must_stop })
+    judge_within(MOST_STATES, config, witnesses, must_stop)
+}
+
+/// The same, where so many states are stored at most.
+///
+/// # Errors
+/// As [`judge`].
+pub fn judge_within(
+    most_states: usize,
+    config: &Config,
+    witnesses: &[Witness<'_>],
+    must_stop: &dyn Fn() -> bool,
+) -> Result<Judgement, Rejection> {
+    in_largest_layout(config, Bench { witnesses, most_states, must_stop })
 }
 
 /// Executes the witnesses, which are not claimed to be shortest.
@@ -278,6 +291,7 @@ impl InLayout for DeadEndBench<'_> {
 
 struct Bench<'a> {
     witnesses: &'a [Witness<'a>],
+    most_states: usize,
     must_stop: &'a dyn Fn() -> bool,
 }
 
@@ -288,7 +302,7 @@ impl InLayout for Bench<'_> {
         for witness in self.witnesses {
             execute::<Y>(config, witness)?;
         }
-        seek_shorter::<Y>(config, self.witnesses, self.must_stop)
+        seek_shorter::<Y>(config, &self)
     }
 }
 
@@ -313,11 +327,8 @@ fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) ->
 
 /// Visits every state within fewer steps than the longest witness has, to confirm that none of them already breaks a
 /// property.
-fn seek_shorter<Y: Layout>(
-    config: &Config,
-    witnesses: &[Witness<'_>],
-    must_stop: &dyn Fn() -> bool,
-) -> Result<Judgement, Rejection> {
+fn seek_shorter<Y: Layout>(config: &Config, bench: &Bench<'_>) -> Result<Judgement, Rejection> {
+    let Bench { witnesses, most_states, must_stop } = *bench;
     let actions = Action::all(config);
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
     let mut met = HashSet::from([World::<Y>::initial(config)]);
@@ -332,7 +343,7 @@ fn seek_shorter<Y: Layout>(
         }
         let mut next = Vec::new();
         for (number, world) in layer.iter().enumerate() {
-            if met.len() > MOST_STATES || (number % 1024 == 0 && must_stop()) {
+            if met.len() > most_states || (number % 1024 == 0 && must_stop()) {
                 return Ok(Judgement { is_shortest: false });
             }
             for &action in &actions {

@@ -269,7 +269,7 @@ fn lasso(scenario: &Scenario, property: Property, run: &LassoRun) -> Result<Trac
     let about = About::Counterexample {
         property,
         verdict: Verdict::Violated,
-        engine: "native".to_owned(),
+        engine: Engine::Native.finder().to_owned(),
         // Only the engine has searched for a shorter stem, and nothing has searched for a shorter loop elsewhere.
         shortest: false,
     };
@@ -285,11 +285,8 @@ fn counterexample(
     shortest: bool,
 ) -> Result<Trace, judge::Rejection> {
     let property = witness.property;
-    let engine = match engine {
-        Engine::Native | Engine::Both => "native",
-        Engine::Stateright => "stateright",
-    };
-    let about = About::Counterexample { property, verdict: Verdict::Violated, engine: engine.to_owned(), shortest };
+    let engine = engine.finder().to_owned();
+    let about = About::Counterexample { property, verdict: Verdict::Violated, engine, shortest };
     let reproduce = format!("lockstep check {}", scenario.name);
     Trace::record(&scenario.name, &scenario.story, &scenario.config, about, witness.actions, &reproduce)
         .map_err(|_| judge::Rejection::NotEnabled { property, step: 0, action: Action::Tick })

@@ -1,15 +1,16 @@
 //! `lockstep check`: checks every state of scenarios.
 
-use std::io::Write as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use clap::ValueEnum;
 
+use super::borrowed_name;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
+use super::out::{TraceFolder, make_folder};
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::within::Within;
@@ -17,7 +18,7 @@ use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
 use crate::render::verdicts::{self, CheckedScenario};
-use crate::render::{json, words};
+use crate::render::words;
 
 #[derive(clap::Args)]
 pub(super) struct CheckArgs {
@@ -44,7 +45,8 @@ pub(super) struct CheckArgs {
     fingerprint: Width,
     #[command(flatten)]
     within: Within,
-    /// Write the trace of every violated property to DIR/<scenario>.<property>.json
+    /// Write the trace of every violated property to DIR/<scenario>.<property>.json, and remove those of earlier runs
+    /// that are not violated any more
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -61,6 +63,15 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         // Before the search: the first trace may be found only after hours.
         input::each_name_once(&chosen, screen)?;
         make_folder(folder, screen)?;
+        for Chosen { scenario, argument } in &chosen {
+            TraceFolder(folder).refuse_foreign(&scenario.name, screen)?;
+            if borrowed_name::is_borrowed(scenario) {
+                screen.warn(&format!(
+                    "{argument} has the name of a built-in scenario and another world or story: its traces cannot be \
+                     read again\n  help: rename the file"
+                ));
+            }
+        }
     }
 
     let mut all = Vec::new();
@@ -72,8 +83,11 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         match look(one, args, screen) {
             Ok(found) => {
                 exit = exit.worst(exit_of(&found));
-                if let Some(folder) = &args.out {
-                    write_traces(folder, &found, screen)?;
+                // What is known is printed also if it cannot be written.
+                if let Some(Err(worse)) =
+                    args.out.as_ref().map(|folder| TraceFolder(folder).keep(&found.outcome, screen))
+                {
+                    exit = exit.worst(worse);
                 }
                 all.push(found);
             }
@@ -157,42 +171,4 @@ fn human(all: &[CheckedScenario], asked: usize, args: &CheckArgs, screen: &Scree
     let (passed, failed) = (times(verdicts::Result::Passed), times(verdicts::Result::Failed));
     parts.push(format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed));
     parts.join("\n")
-}
-
-fn write_traces(folder: &Path, found: &CheckedScenario, screen: &Screen) -> Ended<()> {
-    for property in &found.outcome.properties {
-        if let Some(trace) = &property.trace {
-            let name = format!("{}.{}.json", found.outcome.scenario, property.property);
-            write_whole(&folder.join(name), &json::document(trace), screen)?;
-        }
-    }
-    Ok(())
-}
-
-/// Makes a folder and its parents, and checks that a file can be written there.
-pub(super) fn make_folder(folder: &Path, screen: &Screen) -> Ended<()> {
-    let fail = |what: &str, error: std::io::Error| {
-        screen.fail(Exit::Environment, &format!("cannot {what} the folder {}: {error}", folder.display()))
-    };
-    std::fs::create_dir_all(folder).map_err(|error| fail("make", error))?;
-    tempfile::tempfile_in(folder).map(drop).map_err(|error| fail("write into", error))
-}
-
-/// Writes a file atomically: a reader finds the old one or the new one, never a part.
-pub(super) fn write_whole(file: &Path, text: &str, screen: &Screen) -> Ended<()> {
-    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let write = || -> std::io::Result<()> {
-        let mut draft = tempfile::Builder::new().permissions(readable()).tempfile_in(folder)?;
-        draft.write_all(text.as_bytes())?;
-        draft.as_file().sync_all()?;
-        draft.persist(file)?;
-        Ok(())
-    };
-    write().map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))
-}
-
-/// The permissions of any new file: those of temporary files are for their owner only. The umask still applies.
-fn readable() -> std::fs::Permissions {
-    use std::os::unix::fs::PermissionsExt as _;
-    std::fs::Permissions::from_mode(0o666)
 }

@@ -20,6 +20,7 @@ use crate::render::words;
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
+#[command(after_help = "Without limits, the search for verdicts ends after 2 000 000 states, 1G or 5m.")]
 pub(super) struct ExploreArgs {
     /// A built-in scenario or a scenario file
     #[arg(value_name = "NAME|FILE")]
@@ -28,11 +29,15 @@ pub(super) struct ExploreArgs {
     #[arg(long, value_name = "N", default_value_t = 3000)]
     port: u16,
     #[command(flatten)]
+    within: Within,
+    #[command(flatten)]
     output: Output,
 }
 
-/// The most states that are searched for the verdicts of the page: the scenario may be too large to exhaust.
-const MOST_STATES: u64 = 2_000_000;
+/// How far the search for the verdicts goes unless the reader says so: the scenario may be too large to exhaust. It is the
+/// only search; requests only walk along paths.
+const DEFAULT_SEARCH: Within =
+    Within { max_states: Some(2_000_000), max_memory: Some(1 << 30), timeout: Some(Duration::from_secs(300)) };
 
 /// How often Ctrl-C is checked.
 const STOP_CHECK: Duration = Duration::from_millis(20);
@@ -45,14 +50,14 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
     let address = listener.local_addr().map_err(|error| unusable(&error))?;
     let site = Arc::new(Site::new(one.scenario.clone()));
     let page = Arc::clone(&site);
-    let server = thread::spawn(move || explore::serve(listener, &page, &interrupt::STOP));
+    let server = thread::spawn(move || explore::serve(&listener, &page, &interrupt::STOP));
 
     let url = format!("http://{address}");
     if args.output.format == Format::Human {
         screen.print(&format!("{}   {url}\n", one.scenario.name))?;
         screen.tell("Ctrl-C ends it");
     }
-    let within = Within { max_states: Some(MOST_STATES), ..Within::default() };
+    let within = if args.within.is_limited() { args.within } else { DEFAULT_SEARCH };
     let outcome = show::checked(&one, within, None, screen)?;
     if interrupt::is_asked() {
         return Err(Exit::Interrupted);

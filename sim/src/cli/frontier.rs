@@ -1,15 +1,15 @@
 //! `lockstep frontier`: which faults break which property, and which repair prevents it.
 
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::atomic::AtomicU64;
 use std::thread;
 use std::time::Duration;
 
 use lockstep_model::Property;
 
-use super::check::{make_folder, write_whole};
 use super::common::{Ended, Format, Output};
 use super::interrupt;
+use super::out::{AnomalyFolder, make_folder};
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::within::duration;
@@ -52,7 +52,8 @@ pub(super) struct FrontierArgs {
     /// Stop the check of a set after this time: 30, 30s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
-    /// Write every anomaly, bare and under each repair, to DIR as a scenario that can be checked and replayed
+    /// Write every anomaly, bare and under each repair, to DIR/<world>--<property>--<faults>--<repair>.toml, a scenario
+    /// that can be checked and replayed
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -61,8 +62,11 @@ pub(super) struct FrontierArgs {
 
 pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     let (name, edit) = base(&args.scenario, screen)?;
-    if let Some(folder) = &args.out {
-        make_folder(folder, screen)?;
+    let out = args.out.as_ref().map(|folder| AnomalyFolder { folder, world: &name });
+    if let Some(out) = &out {
+        // Before the search, which may take hours.
+        make_folder(out.folder, screen)?;
+        out.refuse_foreign(screen)?;
     }
     let repairs: Vec<&'static Setting> = match (args.bare, args.repair.is_empty()) {
         (true, _) => Vec::new(),
@@ -83,13 +87,13 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
         survey(&edit, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
     });
     let found = searched.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;
-    if let Some(folder) = &args.out {
-        write(folder, &edit, &found, screen)?;
-    }
+    // What was found is printed also if it cannot be written.
+    let written = out.map_or(Ok(()), |out| write(&out, &edit, &found, screen));
     match args.output.format {
         Format::Json => screen.print_json(&json(&name, &found, options))?,
         Format::Human => screen.print(&page(&name, &found, options))?,
     }
+    written?;
     let is_known = found.bare.is_whole() && found.repaired.iter().all(Frontier::is_whole) && found.unlooked.is_empty();
     Ok(if is_known { Exit::AsDeclared } else { Exit::Inconclusive })
 }
@@ -109,7 +113,7 @@ fn base(argument: &str, screen: &Screen) -> Ended<(String, ScenarioEdit)> {
     Ok((one.scenario.name.clone(), ScenarioEdit::new(&text)))
 }
 
-fn write(folder: &Path, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -> Ended<()> {
+fn write(out: &AnomalyFolder<'_>, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -> Ended<()> {
     let (mut number, mut unknown) = (0, 0);
     let mut keep = |frontier: &Frontier, property: Property, faults: &FaultSet| {
         let variant = frontier.repair.map_or("bare", |repair| repair.name);
@@ -121,12 +125,11 @@ fn write(folder: &Path, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -
             unknown += 1;
             return Ok(());
         }
-        let name = format!("{}--{}--{variant}", property.id(), faults.name());
         let story = format!("{}, by {}, {variant}.", property.id(), faults.words());
         let text = edit.text(&story, verdicts);
         debug_assert!(Scenario::parse("written", &text).is_ok(), "what was read can be read again: {text}");
         number += 1;
-        write_whole(&folder.join(name).with_extension("toml"), &text, screen)
+        out.keep((property, &faults.name(), variant), &text, screen)
     };
     for (property, minimal) in survey.anomalies() {
         for frontier in [&survey.bare].into_iter().chain(&survey.repaired) {
@@ -138,7 +141,7 @@ fn write(folder: &Path, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -
             keep(frontier, property, &minimal.faults)?;
         }
     }
-    screen.tell(&format!("{number} scenarios in {}", folder.display()));
+    screen.tell(&format!("{number} scenarios in {}", out.folder.display()));
     if unknown > 0 {
         screen.tell(&format!("{unknown} were not written: a limit was reached before all their verdicts were known"));
     }

@@ -9,10 +9,10 @@ use lockstep_model::trace::Trace;
 use lockstep_redis::Scripts;
 use serde_json::{Value, json};
 
-use super::check::{make_folder, write_whole};
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
 use super::interrupt;
+use super::out::{make_folder, write_whole};
 use super::progress::{ProgressUnit, watched};
 use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;

@@ -7,12 +7,12 @@ use lockstep_model::trace::{About, Trace};
 
 use super::common::Ended;
 use super::screen::Screen;
-use super::trace_file;
+use super::trace_file::{self, JudgedTrace, MOST_STATES};
 use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
 use crate::scenario;
-use crate::scenario::Scenario;
+use crate::scenario::{BuiltIn, Scenario};
 
 /// A scenario, and the argument that named it.
 pub(super) struct Chosen {
@@ -61,7 +61,15 @@ pub(super) fn trace_or_scenarios(argument: &str, screen: &Screen) -> Ended<Input
     if Path::new(argument).extension().is_some_and(|ending| ending.eq_ignore_ascii_case("json")) {
         let read = trace_file::read(Path::new(argument));
         return read
-            .map(|trace| Input::Trace(Box::new(trace)))
+            .map(|JudgedTrace { trace, is_length_unconfirmed }| {
+                if is_length_unconfirmed {
+                    screen.warn(&format!(
+                        "{argument} claims that no counterexample is shorter; within {MOST_STATES} states the judge could \
+                         not confirm it"
+                    ));
+                }
+                Input::Trace(Box::new(trace))
+            })
             .map_err(|error| screen.fail(Exit::Usage, &error.to_string()));
     }
     Ok(Input::Scenarios(scenarios(&[argument.to_owned()], screen)?))
@@ -88,7 +96,7 @@ pub(super) fn typed(argument: &str) -> String {
 
 /// A built-in scenario takes precedence over a folder of the same name, as in the search for it.
 fn called(argument: &str, place: &str) -> String {
-    let is_below = scenario::BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
+    let is_below = BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
     typed(if is_below { place } else { argument })
 }
 

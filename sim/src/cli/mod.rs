@@ -3,6 +3,7 @@
 //! Results go to stdout, progress and messages to stderr (`screen`). An error ends a command as the
 //! [`Exit`](crate::exit::Exit) that it leads to; its message is printed where it occurs.
 
+mod borrowed_name;
 mod check;
 mod command_line;
 mod common;
@@ -13,6 +14,7 @@ mod frontier;
 mod fuzz;
 mod input;
 mod interrupt;
+mod out;
 mod progress;
 mod replay;
 mod scenarios;

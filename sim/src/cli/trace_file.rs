@@ -1,15 +1,20 @@
 //! A trace file from a user: read, and run again, so that only what the model agrees with is shown or replayed.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
 
+use clap::ValueEnum as _;
 use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
 use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
 use lockstep_model::{Action, Property, Verdict};
 use serde_json::{Map, Value};
 
+use super::borrowed_name;
+use super::interrupt;
+use crate::check::Engine;
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::plain_text::first_hidden;
 use crate::render::words;
@@ -17,6 +22,16 @@ use crate::scenario::is_name;
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 << 20;
+
+/// Whether a file is a counterexample of this scenario to this property, as `check --out` writes them. It is not judged:
+/// what an earlier version wrote is one as well.
+pub(super) fn is_counterexample(file: &Path, scenario: &str, property: Property) -> bool {
+    let given = contents(file).ok().and_then(|text| serde_json::from_str::<Value>(&text).ok());
+    given.is_some_and(|given| {
+        let names_both = given["scenario"] == scenario && given["about"]["property"] == property.id();
+        given["schema"] == SCHEMA && names_both && given["config"].is_object() && given["steps"].is_array()
+    })
+}
 
 /// Why a file is not accepted as a trace: the file, the place, what is wrong there, and what to do.
 #[derive(Debug, thiserror::Error)]
@@ -32,11 +47,24 @@ const MAKE_ONE: &str =
     "`lockstep check NAME --out DIR` writes traces, and `lockstep show NAME --format json` prints one";
 const WHOLE: &str = "the file is incomplete: copy or write it again";
 const UNCHANGED: &str = "a trace must not be edited: make it again with the command under its key `reproduce`";
+const UNCHANGED_OR_RENAMED: &str = "a trace must not be edited: make it again with the command under its key `reproduce`; if that names a file of your \
+     own, rename the file first";
 const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
                             `lockstep show NAME --format json`";
 
+/// How many states the judge stores to confirm that a counterexample is shortest: a file of somebody else must not take
+/// the memory of a search.
+pub(super) const MOST_STATES: usize = 50_000;
+
+/// A trace that was run again, and what its file claims without proof.
+pub(super) struct JudgedTrace {
+    pub(super) trace: Trace,
+    /// Whether the file claims that it is shortest, and the judge could not confirm that. The trace does not say it then.
+    pub(super) is_length_unconfirmed: bool,
+}
+
 /// Reads a trace and runs it again.
-pub(super) fn read(file: &Path) -> Result<Trace, TraceFileError> {
+pub(super) fn read(file: &Path) -> Result<JudgedTrace, TraceFileError> {
     let fail = |place: Option<String>, what: String, help| TraceFileError { file: file.to_owned(), place, what, help };
     let text = contents(file).map_err(|(what, help)| fail(None, what, help))?;
     parse(&text).map_err(|fault| fail(fault.place, fault.what, fault.help))
@@ -78,7 +106,7 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
         .map_err(|error| (format!("not text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1), MAKE_ONE))
 }
 
-fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
+fn parse(text: &str) -> Result<JudgedTrace, TraceFileProblem> {
     // The version first: a newer file may differ in everything else.
     let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     match given.get("schema") {
@@ -96,7 +124,7 @@ fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
             ));
         }
     }
-    let trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
+    let mut trace: Trace = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     let mine = serde_json::to_value(&trace).map_err(|error| in_json(&error))?;
     if let Some(key) = unknown_key(&Value::Object(given), &mine, "") {
         return Err(TraceFileProblem::of(format!("unknown field {key}"), SAME_VERSION));
@@ -105,17 +133,45 @@ fn parse(text: &str) -> Result<Trace, TraceFileProblem> {
         return Err(TraceFileProblem::of(what, UNCHANGED));
     }
     check_bounds(&trace).map_err(|what| TraceFileProblem::of(what, SAME_VERSION))?;
-    trace.retrace().map_err(|error| difference(&trace, &error))?;
-    if let About::Counterexample { property, verdict, .. } = trace.about {
-        proves(&trace, property).map_err(|rejection| TraceFileProblem::of(rejection.to_string(), SAME_VERSION))?;
-        if verdict != Verdict::Violated {
-            let what = format!("/about/verdict is {verdict}, but the trace violates {property}");
-            return Err(TraceFileProblem::of(what, UNCHANGED));
-        }
-    }
     check_name(&trace)?;
     check_command(&trace)?;
-    Ok(trace)
+    borrowed_name::check(&trace).map_err(|what| TraceFileProblem::of(what, UNCHANGED_OR_RENAMED))?;
+    trace.retrace().map_err(|error| difference(&trace, &mine, &error))?;
+    let is_confirmed = judged(&trace)?;
+    let mut is_length_unconfirmed = false;
+    if let About::Counterexample { shortest, .. } = &mut trace.about {
+        is_length_unconfirmed = *shortest && !is_confirmed;
+        *shortest &= is_confirmed;
+    }
+    Ok(JudgedTrace { trace, is_length_unconfirmed })
+}
+
+/// Judges what a counterexample says of itself. Returns whether it is shortest, as far as its file claims it and the judge
+/// can confirm it.
+fn judged(trace: &Trace) -> Result<bool, TraceFileProblem> {
+    let About::Counterexample { property, verdict, ref engine, shortest } = trace.about else { return Ok(false) };
+    let finders = Engine::value_variants().iter().map(|engine| engine.finder());
+    if !finders.clone().any(|finder| finder == engine) {
+        let known: BTreeSet<_> = finders.collect();
+        let known: Vec<_> = known.into_iter().collect();
+        let shown: String = engine.chars().take(40).collect();
+        let what = format!("/about/engine is {shown:?}, but the engines are {}", known.join(" and "));
+        return Err(TraceFileProblem::of(what, UNCHANGED));
+    }
+    proves(trace, property).map_err(|rejection| TraceFileProblem::of(rejection.to_string(), SAME_VERSION))?;
+    if verdict != Verdict::Violated {
+        let what = format!("/about/verdict is {verdict}, but the trace violates {property}");
+        return Err(TraceFileProblem::of(what, UNCHANGED));
+    }
+    // The judge cannot confirm it of a lasso, and no engine claims it.
+    if !shortest || trace.loop_start.is_some() {
+        return Ok(false);
+    }
+    let witness = Witness { property, actions: &trace.actions() };
+    let judgement = judge::judge_within(MOST_STATES, &trace.config, &[witness], &interrupt::is_asked);
+    let judgement = judgement
+        .map_err(|rejection| TraceFileProblem::of(format!("/about/shortest is true, but {rejection}"), UNCHANGED))?;
+    Ok(judgement.is_shortest)
 }
 
 /// The name becomes part of pictures and commands: it is one that a scenario can have.
@@ -181,8 +237,8 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     }
 }
 
-/// The first text with a control character, or with one that changes the direction of text, in words. Traces contain none:
-/// names are letters, and a story is one line.
+/// The first text with a control character, or with one that changes the direction of text or has no width, in words.
+/// Traces contain none: names are letters, and a story is one line.
 fn unprintable(value: &Value, path: &str) -> Option<String> {
     match value {
         Value::String(text) => first_hidden(text, &[]).map(|hidden| format!("{path} has {hidden}")),
@@ -265,19 +321,23 @@ fn takes_part(config: &Config, action: Action) -> bool {
     }
 }
 
-fn difference(trace: &Trace, error: &TraceError) -> TraceFileProblem {
-    let what = match *error {
-        TraceError::NotEnabled { step, action } => {
+fn difference(trace: &Trace, mine: &Value, error: &TraceError) -> TraceFileProblem {
+    let what = match error {
+        &TraceError::NotEnabled { step, action } => {
             let actor = words::actor(&trace.config, action);
             format!("step {step} cannot happen: \"{actor} {}\" is not possible there", words::does(action))
         }
         TraceError::DoesNotClose => "its loop does not end in the state in which it starts".to_owned(),
-        TraceError::Unfair { action } => {
+        &TraceError::Unfair { action } => {
             let actor = words::actor(&trace.config, action);
             format!("its loop is not fair: \"{actor} {}\" is possible and never happens", words::does(action))
         }
         TraceError::Differs { step: 0 } => "the first state is not that of the configuration".to_owned(),
         TraceError::Differs { step } => format!("step {step} differs from the model"),
+        TraceError::ClaimDiffers { place } => {
+            let found = mine.pointer(place).map_or_else(|| "missing".to_owned(), Value::to_string);
+            format!("{place} differs from the model: it is {found}")
+        }
     };
     TraceFileProblem::of(what, UNCHANGED)
 }

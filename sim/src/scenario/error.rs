@@ -8,7 +8,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet}
 use textwrap::{Options, WordSplitter};
 
 use super::code::Code;
-use crate::plain_text::{in_one_direction, shown};
+use crate::plain_text::{all_visible, shown};
 
 /// How many problems are shown; further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
@@ -119,7 +119,7 @@ impl ScenarioError {
         problems.sort_by_key(|problem| problem.span().map_or((0, 0), |span| (span.start, span.end)));
         let more = problems.len().saturating_sub(MAX_PROBLEMS);
         problems.truncate(MAX_PROBLEMS);
-        Self { sources: vec![Source { path: shown(path, &[]), text: in_one_direction(text), problems }], more }
+        Self { sources: vec![Source { path: shown(path, &[]), text: all_visible(text), problems }], more }
     }
 
     /// Problems with a file, folder or name as a whole.

@@ -28,7 +28,8 @@ async function show() {
   // The reader may have gone on meanwhile.
   if (addressOf(pathOf()) !== addressOf(path)) return;
   if (!answer.ok) {
-    byId('happened').replaceChildren(paragraph('This path does not exist in this scenario.', 'broken'));
+    const why = answer.status === 404 ? 'This path does not exist in this scenario.' : await answer.text();
+    byId('happened').replaceChildren(paragraph(why, 'broken'));
     for (const id of ['choices', 'steps', 'state', 'picture']) byId(id).replaceChildren();
     return;
   }
