@@ -35,14 +35,16 @@ fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
 /// Explores at most this many states, if a limit is given.
 fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits =
+        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs the liveness pass alone.
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits =
+        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
     let asked = Asked { properties: &Property::LIVENESS, whom, normal_forms: true };
     look(&scenario.config, asked, 1, &limits, Instant::now(), false)
 }

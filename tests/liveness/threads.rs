@@ -55,7 +55,7 @@ impl Space for Tangle {
         Fairness { weak: ActionSet::ALL, ..Fairness::default() }
     }
 
-    fn stops(&self, _: usize, _: usize) -> Option<Stopped> {
+    fn stops(&self, _: usize, _: usize, _: usize) -> Option<Stopped> {
         None
     }
 }
@@ -106,7 +106,14 @@ fn states_have_the_numbers_that_one_queue_would_give_them() {
 fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
     for scenario in builtin() {
         let (stop, progress) = Default::default();
-        let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+        let limits = Limits {
+            max_states: None,
+            max_bytes: None,
+            resident: None,
+            time_limit: None,
+            stop: &stop,
+            progress: &progress,
+        };
         let found = |threads| {
             let found = look(&scenario.config, ASKED, threads, &limits, Instant::now(), false);
             let found = found.expect("nothing stops it");
@@ -125,7 +132,8 @@ fn a_limit_of_memory_stops_the_graph() {
     let scenario = crate::scenario("third-client-is-woken");
     let (stop, progress) = Default::default();
     let max_bytes = Some(4 << 20);
-    let limits = Limits { max_states: None, max_bytes, time_limit: None, stop: &stop, progress: &progress };
+    let limits =
+        Limits { max_states: None, max_bytes, resident: None, time_limit: None, stop: &stop, progress: &progress };
     let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
     assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
 }

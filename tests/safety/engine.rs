@@ -15,7 +15,14 @@ const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: 
 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     let how = How { engine: Engine::Native, native, fingerprint };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -127,8 +134,14 @@ fn idle_time_is_passed_through_and_no_verdict_changes() {
 #[test]
 fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states: None, max_bytes: Some(1 << 20), time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: None,
+        max_bytes: Some(1 << 20),
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     let outcome = check_as(&scenario("third-client-is-woken"), How::by(Engine::Native), &limits).unwrap();
     assert!(!outcome.complete);
     assert!(outcome.is_inconclusive());

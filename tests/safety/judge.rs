@@ -17,7 +17,7 @@ const LOSS: [Action; 5] = [
 fn judged(actions: &[Action]) -> Result<bool, Rejection> {
     let config = scenario("failover-loses-the-grant").config;
     let witness = Witness { property: Property::OneBeliever, actions };
-    judge(&config, &[witness], &|| false).map(|judgement| judgement.is_shortest)
+    judge(&config, &[witness], &|_| false).map(|judgement| judgement.is_shortest)
 }
 
 #[test]

@@ -27,7 +27,14 @@ fn scenario(name: &str) -> Scenario {
 /// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

@@ -91,11 +91,16 @@ pub enum Rejection {
 
 /// Executes the witnesses, which an engine claims to be shortest.
 ///
-/// If asked to stop, it ends the search for a shorter one, and the result says so.
+/// If asked to stop, it ends the search for a shorter one, and the result says so. `must_stop` receives the number of bytes
+/// that the search will take at once if it goes on.
 ///
 /// # Errors
 /// [`Rejection`] of the first witness that is not what it claims to be.
-pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
+pub fn judge(
+    config: &Config,
+    witnesses: &[Witness<'_>],
+    must_stop: &dyn Fn(u64) -> bool,
+) -> Result<Judgement, Rejection> {
     in_largest_layout(config, Bench { witnesses, must_stop })
 }
 
@@ -215,7 +220,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
 
 struct Bench<'a> {
     witnesses: &'a [Witness<'a>],
-    must_stop: &'a dyn Fn() -> bool,
+    must_stop: &'a dyn Fn(u64) -> bool,
 }
 
 impl InLayout for Bench<'_> {
@@ -253,7 +258,7 @@ fn worlds<Y: Layout>(config: &Config, property: Property, actions: &[Action]) ->
 fn seek_shorter<Y: Layout>(
     config: &Config,
     witnesses: &[Witness<'_>],
-    must_stop: &dyn Fn() -> bool,
+    must_stop: &dyn Fn(u64) -> bool,
 ) -> Result<Judgement, Rejection> {
     let actions = Action::all(config);
     let longest = witnesses.iter().map(|witness| witness.actions.len()).max().unwrap_or(0);
@@ -269,7 +274,10 @@ fn seek_shorter<Y: Layout>(
         }
         let mut next = Vec::new();
         for (number, world) in layer.iter().enumerate() {
-            if met.len() > MOST_STATES || (number % 1024 == 0 && must_stop()) {
+            // A set that is full grows to twice its size at once, and for a moment exists three times.
+            let is_full = met.len() + actions.len() > met.capacity();
+            let growth = if is_full { 2 * met.capacity() * size_of::<World<Y>>() } else { 0 };
+            if met.len() > MOST_STATES || ((is_full || number % 1024 == 0) && must_stop(growth as u64)) {
                 return Ok(Judgement { is_shortest: false });
             }
             for &action in &actions {

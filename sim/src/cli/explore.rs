@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::common::{Ended, Format, Output};
 use super::screen::Screen;
-use super::within::Within;
+use super::within::{MaxMemory, Within};
 use super::{input, interrupt, show};
 use crate::check::PropertyOutcome;
 use crate::exit::Exit;
@@ -27,6 +27,8 @@ pub(super) struct ExploreArgs {
     /// The port on 127.0.0.1; 0 chooses a free one
     #[arg(long, value_name = "N", default_value_t = 3000)]
     port: u16,
+    #[command(flatten)]
+    memory: MaxMemory,
     #[command(flatten)]
     output: Output,
 }
@@ -52,7 +54,7 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         screen.print(&format!("{}   {url}\n", one.scenario.name))?;
         screen.tell("Ctrl-C ends it");
     }
-    let within = Within { max_states: Some(MOST_STATES), ..Within::default() };
+    let within = Within { max_states: Some(MOST_STATES), memory: args.memory, ..Within::default() };
     let outcome = show::checked(&one, within, None, screen)?;
     if interrupt::is_asked() {
         return Err(Exit::Interrupted);
@@ -73,8 +75,9 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         let text = "the model has too little room for some steps of this world; `lockstep check";
         screen.tell(&format!("{text} {}` says what it lacks", one.argument));
     } else if !outcome.complete {
+        let why = show::undecided(&outcome).map_or_else(String::new, |why| format!(" ({why})"));
         screen.tell(&format!(
-            "only {} states were searched for counterexamples; `lockstep check {}` searches all",
+            "only {} states were searched for counterexamples{why}; `lockstep check {}` searches all",
             outcome.states, one.argument
         ));
     }
