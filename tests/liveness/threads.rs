@@ -5,7 +5,8 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use lockstep_model::Property;
-use lockstep_sim::check::liveness::{ActionSet, Asked, Fairness, Graph, Marks, Space, Whom, look};
+use lockstep_sim::check::liveness::{ActionSet, Asked, Fairness, Graph, Marks, Space, Whom, longest_wait, look};
+use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{Limits, Stopped};
 use lockstep_sim::scenario::builtin;
 
@@ -136,4 +137,17 @@ fn a_limit_of_memory_stops_the_graph() {
         Limits { max_states: None, max_bytes, resident: None, time_limit: None, stop: &stop, progress: &progress };
     let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
     assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
+}
+
+#[test]
+fn a_limit_on_the_memory_of_the_process_stops_the_graph() {
+    let scenario = crate::scenario("third-client-is-woken");
+    let (stop, progress) = Default::default();
+    let resident = Some(MemoryLimit::given(1));
+    let limits =
+        Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+    let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
+    assert!(matches!(found.err(), Some(Stopped::Resident { .. })));
+    let waits = longest_wait(&scenario.config, &limits);
+    assert!(matches!(waits, Err(Stopped::Resident { .. })), "{waits:?}");
 }

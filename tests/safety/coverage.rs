@@ -11,6 +11,7 @@ use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
+use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
@@ -81,6 +82,12 @@ fn the_search_for_covering_histories_obeys_limits() {
     assert!(progress.load(Ordering::Relaxed) > 0);
     let few = taken(&Limits { max_states: Some(2), ..limits });
     assert!((1..all).contains(&few), "{few} of {all}");
+    assert_eq!(covering(&config, &limits).stopped, None);
+    for short in [Limits { max_bytes: Some(1), ..limits }, Limits { resident: Some(MemoryLimit::given(1)), ..limits }] {
+        let found = covering(&config, &short);
+        assert!(found.histories.is_empty(), "there is no memory for the first step");
+        assert!(found.stopped.is_some(), "and that is said");
+    }
     stop.store(true, Ordering::Relaxed);
     assert_eq!(taken(&limits), 0);
 }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::trace::Trace;
 use lockstep_model::{Property, Verdict};
+use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, Width, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -148,4 +149,21 @@ fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
     assert!(
         outcome.properties.iter().any(|found| found.why.as_deref().is_some_and(|why| why.contains("--max-memory")))
     );
+}
+
+/// The second opinion counts no bytes of its own: the memory of the process is what limits it.
+#[test]
+fn a_limit_on_the_memory_of_the_process_stops_every_engine() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let resident = Some(MemoryLimit::given(1));
+    let limits =
+        Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+    let scenario = scenario("third-client-is-woken");
+    for engine in [Engine::Native, Engine::Stateright, Engine::Both] {
+        let outcome = check_as(&scenario, How::by(engine), &limits).unwrap();
+        assert!(!outcome.complete, "{engine:?}");
+        assert!(outcome.is_inconclusive(), "{engine:?}");
+        let says = |why: &str| why.contains("--max-memory is 1;");
+        assert!(outcome.properties.iter().any(|found| found.why.as_deref().is_some_and(says)), "{engine:?}");
+    }
 }

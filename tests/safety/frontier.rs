@@ -280,3 +280,21 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     assert_eq!(page.lines().nth(1), Some(header.as_str()));
     assert!(!page.contains("not modelled"), "{page}");
 }
+
+#[test]
+fn progress_counts_every_set_once() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    let sets = SetsChecked::default();
+    let found = survey(&draft(), &[], FrontierOptions { most: 1, ..OPTIONS }, &limits, &sets, |_| ());
+    let all = found.unwrap_or_else(|error| panic!("{error}")).bare.sets;
+    assert_eq!(sets.counts(), (all, all));
+    assert!(all > 1);
+}

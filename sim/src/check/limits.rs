@@ -141,3 +141,64 @@ impl Stopped {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const GIB: u64 = 1 << 30;
+
+    #[test]
+    fn a_limit_of_memory_is_named_with_its_size_and_with_what_to_do() {
+        let says = |source, more| {
+            let limit = MemoryLimit { bytes: 3 * GIB / 2, source };
+            Stopped::Resident { limit, used: GIB, more }.words(7)
+        };
+        let given = says(LimitSource::Given, 0);
+        assert!(
+            given.starts_with("stopped after 7 states: lockstep uses 1.0 GiB of memory, and --max-memory is 1536M; ")
+        );
+        assert!(given.ends_with(ADVICE), "{given}");
+        let machine = says(LimitSource::Machine, 2 * GIB);
+        let needs = "lockstep uses 1.0 GiB of memory and needs 2.0 GiB more, and the default limit is 1.5 GiB, ";
+        assert!(machine.contains(&format!("{needs}60 % of the memory of this machine; ")), "{machine}");
+        let group = says(LimitSource::ControlGroup, 0);
+        assert!(group.contains("60 % of what the control group of this process may use; "), "{group}");
+        assert!(
+            Stopped::MaxMemory(500 << 20).words(7).starts_with("stopped after 7 states by --max-memory 500M, which")
+        );
+    }
+
+    #[test]
+    fn the_parts_of_a_work_share_its_time() {
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let hour = Duration::from_secs(3600);
+        let limits = |time_limit| Limits {
+            max_states: None,
+            max_bytes: None,
+            resident: None,
+            time_limit,
+            stop: &stop,
+            progress: &progress,
+        };
+        let left = |time_limit| limits(time_limit).left(Instant::now()).map(|limits| limits.time_limit);
+        assert_eq!(left(None), Some(None));
+        assert!(left(Some(hour)).flatten().is_some_and(|left| left <= hour));
+        assert_eq!(left(Some(Duration::ZERO)), None);
+        stop.store(true, Ordering::Relaxed);
+        assert_eq!(left(Some(hour)), None);
+    }
+
+    /// A growing table may double what a process uses: it is stopped before, not after.
+    #[test]
+    fn what_would_be_needed_at_once_counts_too() {
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let resident = Some(MemoryLimit::given(1 << 50));
+        let limits =
+            Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+        assert_eq!(limits.lacks_memory(0), None);
+        assert!(matches!(limits.lacks_memory(1 << 50), Some(Stopped::Resident { more, .. }) if more == 1 << 50));
+        assert!(limits.room() < 1 << 50);
+        assert_eq!(Limits { resident: None, ..limits }.room(), u64::MAX);
+    }
+}

@@ -179,7 +179,7 @@ mod tests {
 
     #[test]
     fn more_memory_in_use_is_measured() {
-        const MORE: usize = 64 << 20;
+        const MORE: usize = 256 << 20;
         give_back();
         let before = resident();
         let much = vec![1_u8; MORE];
@@ -193,7 +193,7 @@ mod tests {
     #[test]
     fn bytes_are_written_in_a_unit() {
         assert_eq!([1025, 500 << 20, 2 << 30].map(typed), ["1025", "500M", "2G"]);
-        let read = [1, 1024, (500 << 20) + (512 << 10), 10_093_173_145].map(readable);
-        assert_eq!(read, ["1 bytes", "1.0 KiB", "500.5 MiB", "9.4 GiB"]);
+        let read = [512, 1024, (500 << 20) + (512 << 10), 10_093_173_145].map(readable);
+        assert_eq!(read, ["512 bytes", "1.0 KiB", "500.5 MiB", "9.4 GiB"]);
     }
 }

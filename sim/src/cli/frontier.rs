@@ -162,3 +162,14 @@ fn setting(what: &str, all: &'static [Setting], name: &str) -> Result<&'static S
         format!("there is no {what} `{name}`; known: {}", known.join(", "))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_which_set_of_how_many_is_checked() {
+        let said = so_far(&SetsChecked::default(), &AtomicU64::new(4567));
+        assert_eq!(said, "set 0 of 0, 4 567 states of one set");
+    }
+}

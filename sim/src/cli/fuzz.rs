@@ -173,7 +173,11 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
     let mut page = String::new();
     for drawn in all {
         let FuzzedScenario { chosen, fuzzed, saved, seconds: _ } = drawn;
-        let verdict = if drawn.is_diverged() { "diverged" } else { "agrees" };
+        let verdict = match (drawn.is_diverged(), fuzzed.stopped) {
+            (true, _) => "diverged",
+            (false, Some(_)) => "inconclusive",
+            (false, None) => "agrees",
+        };
         let _ = writeln!(
             page,
             "{}   {verdict}   {}, {} on {}   seed {}   {}",
