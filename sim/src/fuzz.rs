@@ -3,7 +3,7 @@
 //! Each action of a history is drawn from those that can happen, so a history that was made shorter is still one that can
 //! happen. What is found is kept as a trace and not as a seed: a seed draws other histories once the model changes.
 
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
@@ -14,6 +14,7 @@ use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 
+use crate::check::{Limits, Stopped};
 use crate::replay::{Difference, Player, ReplayError, ServerProgram};
 use crate::scenario::Scenario;
 
@@ -44,9 +45,12 @@ pub struct Fuzzed {
     pub steps: usize,
     /// A history on which model and Redis differ, made as short as possible, and the difference.
     pub counterexample: Option<(Trace, Difference)>,
+    /// The limit of memory that ended it before all were played.
+    pub stopped: Option<Stopped>,
 }
 
-/// Plays random histories of the scenario until one differs, `stop` is set, or all are played. `progress` counts them.
+/// Plays random histories of the scenario until one differs, memory is short, `limits.stop` is set, or all are played.
+/// `limits.progress` counts them.
 ///
 /// # Errors
 /// What keeps the servers from being asked.
@@ -55,14 +59,19 @@ pub fn fuzz(
     server: &ServerProgram,
     scripts: Scripts,
     options: FuzzOptions,
-    stop: &AtomicBool,
-    progress: &AtomicU64,
+    limits: &Limits<'_>,
 ) -> Result<Fuzzed, ReplayError> {
+    let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, scripts)?;
-    let mut found = Fuzzed { server: player.server(), seed: options.seed, cases: 0, steps: 0, counterexample: None };
+    let (server, seed) = (player.server(), options.seed);
+    let mut found = Fuzzed { server, seed, cases: 0, steps: 0, counterexample: None, stopped: None };
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
+        found.stopped = limits.lacks_memory(0);
+        if found.stopped.is_some() {
+            break;
+        }
         let Ok(mut tree) = draws.new_tree(&mut runner) else { break };
         let trace = drawn(scenario, &tree.current());
         let result = match player.replay(&trace, false) {

@@ -14,6 +14,8 @@ use crate::traces::kind;
 
 /// The scenario that is usually shown first.
 const NAME: &str = "failover-loses-the-grant";
+/// The words that are explained although no file and no output has them as a name.
+const CONCEPTS: [&str; 7] = ["tick", "fairness", "liveness", "safety", "watchdog", "frontier", "sentinel"];
 
 fn json(arguments: &[&str]) -> Value {
     let ran = run(arguments);
@@ -262,12 +264,12 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
     let keys = KEYS.iter().map(|key| key.name);
     let tables = TABLES.iter().map(|(table, _)| *table).filter(|table| !table.is_empty());
     let topics = properties.into_iter().chain(verdicts).chain(exits.iter().map(String::as_str)).chain(codes);
-    let topics: Vec<_> = topics.chain(keys).chain(tables).chain(["tick", "fairness", "liveness", "safety"]).collect();
+    let topics: Vec<_> = topics.chain(keys).chain(tables).chain(CONCEPTS).collect();
     for topic in topics {
         assert!(listed.contains(&topic), "{topic}: {}", ran.stderr);
     }
     assert!(ran.stderr.contains("`lockstep scenarios` lists them"), "{}", ran.stderr);
-    for topic in ["tick", "fairness", "liveness", "safety", "S008", "faults", "exit-130"] {
+    for topic in CONCEPTS.into_iter().chain(["S008", "faults", "exit-130"]) {
         assert_eq!(run(&["explain", topic]).code, 0, "{topic}");
     }
 }
@@ -283,6 +285,9 @@ fn an_explanation_says_what_to_do_next() {
         ("inconclusive", "Raise the limit"),
         ("waiter-served", "`lockstep explain fairness`"),
         ("waiter-served", "Set a wait limit"),
+        ("watchdog", "renew_every in [time]"),
+        ("frontier", "begin with --bare --most 1"),
+        ("sentinel", "`lockstep replay FILE --sentinel`"),
         ("S008", "clock_jump together with wait_for"),
     ] {
         let said = run(&["explain", topic]).stdout;

@@ -6,6 +6,7 @@ mod drawing;
 mod edges;
 mod explore;
 mod interrupted;
+mod memory;
 mod out_folders;
 mod outside;
 mod schema;

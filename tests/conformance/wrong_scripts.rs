@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_redis::Scripts;
+use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::ServerProgram;
 use lockstep_tests::servers::servers;
@@ -43,8 +44,16 @@ fn not_caught(kind: &KindProofs, wrong: &WrongScript, version: &ServerProgram) -
     let scenario = (kind.scenario)(scenario).unwrap_or_else(|| builtin_scenario(scenario));
     let options = FuzzOptions { cases: MOST_CASES, seed: 1 };
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let found = fuzz(&scenario, version, scripts, options, &stop, &progress)
-        .unwrap_or_else(|error| panic!("{script}, {rule}: {error}"));
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    let found =
+        fuzz(&scenario, version, scripts, options, &limits).unwrap_or_else(|error| panic!("{script}, {rule}: {error}"));
     let by = found.counterexample.map(|(_, difference)| difference.what);
     (by.as_deref() != Some(*caught_by)).then(|| format!("{script}, {rule}: {by:?} and not {caught_by:?}"))
 }

@@ -58,7 +58,7 @@ impl Space for Drawn {
         Fairness { weak: set(&self.weak), time: set(&self.time), strong: set(&self.strong) }
     }
 
-    fn stops(&self, _: usize, _: usize) -> Option<Stopped> {
+    fn stops(&self, _: usize, _: usize, _: usize) -> Option<Stopped> {
         None
     }
 }

@@ -35,7 +35,8 @@ fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
 /// Explores at most this many states, if a limit is given.
 fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits =
+        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -46,7 +47,8 @@ fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Live
 
 fn pass_as(scenario: &Scenario, asked: Asked<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits =
+        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
     look(&scenario.config, asked, 1, &limits, Instant::now(), false)
 }
 

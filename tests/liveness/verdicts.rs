@@ -26,6 +26,7 @@ fn what_is_true_of_one_client_is_true_of_each() {
             found.into_iter().map(|found| match found {
                 Found::Holds => Verdict::Holds,
                 Found::Vacuous => Verdict::Vacuous,
+                Found::OutOfReach(_) => Verdict::Violated,
                 Found::Violated(run) => {
                     assert!(run.loop_start > 0, "in the first state nothing is owed");
                     Verdict::Violated

@@ -7,7 +7,9 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, How, Limits, check_as};
 use lockstep_sim::frontier::settings::{LATENESS, REPAIRS, Setting};
-use lockstep_sim::frontier::{Cell, FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, Survey, survey};
+use lockstep_sim::frontier::{
+    Cell, FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, SetsChecked, Survey, survey,
+};
 use lockstep_sim::render::frontier::{bounds, costs, lasts};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
@@ -60,7 +62,8 @@ const LATE_ALONE: FrontierOptions = FrontierOptions { alone: Some(&LATENESS), ..
 fn surveyed(draft: &ScenarioEdit, options: FrontierOptions) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let repairs: Vec<_> = REPAIRS.iter().collect();
-    survey(draft, &repairs, options, &no_limits(&stop, &progress), |_| ()).expect("the world can be surveyed")
+    survey(draft, &repairs, options, &no_limits(&stop, &progress), &SetsChecked::default(), |_| ())
+        .expect("the world can be surveyed")
 }
 
 #[test]
@@ -235,5 +238,5 @@ fn draft(world: &str) -> ScenarioEdit {
 }
 
 fn no_limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {
-    Limits { max_states: None, max_bytes: None, time_limit: None, stop, progress }
+    Limits { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
 }

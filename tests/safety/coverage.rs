@@ -11,6 +11,7 @@ use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
+use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::any_scenario;
@@ -52,8 +53,14 @@ const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
 fn looked_at(config: Config, max_states: u64) -> Coverage {
     let scenario = Scenario { config, ..scenario("two-clients-one-node") };
     let (stop, progress) = Default::default();
-    let limits =
-        Limits { max_states: Some(max_states), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: Some(max_states),
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}")).coverage
 }
 
@@ -62,12 +69,25 @@ fn looked_at(config: Config, max_states: u64) -> Coverage {
 fn the_search_for_covering_histories_obeys_limits() {
     let config = scenario("third-client-is-woken").config;
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    let taken = |limits: &Limits<'_>| covering(&config, limits).concat().len();
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    let taken = |limits: &Limits<'_>| covering(&config, limits).histories.concat().len();
     let all = taken(&limits);
     assert!(progress.load(Ordering::Relaxed) > 0);
     let few = taken(&Limits { max_states: Some(2), ..limits });
     assert!((1..all).contains(&few), "{few} of {all}");
+    assert_eq!(covering(&config, &limits).stopped, None);
+    for short in [Limits { max_bytes: Some(1), ..limits }, Limits { resident: Some(MemoryLimit::given(1)), ..limits }] {
+        let found = covering(&config, &short);
+        assert!(found.histories.is_empty(), "there is no memory for the first step");
+        assert!(found.stopped.is_some(), "and that is said");
+    }
     stop.store(true, Ordering::Relaxed);
     assert_eq!(taken(&limits), 0);
 }

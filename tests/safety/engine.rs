@@ -4,6 +4,7 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
+use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -14,7 +15,14 @@ const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: 
 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     let how = How { engine: Engine::Native, native, fingerprint };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -100,12 +108,35 @@ fn idle_time_is_passed_through_and_no_verdict_changes() {
 #[test]
 fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states: None, max_bytes: Some(1 << 20), time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits {
+        max_states: None,
+        max_bytes: Some(1 << 20),
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
     let outcome = check_as(&scenario("third-client-is-woken"), How::by(Engine::Native), &limits).unwrap();
     assert!(!outcome.complete);
     assert!(outcome.is_inconclusive());
     assert!(
         outcome.properties.iter().any(|found| found.why.as_deref().is_some_and(|why| why.contains("--max-memory")))
     );
+}
+
+/// The second opinion counts no bytes of its own: the memory of the process is what limits it.
+#[test]
+fn a_limit_on_the_memory_of_the_process_stops_every_engine() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let resident = Some(MemoryLimit::given(1));
+    let limits =
+        Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+    let scenario = scenario("third-client-is-woken");
+    for engine in [Engine::Native, Engine::Stateright, Engine::Both] {
+        let outcome = check_as(&scenario, How::by(engine), &limits).unwrap();
+        assert!(!outcome.complete, "{engine:?}");
+        assert!(outcome.is_inconclusive(), "{engine:?}");
+        let says = |why: &str| why.contains("--max-memory is 1;");
+        assert!(outcome.properties.iter().any(|found| found.why.as_deref().is_some_and(says)), "{engine:?}");
+    }
 }

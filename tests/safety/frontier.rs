@@ -8,7 +8,9 @@ use lockstep_model::config::Faults;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{Engine, Limits};
 use lockstep_sim::frontier::settings::{FAULTS, LATENESS, REPAIRS, Setting};
-use lockstep_sim::frontier::{FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, Survey, survey};
+use lockstep_sim::frontier::{
+    FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, SetsChecked, Survey, survey,
+};
 use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
@@ -33,8 +35,15 @@ fn surveyed(repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
 
 fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: None, max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    survey(draft, repairs, options, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"))
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    survey(draft, repairs, options, &limits, &SetsChecked::default(), |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The effects of the repairs on one anomaly, in the order in which the repairs were passed.
@@ -234,8 +243,22 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
 #[test]
 fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits { max_states: Some(1), max_bytes: None, time_limit: None, stop: &stop, progress: &progress };
-    let found = survey(&draft(), &[repair("fencing")], FrontierOptions { most: 1, ..OPTIONS }, &limits, |_| ());
+    let limits = Limits {
+        max_states: Some(1),
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    let found = survey(
+        &draft(),
+        &[repair("fencing")],
+        FrontierOptions { most: 1, ..OPTIONS },
+        &limits,
+        &SetsChecked::default(),
+        |_| (),
+    );
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     assert!(!found.bare.is_whole());
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
@@ -246,8 +269,8 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     assert_eq!(page.lines().nth(1), Some(header.as_str()));
 
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
-    let found =
-        survey(&draft(), &[repair("fencing")], OPTIONS, &limits, |_| ()).unwrap_or_else(|error| panic!("{error}"));
+    let found = survey(&draft(), &[repair("fencing")], OPTIONS, &limits, &SetsChecked::default(), |_| ())
+        .unwrap_or_else(|error| panic!("{error}"));
     let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
     let header = format!(
         "INCOMPLETE: interrupted; 0 of {} sets were checked without a repair, and 0 of 1 repairs",
@@ -256,4 +279,22 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     assert!(found.bare.sets > 10, "{page}");
     assert_eq!(page.lines().nth(1), Some(header.as_str()));
     assert!(!page.contains("not modelled"), "{page}");
+}
+
+#[test]
+fn progress_counts_every_set_once() {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits {
+        max_states: None,
+        max_bytes: None,
+        resident: None,
+        time_limit: None,
+        stop: &stop,
+        progress: &progress,
+    };
+    let sets = SetsChecked::default();
+    let found = survey(&draft(), &[], FrontierOptions { most: 1, ..OPTIONS }, &limits, &sets, |_| ());
+    let all = found.unwrap_or_else(|error| panic!("{error}")).bare.sets;
+    assert_eq!(sets.counts(), (all, all));
+    assert!(all > 1);
 }

@@ -17,7 +17,7 @@ const LOSS: [Action; 5] = [
 fn judged(actions: &[Action]) -> Result<bool, Rejection> {
     let config = scenario("failover-loses-the-grant").config;
     let witness = Witness { property: Property::OneBeliever, actions };
-    judge(&config, &[witness], &|| false).map(|judgement| judgement.is_shortest)
+    judge(&config, &[witness], &|_| false).map(|judgement| judgement.is_shortest)
 }
 
 #[test]
@@ -51,7 +51,7 @@ fn a_judge_that_has_too_little_room_does_not_confirm_the_length() {
     let config = scenario("failover-loses-the-grant").config;
     let judged = |actions| {
         let witness = Witness { property: Property::OneBeliever, actions };
-        judge_within(10, &config, &[witness], &|| false).map(|judgement| judgement.is_shortest)
+        judge_within(10, &config, &[witness], &|_| false).map(|judgement| judgement.is_shortest)
     };
     assert_eq!(judged(&LOSS), Ok(false));
     assert_eq!(judged(&LOSS[..4]), Err(Rejection::NotBroken { property: Property::OneBeliever }));

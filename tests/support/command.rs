@@ -26,7 +26,10 @@ pub struct Ran {
 /// The `lockstep` command, not yet started.
 pub fn lockstep(arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
-    command.args(arguments).env_remove("LOCKSTEP_REDIS_SERVER").env_remove("NO_COLOR").env_remove("CLICOLOR_FORCE");
+    command.args(arguments);
+    for variable in ["LOCKSTEP_REDIS_SERVER", "LOCKSTEP_MAX_MEMORY", "NO_COLOR", "CLICOLOR_FORCE"] {
+        command.env_remove(variable);
+    }
     command
 }
 

@@ -38,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 18] = [
+const BORROWED: [Borrowed; 22] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -51,6 +51,10 @@ const BORROWED: [Borrowed; 18] = [
     Borrowed { name: "set_write_timeout", below: "", from: "std and redis: a socket" },
     Borrowed { name: "connect_timeout", below: "", from: "std: TcpStream" },
     Borrowed { name: "timeout", below: "sim/src/cli/", from: "our own command line: check --timeout" },
+    Borrowed { name: "refresh_memory_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
+    Borrowed { name: "refresh_processes_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
+    Borrowed { name: "MemoryRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
+    Borrowed { name: "ProcessRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "wait_timeout_while", below: "", from: "std: Condvar" },
     Borrowed { name: "set_parent_process_death_signal", below: "", from: "rustix: prctl" },
     Borrowed { name: "primary_title", below: "sim/src/", from: "annotate-snippets: the title of a report" },

@@ -1,6 +1,7 @@
 //! Histories that take every kind of action at least once: a replay of them on real servers exercises everything that
 //! the scenario contains.
 
+use std::cell::Cell;
 use std::collections::{HashSet, VecDeque};
 use std::rc::Rc;
 use std::sync::atomic::Ordering;
@@ -8,17 +9,26 @@ use std::time::Instant;
 
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, World, in_largest_layout, step};
 
-use super::limits::Limits;
+use super::limits::{Limits, Stopped};
 
 /// How many states are searched for the next action that is still missing.
 const MOST_STATES: usize = 200_000;
 /// States between two checks of the limits.
 const CHECKED_EVERY: usize = 64;
 
+/// Histories that cover what a scenario contains.
+pub struct Covered {
+    /// The histories.
+    pub histories: Vec<Vec<Action>>,
+    /// The limit that ended the search before nothing was missing, and the number of states by then.
+    pub stopped: Option<(Stopped, u64)>,
+}
+
 /// A few histories, each from the first state, which together take every kind of action that can be found within reach.
 /// They are short by a greedy search, not provably shortest: each continues to the nearest state in which something new
 /// happens. A limit on states bounds each search for the next action; another limit ends with what was found so far.
-pub fn covering(config: &Config, limits: &Limits<'_>) -> Vec<Vec<Action>> {
+pub fn covering(config: &Config, limits: &Limits<'_>) -> Covered {
+    limits.begin();
     in_largest_layout(config, Covering { limits })
 }
 
@@ -27,12 +37,13 @@ struct Covering<'a> {
 }
 
 impl InLayout for Covering<'_> {
-    type Output = Vec<Vec<Action>>;
+    type Output = Covered;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
         let actions = &Action::all(config);
         let mut missing: HashSet<ActionKind> = actions.iter().map(|action| action.kind()).collect();
-        let nearby = Nearby { config, actions, limits: self.limits, started: Instant::now() };
+        let (started, stopped) = (Instant::now(), Cell::new(None));
+        let nearby = Nearby { config, actions, limits: self.limits, started, stopped: &stopped };
         let mut histories = Vec::new();
         loop {
             let mut world = World::<Y>::initial(config);
@@ -44,10 +55,14 @@ impl InLayout for Covering<'_> {
                 history.extend(path);
                 world = end;
             }
-            if history.is_empty() {
-                return histories;
+            let is_last = history.is_empty() || stopped.get().is_some();
+            if !history.is_empty() {
+                histories.push(history);
             }
-            histories.push(history);
+            if is_last {
+                let states = self.limits.progress.load(Ordering::Relaxed);
+                return Covered { histories, stopped: stopped.get().map(|stopped| (stopped, states)) };
+            }
         }
     }
 }
@@ -63,6 +78,8 @@ struct Nearby<'a> {
     actions: &'a [Action],
     limits: &'a Limits<'a>,
     started: Instant,
+    /// The limit that was reached.
+    stopped: &'a Cell<Option<Stopped>>,
 }
 
 impl Nearby<'_> {
@@ -82,8 +99,13 @@ impl Nearby<'_> {
         let mut queue: VecDeque<(World<Y>, Option<Rc<Way>>)> = VecDeque::from([(*from, None)]);
         let mut visited = 0_usize;
         while let Some((world, way)) = queue.pop_front() {
-            if visited.is_multiple_of(CHECKED_EVERY) && self.must_stop() {
-                return None;
+            let is_full = met.len() + self.actions.len() > met.capacity();
+            if is_full || visited.is_multiple_of(CHECKED_EVERY) {
+                let state = size_of::<World<Y>>();
+                let growth = if is_full { 2 * met.capacity() * state } else { 0 };
+                if self.must_stop((met.capacity() + queue.capacity()) * state, growth) {
+                    return None;
+                }
             }
             visited += 1;
             let mut fresh = 0;
@@ -108,9 +130,12 @@ impl Nearby<'_> {
         None
     }
 
-    /// Whether a limit other than that on states is reached: each walk has its own number of states.
-    fn must_stop(&self) -> bool {
-        let limits = Limits { max_states: None, max_bytes: None, ..*self.limits };
-        limits.exceeded(0, 0, self.started).is_some()
+    /// Whether a limit other than that on states is reached: each walk has its own number of states. `bytes` are those of
+    /// this walk, `growth` those that it may soon take at once.
+    fn must_stop(&self, bytes: usize, growth: usize) -> bool {
+        let limits = Limits { max_states: None, ..*self.limits };
+        let stopped = limits.exceeded(0, bytes as u64, self.started).or_else(|| limits.lacks_memory(growth as u64));
+        self.stopped.set(self.stopped.get().or(stopped));
+        stopped.is_some()
     }
 }

@@ -208,6 +208,12 @@ impl<F: Fingerprint> Table<F> {
         self.slots.capacity() * size_of::<F>()
     }
 
+    /// The bytes that it takes at once if this many more fingerprints make it grow; 0: they do not.
+    pub fn growth(&self, new: usize) -> usize {
+        let grows = (self.len + new) * 4 >= self.slots.len() * 3;
+        if grows { self.bytes() * 2 } else { 0 }
+    }
+
     #[cold]
     fn grow(&mut self) {
         let mut slots = roomy(F::NONE, self.slots.len() * 2);

@@ -99,11 +99,16 @@ pub enum Rejection {
 
 /// Executes the witnesses, which an engine claims to be shortest.
 ///
-/// If asked to stop, it ends the search for a shorter one, and the result says so.
+/// If asked to stop, it ends the search for a shorter one, and the result says so. `must_stop` receives the number of bytes
+/// that the search will take at once if it goes on.
 ///
 /// # Errors
 /// [`Rejection`] of the first witness that is not what it claims to be.
-pub fn judge(config: &Config, witnesses: &[Witness<'_>], must_stop: &dyn Fn() -> bool) -> Result<Judgement, Rejection> {
+pub fn judge(
+    config: &Config,
+    witnesses: &[Witness<'_>],
+    must_stop: &dyn Fn(u64) -> bool,
+) -> Result<Judgement, Rejection> {
     judge_within(MOST_STATES, config, witnesses, must_stop)
 }
 
@@ -115,7 +120,7 @@ pub fn judge_within(
     most_states: usize,
     config: &Config,
     witnesses: &[Witness<'_>],
-    must_stop: &dyn Fn() -> bool,
+    must_stop: &dyn Fn(u64) -> bool,
 ) -> Result<Judgement, Rejection> {
     in_largest_layout(config, Bench { witnesses, most_states, must_stop })
 }
@@ -240,13 +245,17 @@ fn must_happen(config: &Config, action: Action) -> bool {
 ///
 /// # Errors
 /// [`Rejection`], if the actions are not what they are claimed to be.
-pub fn judge_dead_end(config: &Config, witness: &Witness<'_>, must_stop: &dyn Fn() -> bool) -> Result<bool, Rejection> {
+pub fn judge_dead_end(
+    config: &Config,
+    witness: &Witness<'_>,
+    must_stop: &dyn Fn(u64) -> bool,
+) -> Result<bool, Rejection> {
     in_largest_layout(config, DeadEndBench { witness, must_stop })
 }
 
 struct DeadEndBench<'a> {
     witness: &'a Witness<'a>,
-    must_stop: &'a dyn Fn() -> bool,
+    must_stop: &'a dyn Fn(u64) -> bool,
 }
 
 impl InLayout for DeadEndBench<'_> {
@@ -265,7 +274,9 @@ impl InLayout for DeadEndBench<'_> {
         for steps in 1.. {
             let mut next = Vec::new();
             for (number, world) in layer.iter().enumerate() {
-                if met.len() > MOST_STATES || (number % 1024 == 0 && (self.must_stop)()) {
+                let is_full = met.len() + free.len() > met.capacity();
+                let growth = if is_full { 2 * met.capacity() * size_of::<World<Y>>() } else { 0 };
+                if met.len() > MOST_STATES || ((is_full || number % 1024 == 0) && (self.must_stop)(growth as u64)) {
                     return Ok(false);
                 }
                 let before = believers(world);
@@ -292,7 +303,7 @@ impl InLayout for DeadEndBench<'_> {
 struct Bench<'a> {
     witnesses: &'a [Witness<'a>],
     most_states: usize,
-    must_stop: &'a dyn Fn() -> bool,
+    must_stop: &'a dyn Fn(u64) -> bool,
 }
 
 impl InLayout for Bench<'_> {
@@ -343,7 +354,10 @@ fn seek_shorter<Y: Layout>(config: &Config, bench: &Bench<'_>) -> Result<Judgeme
         }
         let mut next = Vec::new();
         for (number, world) in layer.iter().enumerate() {
-            if met.len() > most_states || (number % 1024 == 0 && must_stop()) {
+            // A set that is full grows to twice its size at once, and for a moment exists three times.
+            let is_full = met.len() + actions.len() > met.capacity();
+            let growth = if is_full { 2 * met.capacity() * size_of::<World<Y>>() } else { 0 };
+            if met.len() > most_states || ((is_full || number % 1024 == 0) && must_stop(growth as u64)) {
                 return Ok(Judgement { is_shortest: false });
             }
             for &action in &actions {

@@ -12,6 +12,7 @@ pub mod judge;
 mod layouts;
 mod limits;
 pub mod liveness;
+pub mod memory;
 pub mod native;
 mod outcome;
 mod run;
@@ -20,7 +21,7 @@ pub mod second_opinion;
 pub(crate) mod worker_pool;
 
 pub use coverage::Coverage;
-pub use covering::covering;
+pub use covering::{Covered, covering};
 pub use engine::{Engine, How, Width};
 pub use limits::{Limits, Stopped};
 pub use outcome::{CheckError, CheckOutcome, PropertyOutcome};

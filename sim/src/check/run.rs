@@ -32,6 +32,7 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
 pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<CheckOutcome, CheckError> {
     let engine = how.engine;
     let started = Instant::now();
+    limits.begin();
     let config = &scenario.config;
     let applying: Vec<Property> =
         Property::ALL.into_iter().filter(|property| property.applies(config).is_ok()).collect();
@@ -46,8 +47,12 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         Engine::Native | Engine::Stateright => run(engine),
         Engine::Both => {
             let native = run(Engine::Native);
-            compare(&scenario.name, &safety, &native, &run(Engine::Stateright))?;
-            native
+            limits.begin();
+            let other = run(Engine::Stateright);
+            compare(&scenario.name, &safety, &native, &other)?;
+            // What only one of them has looked at has no second opinion.
+            let states = native.states.min(other.states);
+            Search { states, stopped: native.stopped.or(other.stopped), ..native }
         }
     };
 
@@ -57,7 +62,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         .filter_map(|(&property, actions)| Some(Witness { property, actions: actions.as_deref()? }))
         .collect();
     let reject = |rejection| CheckError::Rejected { scenario: scenario.name.clone(), rejection };
-    let must_stop = || limits.exceeded(0, 0, started).is_some();
+    let must_stop = |more| limits.exceeded(0, 0, started).or_else(|| limits.lacks_memory(more)).is_some();
+    limits.begin();
     // A passage counts as one step of the search, so the traces that it finds need not be shortest.
     let judgement = if how.native.skip_idle {
         judge::execute_all(config, &witnesses)
@@ -68,6 +74,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
 
     let promises: Vec<Property> = applying.iter().copied().filter(|property| is_about_runs(*property)).collect();
     let looked = Instant::now();
+    limits.begin();
     let liveness = match search.stopped {
         None if !promises.is_empty() => {
             let threads = how.native.threads;
@@ -215,7 +222,7 @@ fn of_liveness(
     index: usize,
     liveness: Option<&Result<Liveness, Stopped>>,
     search: &Search,
-    must_stop: &dyn Fn() -> bool,
+    must_stop: &dyn Fn(u64) -> bool,
 ) -> Result<PropertyOutcome, judge::Rejection> {
     let say =
         |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };

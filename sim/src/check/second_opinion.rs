@@ -24,22 +24,30 @@ const GLANCE: Duration = Duration::from_millis(2);
 /// Visits every state, as [`native::search`](super::native::search) does, and returns the same kind of result.
 pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limits<'_>) -> Search {
     let started = Instant::now();
+    limits.begin();
     let whole = run::<Y>(config, AskedProperties::All, limits, started);
+    let mut stopped = whole.stopped;
     let witnesses = properties
         .iter()
         .map(|property| {
             // With all properties pending its verdict can be trusted, but its path cannot: run again for this property
             // alone.
             let is_broken = whole.broken.iter().any(|(broken, _)| broken == property);
+            limits.begin();
             let alone = is_broken.then(|| run::<Y>(config, AskedProperties::One(*property), limits, started))?;
-            alone.broken.into_iter().map(|(_, path)| path).next()
+            let path = alone.broken.into_iter().map(|(_, path)| path).next();
+            // Without its path a property that is broken must not be said to hold.
+            if path.is_none() {
+                stopped = stopped.or(alone.stopped);
+            }
+            path
         })
         .collect();
     Search {
         states: whole.states,
         generated: whole.generated,
         depth: whole.depth,
-        stopped: whole.stopped,
+        stopped,
         coverage: whole.coverage,
         witnesses,
         peak_bytes: None,

@@ -1,7 +1,7 @@
 //! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
 
 /// Each concept, and what it means.
-pub(super) const CONCEPTS: [(&str, &str); 4] = [
+pub(super) const CONCEPTS: [(&str, &str); 7] = [
     (
         "tick",
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
@@ -29,5 +29,29 @@ pub(super) const CONCEPTS: [(&str, &str); 4] = [
          it waits for ever. Strong fairness (strong = true in [fairness]): an action that is possible again and again must \
          happen, so in a fair loop it happens or is never possible. Under both, time passes. Faults need not happen, a \
          client need not ask for the lock, and with hold_for_ever = true a holder need not release it.",
+    ),
+    (
+        "watchdog",
+        "the task in a client that renews the leases of the locks that the client holds, so that a lock outlives its lease \
+         while its holder works, and is free soon after its holder has crashed. In a scenario, renew_every in [time] is its \
+         period in ticks: lease = 3 and renew_every = 1 is what Redisson does when no lease time is given (30 s, renewed \
+         every 10 s). Without renew_every there is no watchdog, and a lock whose lease is shorter than its work is lost. \
+         Keys of [protocol] say what the watchdog does when a renewal has no answer, or finds another holder.",
+    ),
+    (
+        "frontier",
+        "the smallest sets of faults that break each property. More faults never allow less, so they divide the worlds \
+         in which a property holds from those in which it is broken. `lockstep frontier FILE` takes the world of the file \
+         without its faults, checks every set of up to --most faults, and checks them again under each repair, for \
+         example fencing or min-replicas. The number of sets grows fast: begin with --bare --most 1. --max-states and \
+         --max-memory bound each check, and --timeout bounds all of them together.",
+    ),
+    (
+        "sentinel",
+        "Redis Sentinel watches a master and its replicas. When enough sentinels agree that the master does not answer, one of \
+         them promotes a replica, and clients learn of the new master. The model does not contain sentinels: a failover is \
+         the promotion of any replica that promote in [cluster] allows, at any time up to failover_within. With \
+         their defaults, that covers every choice that sentinels can make. `lockstep replay FILE --sentinel` replays the histories of a scenario with \
+         three real sentinels, which decide on every failover in real time.",
     ),
 ];

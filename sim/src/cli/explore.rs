@@ -20,7 +20,7 @@ use crate::render::words;
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
-#[command(after_help = "Without limits, the search for verdicts ends after 2 000 000 states, 1G or 5m.")]
+#[command(after_help = "Unless a limit is given, the search for verdicts ends after 2 000 000 states or 5m.")]
 pub(super) struct ExploreArgs {
     /// A built-in scenario or a scenario file
     #[arg(value_name = "NAME|FILE")]
@@ -36,8 +36,9 @@ pub(super) struct ExploreArgs {
 
 /// How far the search for the verdicts goes unless the reader says so: the scenario may be too large to exhaust. It is the
 /// only search; requests only walk along paths.
-const DEFAULT_SEARCH: Within =
-    Within { max_states: Some(2_000_000), max_memory: Some(1 << 30), timeout: Some(Duration::from_secs(300)) };
+const MOST_STATES: u64 = 2_000_000;
+/// The same for its time.
+const LONGEST: Duration = Duration::from_secs(300);
 
 /// How often Ctrl-C is checked.
 const STOP_CHECK: Duration = Duration::from_millis(20);
@@ -57,7 +58,9 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         screen.print(&format!("{}   {url}\n", one.scenario.name))?;
         screen.tell("Ctrl-C ends it");
     }
-    let within = if args.within.is_limited() { args.within } else { DEFAULT_SEARCH };
+    let is_limited = args.within.max_states.is_some() || args.within.timeout.is_some();
+    let bounded = Within { max_states: Some(MOST_STATES), timeout: Some(LONGEST), ..args.within };
+    let within = if is_limited { args.within } else { bounded };
     let outcome = show::checked(&one, within, None, screen)?;
     if interrupt::is_asked() {
         return Err(Exit::Interrupted);
@@ -78,8 +81,9 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         let text = "the model has too little room for some steps of this world; `lockstep check";
         screen.tell(&format!("{text} {}` says what it lacks", one.argument));
     } else if !outcome.complete {
+        let why = show::undecided(&outcome).map_or_else(String::new, |why| format!(" ({why})"));
         screen.tell(&format!(
-            "only {} states were searched for counterexamples; `lockstep check {}` searches all",
+            "only {} states were searched for counterexamples{why}; `lockstep check {}` searches all",
             outcome.states, one.argument
         ));
     }

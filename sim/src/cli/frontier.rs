@@ -1,23 +1,23 @@
 //! `lockstep frontier`: which faults break which property, and which repair prevents it.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::Duration;
 
 use lockstep_model::Property;
 
 use super::common::{Ended, Format, Output};
-use super::interrupt;
 use super::out::{AnomalyFolder, make_folder};
-use super::progress::{ProgressUnit, watched};
+use super::progress::watched_as;
 use super::screen::Screen;
-use super::within::duration;
+use super::within::{MaxMemory, duration};
 use crate::check::Limits;
 use crate::exit::Exit;
 use crate::frontier::settings::{FAULTS, REPAIRS, Setting};
-use crate::frontier::{FaultSet, Frontier, FrontierOptions, ScenarioEdit, Survey, survey};
+use crate::frontier::{FaultSet, Frontier, FrontierOptions, ScenarioEdit, SetsChecked, Survey, survey};
 use crate::render::frontier::{json, page};
+use crate::render::words::thousands;
 use crate::scenario::{BuiltIn, Scenario};
 
 /// The scenario that is searched unless another is named: what most teams run.
@@ -49,7 +49,9 @@ pub(super) struct FrontierArgs {
     /// Stop the check of a set after this number of distinct states
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     max_states: Option<u64>,
-    /// Stop the check of a set after this time: 30, 30s, 5m, 1h
+    #[command(flatten)]
+    memory: MaxMemory,
+    /// Stop after this time, and say which sets were not checked: 30, 30s, 5m, 1h
     #[arg(long, value_name = "TIME", value_parser = duration)]
     timeout: Option<Duration>,
     /// Write every anomaly, bare and under each repair, to DIR/<world>--<property>--<faults>--<repair>.toml, a scenario
@@ -76,15 +78,10 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, threads };
     let states = AtomicU64::new(0);
-    let limits = Limits {
-        max_states: args.max_states,
-        max_bytes: None,
-        time_limit: args.timeout,
-        stop: &interrupt::STOP,
-        progress: &states,
-    };
-    let searched = watched(screen, &name, ProgressUnit::STATES_OF_ONE_SET, &states, || {
-        survey(&edit, &repairs, options, &limits, |what| screen.tell(&format!("{name}: {what}")))
+    let limits = Limits { max_states: args.max_states, time_limit: args.timeout, ..args.memory.limits(&states) };
+    let sets = SetsChecked::default();
+    let searched = watched_as(screen, &name, None, &|| so_far(&sets, &states), || {
+        survey(&edit, &repairs, options, &limits, &sets, |what| screen.tell(&format!("{name}: {what}")))
     });
     let found = searched.map_err(|error| screen.fail(Exit::Internal, &format!("{name}: {error}")))?;
     // What was found is printed also if it cannot be written.
@@ -96,6 +93,12 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     written?;
     let is_known = found.bare.is_whole() && found.repaired.iter().all(Frontier::is_whole) && found.unlooked.is_empty();
     Ok(if is_known { Exit::AsDeclared } else { Exit::Inconclusive })
+}
+
+/// How far the search is: `set 12 of 93, 4 567 states of one set`.
+fn so_far(sets: &SetsChecked, states: &AtomicU64) -> String {
+    let (begun, all) = sets.counts();
+    format!("set {begun} of {all}, {} states of one set", thousands(states.load(Ordering::Relaxed)))
 }
 
 /// The text of a scenario, by name or file.
@@ -161,4 +164,15 @@ fn setting(what: &str, all: &'static [Setting], name: &str) -> Result<&'static S
         let known: Vec<_> = all.iter().map(|setting| setting.name).collect();
         format!("there is no {what} `{name}`; known: {}", known.join(", "))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn progress_says_which_set_of_how_many_is_checked() {
+        let said = so_far(&SetsChecked::default(), &AtomicU64::new(4567));
+        assert_eq!(said, "set 0 of 0, 4 567 states of one set");
+    }
 }

@@ -16,6 +16,7 @@ use super::out::{make_folder, write_whole};
 use super::progress::{ProgressUnit, watched};
 use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;
+use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::{self, Fuzzed};
 use crate::render::json as trace_json;
@@ -40,6 +41,8 @@ pub(super) struct FuzzArgs {
     /// The folder for the trace of a divergence [default: none is written]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    #[command(flatten)]
+    memory: MaxMemory,
     #[command(flatten)]
     output: Output,
 }
@@ -78,8 +81,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
                 &server,
                 Scripts::built_in(),
                 options,
-                &interrupt::STOP,
-                &cases,
+                &args.memory.limits(&cases),
             )
         });
         let fuzzed = match fuzzed {
@@ -95,7 +97,11 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         };
         let seconds = started.elapsed().as_secs_f64();
         let saved = save(one, &fuzzed, args, screen)?;
+        let is_stopped = fuzzed.stopped.is_some();
         all.push(FuzzedScenario { chosen: one, fuzzed, saved, seconds });
+        if is_stopped {
+            break;
+        }
     }
 
     match args.output.format {
@@ -103,7 +109,9 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
     }
     let diverged = all.iter().any(FuzzedScenario::is_diverged);
-    let exit = if diverged { Exit::Diverged } else { Exit::AsDeclared };
+    let is_stopped = all.iter().any(|drawn| drawn.fuzzed.stopped.is_some());
+    let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
+    let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
     Ok(failed.map_or(exit, |failed| exit.worst(failed)))
 }
 
@@ -121,6 +129,16 @@ impl FuzzedScenario<'_> {
         let (histories, steps) = (self.fuzzed.cases as usize, self.fuzzed.steps);
         let (histories, steps) = (rate(histories, self.seconds), rate(steps, self.seconds));
         format!("{histories:.0} histories/s, {steps:.0} compared steps/s")
+    }
+
+    /// The limit that ended it before all its histories were replayed.
+    fn stopped_by(&self) -> Option<String> {
+        self.fuzzed.stopped.map(|stopped| stopped.after(&self.histories()))
+    }
+
+    /// `1 history`, `100 histories`.
+    fn histories(&self) -> String {
+        if self.fuzzed.cases == 1 { "1 history".to_owned() } else { format!("{} histories", self.fuzzed.cases) }
     }
 
     /// Whether all its histories were replayed.
@@ -155,17 +173,24 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
     let mut page = String::new();
     for drawn in all {
         let FuzzedScenario { chosen, fuzzed, saved, seconds: _ } = drawn;
-        let verdict = if drawn.is_diverged() { "diverged" } else { "agrees" };
+        let verdict = match (drawn.is_diverged(), fuzzed.stopped) {
+            (true, _) => "diverged",
+            (false, Some(_)) => "inconclusive",
+            (false, None) => "agrees",
+        };
         let _ = writeln!(
             page,
             "{}   {verdict}   {}, {} on {}   seed {}   {}",
             chosen.scenario.name,
-            if fuzzed.cases == 1 { "1 history".to_owned() } else { format!("{} histories", fuzzed.cases) },
+            drawn.histories(),
             count(fuzzed.steps, "step"),
             fuzzed.server,
             fuzzed.seed,
             drawn.rate_words()
         );
+        if let Some(why) = drawn.stopped_by() {
+            let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
+        }
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
         let next = Some(match saved {
             Some(file) => {
@@ -211,6 +236,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
             "steps": drawn.fuzzed.steps,
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
+            "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
         })
@@ -243,7 +269,8 @@ mod tests {
 
     fn args() -> FuzzArgs {
         let output = Output { format: Format::Human };
-        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: None, output }
+        let memory = MaxMemory::default();
+        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: None, memory, output }
     }
 
     fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> FuzzedScenario<'_> {
@@ -255,6 +282,7 @@ mod tests {
             cases,
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
+            stopped: None,
         };
         FuzzedScenario { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")), seconds: 2.0 }
     }

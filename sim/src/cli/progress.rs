@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::Screen;
 use super::within::Within;
+use crate::render::words::thousands;
 
 const EVERY: Duration = Duration::from_secs(10);
 const REDRAW: Duration = Duration::from_millis(100);
@@ -25,13 +26,10 @@ impl ProgressUnit {
     /// Histories that were replayed.
     pub(super) const HISTORIES: Self = Self { unit: "histories", advice: None };
 
-    /// States of one of many small searches.
-    pub(super) const STATES_OF_ONE_SET: Self = Self { unit: "states of one set", advice: None };
-
     /// States of a search. Whoever has set a limit knows the advice.
     pub(super) fn states(within: Within) -> Self {
-        let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s or \
-                      --max-states 1000000 bounds the search; begin with fewer faults";
+        let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s, \
+                      --max-states 1000000 or --max-memory 2G bounds the search; begin with fewer faults";
         Self { unit: "states", advice: (!within.is_limited()).then_some(advice) }
     }
 }
@@ -43,8 +41,20 @@ static IS_ADVISED: AtomicBool = AtomicBool::new(false);
 pub(super) fn watched<T>(
     screen: &Screen,
     label: &str,
-    counted: ProgressUnit,
+    ProgressUnit { unit, advice }: ProgressUnit,
     count: &AtomicU64,
+    work: impl FnOnce() -> T,
+) -> T {
+    let so_far = || format!("{} {unit}", thousands(count.load(Ordering::Relaxed)));
+    watched_as(screen, label, advice, &so_far, work)
+}
+
+/// Does the work and shows its progress in any words: `label: set 12 of 93`.
+pub(super) fn watched_as<T>(
+    screen: &Screen,
+    label: &str,
+    advice: Option<&'static str>,
+    so_far: &(dyn Fn() -> String + Sync),
     work: impl FnOnce() -> T,
 ) -> T {
     if screen.is_quiet {
@@ -55,28 +65,27 @@ pub(super) fn watched<T>(
         // Also when the work panics: otherwise the scope would wait for the watching thread for ever.
         let _told = EndGuard(&end);
         if io::stderr().is_terminal() {
-            scope.spawn(|| draw(label, counted, count, &end));
+            scope.spawn(|| draw(label, advice, so_far, &end));
         } else {
-            scope.spawn(|| write(label, counted, count, &end, EVERY, &mut io::stderr(), &IS_ADVISED));
+            scope.spawn(|| write(label, advice, so_far, &end, EVERY, &mut io::stderr(), &IS_ADVISED));
         }
         work()
     })
 }
 
-fn draw(label: &str, ProgressUnit { unit, advice }: ProgressUnit, count: &AtomicU64, end: &End) {
+fn draw(label: &str, advice: Option<&'static str>, so_far: &dyn Fn() -> String, end: &End) {
     let start = Instant::now();
     // Most scenarios end before anybody could read a line.
     if end.comes_within(REDRAW) {
         return;
     }
     let bar = ProgressBar::new_spinner();
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {human_pos} {msg}, {elapsed}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
         bar.set_style(style);
     }
     bar.set_prefix(label.to_owned());
-    bar.set_message(unit.to_owned());
     while !end.comes_within(REDRAW) {
-        bar.set_position(count.load(Ordering::Relaxed));
+        bar.set_message(so_far());
         bar.tick();
         if let Some(advice) = advice
             && start.elapsed() >= EVERY
@@ -90,8 +99,8 @@ fn draw(label: &str, ProgressUnit { unit, advice }: ProgressUnit, count: &Atomic
 
 fn write(
     label: &str,
-    ProgressUnit { unit, advice }: ProgressUnit,
-    count: &AtomicU64,
+    advice: Option<&'static str>,
+    so_far: &dyn Fn() -> String,
     end: &End,
     every: Duration,
     out: &mut impl io::Write,
@@ -99,8 +108,7 @@ fn write(
 ) {
     let start = Instant::now();
     while !end.comes_within(every) {
-        let so_far = count.load(Ordering::Relaxed);
-        let _ = writeln!(out, "{label}: {so_far} {unit} after {} s", start.elapsed().as_secs());
+        let _ = writeln!(out, "{label}: {} after {} s", so_far(), start.elapsed().as_secs());
         if let Some(advice) = advice
             && !is_advised.swap(true, Ordering::Relaxed)
         {
@@ -156,10 +164,11 @@ mod tests {
         }
     }
 
-    fn said(counted: ProgressUnit, is_advised: &AtomicBool) -> String {
+    fn said(ProgressUnit { unit, advice }: ProgressUnit, is_advised: &AtomicBool) -> String {
         let end = End::default();
         let mut out = Reader { said: String::new(), end: &end };
-        write("mine", counted, &AtomicU64::new(7), &end, Duration::from_millis(1), &mut out, is_advised);
+        let so_far = || format!("7 {unit}");
+        write("mine", advice, &so_far, &end, Duration::from_millis(1), &mut out, is_advised);
         out.said
     }
 

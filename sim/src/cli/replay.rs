@@ -70,7 +70,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         for one in waiting.drain(..) {
             match one {
                 PendingReplay::History(history) => all.push(*history),
-                PendingReplay::Covering(one) => all.extend(covering_histories(&one, args, screen)?),
+                PendingReplay::Covering(one) => all.extend(covering_histories(&one, args, &mut exit, screen)?),
             }
         }
         let number = all.len();
@@ -88,7 +88,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         let history = match next {
             PendingReplay::History(history) => history,
             PendingReplay::Covering(one) => {
-                let found = covering_histories(&one, args, screen)?;
+                let found = covering_histories(&one, args, &mut exit, screen)?;
                 if interrupt::is_asked() {
                     waiting.push_front(PendingReplay::Covering(one));
                 } else {
@@ -227,11 +227,18 @@ fn waiting(
     Ok((waiting, exit))
 }
 
-/// The histories of a scenario that together take every kind of action.
-fn covering_histories(one: &Chosen, args: &ReplayArgs, screen: &Screen) -> Ended<Vec<History>> {
+/// The histories of a scenario that together take every kind of action. Where a limit keeps one from being found, `exit`
+/// and a warning say so.
+fn covering_histories(one: &Chosen, args: &ReplayArgs, exit: &mut Exit, screen: &Screen) -> Ended<Vec<History>> {
     let history =
         |trace| History { trace, declared: Declared::Unknown, argument: one.argument.clone(), is_from_trace: false };
-    Ok(covering(one, args.within, screen)?.into_iter().map(history).collect())
+    let (histories, stopped) = covering(one, args.within, screen)?;
+    if let Some(why) = stopped.filter(|_| !interrupt::is_asked()) {
+        let name = &one.scenario.name;
+        screen.warn(&format!("{name}: some actions are in no history ({why})"));
+        *exit = exit.worst(Exit::Inconclusive);
+    }
+    Ok(histories.into_iter().map(history).collect())
 }
 
 /// The option that chooses this server, as it can be typed again.

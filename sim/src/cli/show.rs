@@ -147,13 +147,21 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         let text = format!("{}: inconclusive ({why}): no violation was found so far", scenario.name);
         return Err(screen.fail(Exit::Inconclusive, &text));
     }
-    match covering(one, args.within, screen)?.into_iter().next() {
+    let (histories, stopped) = covering(one, args.within, screen)?;
+    match histories.into_iter().next() {
         Some(trace) => Ok((trace, Declared::Unknown)),
         None if interrupt::is_asked() => {
             Screen::report(&format!("{}: interrupted: no property is violated", scenario.name));
             Err(Exit::Interrupted)
         }
-        None => Err(screen.fail(Exit::Internal, &format!("{}: it allows no action", scenario.name))),
+        None => Err(match stopped {
+            Some(why) => {
+                let text =
+                    format!("{}: no property is violated, but no history to draw was found ({why})", scenario.name);
+                screen.fail(Exit::Inconclusive, &text)
+            }
+            None => screen.fail(Exit::Internal, &format!("{}: it allows no action", scenario.name)),
+        }),
     }
 }
 
@@ -183,8 +191,9 @@ pub(super) fn checked(one: &Chosen, within: Within, until: Option<Property>, scr
     Ok(one.reproducible(outcome, &within.again()))
 }
 
-/// Histories that together take every kind of action. Most often one is enough.
-pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<Vec<Trace>> {
+/// Histories that together take every kind of action; most often one is enough. With them comes the limit, in words, that
+/// kept others from being found.
+pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<(Vec<Trace>, Option<String>)> {
     let Scenario { name, story, config, .. } = &one.scenario;
     let reproduce = format!("lockstep show {}{}", one.argument, within.again());
     let record = |actions: Vec<Action>| {
@@ -195,7 +204,8 @@ pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<V
     let states = AtomicU64::new(0);
     let counted = ProgressUnit::states(within);
     let found = watched(screen, name, counted, &states, || check::covering(config, &within.limits(&states)));
-    found.into_iter().map(record).collect()
+    let stopped = found.stopped.map(|(stopped, states)| stopped.words(states));
+    Ok((found.histories.into_iter().map(record).collect::<Ended<_>>()?, stopped))
 }
 
 fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) -> Exit {

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::ValueEnum as _;
 use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
+use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
 use lockstep_model::{Action, Property, Verdict};
 use serde_json::{Map, Value};
@@ -168,7 +169,7 @@ fn judged(trace: &Trace) -> Result<bool, TraceFileProblem> {
         return Ok(false);
     }
     let witness = Witness { property, actions: &trace.actions() };
-    let judgement = judge::judge_within(MOST_STATES, &trace.config, &[witness], &interrupt::is_asked);
+    let judgement = judge::judge_within(MOST_STATES, &trace.config, &[witness], &|_| interrupt::is_asked());
     let judgement = judgement
         .map_err(|rejection| TraceFileProblem::of(format!("/about/shortest is true, but {rejection}"), UNCHANGED))?;
     Ok(judgement.is_shortest)
@@ -199,6 +200,11 @@ fn check_command(trace: &Trace) -> Result<(), TraceFileProblem> {
 fn proves(trace: &Trace, property: Property) -> Result<(), Rejection> {
     let actions = &trace.actions();
     match trace.loop_start {
+        None if property.kind() == PropertyKind::Possible => {
+            let witness = Witness { property, actions };
+            // What is too large to confirm was not confirmed when the trace was made either.
+            judge::judge_dead_end(&trace.config, &witness, &|_| interrupt::is_asked()).map(drop)
+        }
         Some(loop_start) => judge::judge_lassos(&trace.config, &[LassoWitness { property, actions, loop_start }]),
         None => judge::execute_all(&trace.config, &[Witness { property, actions }]).map(drop),
     }

@@ -1,17 +1,29 @@
-//! The limits of a search: `--max-states`, `--max-memory`, `--timeout`.
+//! The limits of a search: `--max-states`, `--max-memory`, `--timeout`. Memory is limited in every command that works long.
 
 use std::sync::atomic::AtomicU64;
 use std::time::Duration;
 
 use super::interrupt;
 use crate::check::Limits;
+use crate::check::memory::{MemoryLimit, typed};
+
+/// The variable that limits memory where the option does not.
+const VARIABLE: &str = "LOCKSTEP_MAX_MEMORY";
+
+/// The limit on memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
+pub(super) struct MaxMemory {
+    /// Stop when lockstep, or a table of a search, uses this much memory: 500M, 2G [default: 60 % of the memory of the
+    /// machine, or of its control group]
+    #[arg(id = "max_memory", long = "max-memory", value_name = "BYTES", env = VARIABLE, hide_env_values = true, value_parser = memory)]
+    bytes: Option<u64>,
+}
 
 /// The limits of the search of one scenario.
-#[derive(Clone, Copy, Debug, Default, clap::Args)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, clap::Args)]
 pub(super) struct Within {
-    /// Stop a scenario when its tables need this much memory: 500M, 2G
-    #[arg(long, value_name = "BYTES", value_parser = bytes)]
-    pub(super) max_memory: Option<u64>,
+    #[command(flatten)]
+    pub(super) memory: MaxMemory,
     /// Stop a scenario after this number of distinct states; the block in progress is finished first
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     pub(super) max_states: Option<u64>,
@@ -20,33 +32,46 @@ pub(super) struct Within {
     pub(super) timeout: Option<Duration>,
 }
 
+impl MaxMemory {
+    /// The limits of work that Ctrl-C also stops.
+    pub(super) fn limits(self, progress: &AtomicU64) -> Limits<'_> {
+        let resident = self.bytes.map_or_else(MemoryLimit::by_default, |bytes| Some(MemoryLimit::given(bytes)));
+        Limits { max_states: None, max_bytes: self.bytes, resident, time_limit: None, stop: &interrupt::STOP, progress }
+    }
+
+    /// The limit as it can be typed again, after a blank.
+    pub(super) fn again(self) -> String {
+        self.bytes.map_or_else(String::new, |bytes| format!(" --max-memory {}", typed(bytes)))
+    }
+}
+
 impl Within {
     /// The limits of a search that Ctrl-C also stops.
     pub(super) fn limits(self, progress: &AtomicU64) -> Limits<'_> {
-        let Self { max_memory, max_states, timeout } = self;
-        Limits { max_states, max_bytes: max_memory, time_limit: timeout, stop: &interrupt::STOP, progress }
+        let Self { memory, max_states, timeout } = self;
+        Limits { max_states, time_limit: timeout, ..memory.limits(progress) }
     }
 
     /// The limits as they can be typed again, each after a blank: ` --max-states 20000`.
     pub(super) fn again(self) -> String {
-        let Self { max_memory, max_states, timeout } = self;
-        let memory = max_memory.map(|bytes| format!(" --max-memory {}", size(bytes)));
+        let Self { memory, max_states, timeout } = self;
         let states = max_states.map(|most| format!(" --max-states {most}"));
         let time = timeout.map(|time| format!(" --timeout {}s", time.as_secs()));
-        [memory, states, time].into_iter().flatten().collect()
+        [Some(memory.again()), states, time].into_iter().flatten().collect()
     }
 
     /// Whether any limit was given.
     pub(super) fn is_limited(self) -> bool {
-        self.max_memory.is_some() || self.max_states.is_some() || self.timeout.is_some()
+        self != Self::default()
     }
 }
 
-/// A number of bytes in the largest unit in which it is a whole number.
-fn size(bytes: u64) -> String {
-    let units = [(30, "G"), (20, "M"), (10, "K")];
-    let unit = units.into_iter().find(|(shift, _)| bytes.is_multiple_of(1 << shift));
-    unit.map_or_else(|| bytes.to_string(), |(shift, unit)| format!("{}{unit}", bytes >> shift))
+/// A size of memory, and whether a wrong one is that of the variable: who typed no option would search for it in vain.
+fn memory(text: &str) -> Result<u64, String> {
+    bytes(text).map_err(|wrong| match std::env::var(VARIABLE) {
+        Ok(value) if value == text => format!("{wrong} (it is the value of the variable {VARIABLE})"),
+        _ => wrong,
+    })
 }
 
 /// A size of memory: `500M`, `2G`, or plain bytes; K, M and G are powers of 1024.
@@ -90,7 +115,7 @@ mod tests {
     #[test]
     fn limits_are_typed_again_as_they_were_given() {
         let given = |max_memory: &str, time: &str| Within {
-            max_memory: bytes(max_memory).ok(),
+            memory: MaxMemory { bytes: bytes(max_memory).ok() },
             max_states: Some(20_000),
             timeout: duration(time).ok(),
         };

@@ -13,5 +13,5 @@ pub mod settings;
 mod survey;
 
 pub use scenario_edit::ScenarioEdit;
-pub use search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, Price, frontier};
+pub use search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, Price, SetsChecked, frontier};
 pub use survey::{Cell, HAS_IT, RepairEffect, Survey, survey};

@@ -1,7 +1,8 @@
 //! The search for the smallest sets of faults, and what each costs.
 
 use std::collections::BTreeMap;
-use std::sync::atomic::Ordering;
+use std::iter;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Instant;
 
 use lockstep_model::{Property, Verdict};
@@ -46,9 +47,11 @@ pub struct Frontier {
     pub prices: BTreeMap<FaultSet, Price>,
     /// Sets whose check reached a limit.
     pub inconclusive: Vec<FaultSet>,
+    /// The first of them that had time left, and why it is inconclusive.
+    pub first_limit: Option<(FaultSet, String)>,
     /// How many sets there are, checked or not.
     pub sets: usize,
-    /// Whether the search was stopped before every set was checked.
+    /// Whether the search was stopped, or had no time left, before every set was checked.
     pub is_cut_short: bool,
     /// Distinct states of all of them.
     pub states: u64,
@@ -175,7 +178,31 @@ impl FaultSet {
     }
 }
 
-/// Searches the frontier of a scenario under a repair. Faults that its world cannot have are left out and returned.
+/// How far a search is, for the progress display.
+#[derive(Debug, Default)]
+pub struct SetsChecked {
+    begun: AtomicUsize,
+    all: AtomicUsize,
+}
+
+impl SetsChecked {
+    /// How many sets were begun, and how many there are.
+    pub fn counts(&self) -> (usize, usize) {
+        (self.begun.load(Ordering::Relaxed), self.all.load(Ordering::Relaxed))
+    }
+
+    fn start(&self, all: usize) {
+        self.begun.store(0, Ordering::Relaxed);
+        self.all.store(all, Ordering::Relaxed);
+    }
+
+    fn begin_one(&self) {
+        self.begun.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// Searches the frontier of a scenario under a repair, within limits of which that on time is for the whole search; the
+/// others are for each set. Faults that its world cannot have are left out and returned.
 ///
 /// # Errors
 /// As [`check_as`]: a defect of ours.
@@ -187,6 +214,7 @@ pub fn frontier(
     repair: Option<&'static Setting>,
     options: FrontierOptions,
     limits: &Limits<'_>,
+    progress: &SetsChecked,
 ) -> Result<(Frontier, Vec<Foreign>), CheckError> {
     let started = Instant::now();
     let mut foreign = Vec::new();
@@ -208,37 +236,37 @@ pub fn frontier(
         verdicts: BTreeMap::new(),
         prices: BTreeMap::new(),
         inconclusive: Vec::new(),
+        first_limit: None,
         sets: 0,
         is_cut_short: false,
         states: 0,
         seconds: 0.0,
     };
     let pool = WorkerPool::of(options.threads);
-    let mut sets = vec![FaultSet::none()];
-    for size in 0..=options.most {
-        let scenarios: Vec<(FaultSet, Scenario)> = sets
-            .iter()
-            // Faults that do not go together are left out.
-            .filter_map(|set| Some((set.clone(), set.under(edit, repair)?.scenario(A_SET, A_SET).ok()?)))
-            .collect();
-        found.sets += scenarios.len();
+    let by_size = sets_by_size(edit, repair, &known, options);
+    found.sets = by_size.iter().map(Vec::len).sum();
+    progress.start(found.sets);
+    for (size, scenarios) in by_size.iter().enumerate() {
         let outcomes = pool.share(scenarios.len(), |_, number| {
-            if limits.stop.load(Ordering::Relaxed) {
-                return None;
-            }
-            Some(check_as(&scenarios[number].1, How::by(Engine::Native), limits))
+            let (limits, began) = (limits.left(started)?, Instant::now());
+            progress.begin_one();
+            Some((check_as(&scenarios[number].1, How::by(Engine::Native), &limits), limits.left(began).is_some()))
         });
         let waits = pool.share(scenarios.len(), |_, number| {
-            let is_asked = size <= 1 && !limits.stop.load(Ordering::Relaxed);
-            is_asked.then(|| longest_wait(&scenarios[number].1.config, limits).ok().flatten())
+            let limits = limits.left(started).filter(|_| size <= 1)?;
+            Some(longest_wait(&scenarios[number].1.config, &limits).ok().flatten())
         });
         let mut minimal = Vec::new();
         for (((set, _), outcome), wait) in scenarios.iter().zip(outcomes).zip(waits) {
-            let Some(outcome) = outcome else {
+            let Some((outcome, has_time_left)) = outcome else {
                 found.is_cut_short = true;
                 continue;
             };
             let outcome = outcome?;
+            if has_time_left && found.first_limit.is_none() {
+                let why = outcome.properties.iter().find(|found| found.verdict == Verdict::Inconclusive);
+                found.first_limit = why.and_then(|found| Some((set.clone(), found.why.clone()?)));
+            }
             if let Some(longest_wait) = wait {
                 let can_fail = outcome.coverage.fails_for_want_of_replicas();
                 found.prices.insert(set.clone(), Price { can_fail, longest_wait });
@@ -248,13 +276,10 @@ pub fn frontier(
         let lasts = pool.share(minimal.len(), |_, number| {
             let (property, Minimal { faults, .. }) = &minimal[number];
             let (_, scenario) = scenarios.iter().find(|(set, _)| set == faults)?;
-            lasting(&scenario.config, *property, limits).ok().flatten()
+            lasting(&scenario.config, *property, &limits.left(started)?).ok().flatten()
         });
         for ((property, minimal), lasts) in minimal.into_iter().zip(lasts) {
             found.broken.entry(property).or_default().push(Minimal { lasts, ..minimal });
-        }
-        if size < options.most {
-            sets = larger(&sets, &known, options);
         }
     }
     found.seconds = started.elapsed().as_secs_f64();
@@ -265,6 +290,11 @@ impl Frontier {
     /// Whether every set was checked completely: only then does an unbroken property hold.
     pub fn is_whole(&self) -> bool {
         self.inconclusive.is_empty() && !self.is_cut_short
+    }
+
+    /// How many sets were not checked at all.
+    pub fn unchecked(&self) -> usize {
+        self.sets - self.verdicts.len()
     }
 
     /// How many sets were checked completely.
@@ -295,6 +325,23 @@ impl Frontier {
             }
         }
     }
+}
+
+/// Every set of up to the most faults with its scenario, by its number of faults. Faults that do not go together are left
+/// out.
+fn sets_by_size(
+    edit: &ScenarioEdit,
+    repair: Option<&Setting>,
+    known: &[usize],
+    options: FrontierOptions,
+) -> Vec<Vec<(FaultSet, Scenario)>> {
+    let larger = |sets: &Vec<FaultSet>| Some(larger(sets, known, options));
+    let sizes = iter::successors(Some(vec![FaultSet::none()]), larger).take(usize::from(options.most) + 1);
+    let world = |set: FaultSet| {
+        let scenario = set.under(edit, repair)?.scenario(A_SET, A_SET).ok()?;
+        Some((set, scenario))
+    };
+    sizes.map(|sets| sets.into_iter().filter_map(world).collect()).collect()
 }
 
 /// Every set with one fault more, once.

@@ -1,11 +1,12 @@
 //! The frontier bare, and again under each repair: which repair stops which anomaly, and what it costs.
 
 use std::sync::atomic::Ordering;
+use std::time::Instant;
 
 use lockstep_model::Property;
 
 use super::scenario_edit::ScenarioEdit;
-use super::search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, frontier};
+use super::search::{FaultSet, Foreign, Frontier, FrontierOptions, Minimal, SetsChecked, frontier};
 use super::settings::{FAULTS, Setting, WATCHDOG};
 use crate::check::{CheckError, Limits};
 
@@ -26,8 +27,12 @@ pub struct Survey {
     pub repaired: Vec<Frontier>,
     /// Repairs that the world cannot have or has already, and why.
     pub impossible: Vec<(&'static Setting, String)>,
-    /// Repairs that were not checked because the survey was stopped.
+    /// Repairs that were not checked because the survey was stopped, or had no time left.
     pub unlooked: Vec<&'static Setting>,
+    /// Whether no time was left at the end.
+    pub is_out_of_time: bool,
+    /// Whether it was told to end.
+    pub is_interrupted: bool,
 }
 
 /// What one repair does to one anomaly.
@@ -83,7 +88,7 @@ impl RepairEffect {
     }
 }
 
-/// Searches the frontier bare and under each repair.
+/// Searches the frontier bare and under each repair, within limits of which that on time is for all of it.
 ///
 /// # Errors
 /// A defect of ours.
@@ -92,16 +97,26 @@ pub fn survey(
     repairs: &[&'static Setting],
     options: FrontierOptions,
     limits: &Limits<'_>,
+    progress: &SetsChecked,
     mut report: impl FnMut(&str),
 ) -> Result<Survey, CheckError> {
+    let started = Instant::now();
     report("bare");
-    let (bare, foreign) = frontier(edit, None, options, limits)?;
-    let mut survey = Survey { foreign, bare, repaired: Vec::new(), impossible: Vec::new(), unlooked: Vec::new() };
+    let (bare, foreign) = frontier(edit, None, options, limits, progress)?;
+    let mut survey = Survey {
+        foreign,
+        bare,
+        repaired: Vec::new(),
+        impossible: Vec::new(),
+        unlooked: Vec::new(),
+        is_out_of_time: false,
+        is_interrupted: false,
+    };
     for &repair in repairs {
-        if limits.stop.load(Ordering::Relaxed) {
+        let Some(limits) = limits.left(started) else {
             survey.unlooked.push(repair);
             continue;
-        }
+        };
         // It mends leases that are too short for the code, which need no fault to break anything; beside that it makes every
         // world much larger.
         if repair.name == WATCHDOG.name && !survey.anomalies().any(|(_, minimal)| minimal.faults == FaultSet::none()) {
@@ -113,9 +128,11 @@ pub fn survey(
             continue;
         }
         report(repair.name);
-        let (found, _) = frontier(edit, Some(repair), options, limits)?;
+        let (found, _) = frontier(edit, Some(repair), options, &limits, progress)?;
         survey.repaired.push(found);
     }
+    survey.is_interrupted = limits.stop.load(Ordering::Relaxed);
+    survey.is_out_of_time = !survey.is_interrupted && limits.left(started).is_none();
     Ok(survey)
 }
 

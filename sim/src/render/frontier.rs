@@ -33,22 +33,42 @@ pub fn page(name: &str, survey: &Survey, options: FrontierOptions) -> String {
 const KEY: &str = "key   bare: without any repair   \
                    lasts: how long it can stay broken; empty if that is not known, or if it concerns a step or a wait\n";
 
-/// What was not checked, and why, in one line.
+/// What was not checked, and why.
 fn incomplete(survey: &Survey) -> String {
     let all = || [&survey.bare].into_iter().chain(&survey.repaired);
     if survey.unlooked.is_empty() && all().all(Frontier::is_whole) {
         return String::new();
     }
+    let why = match (survey.is_interrupted, survey.is_out_of_time) {
+        (true, _) => "interrupted",
+        (false, true) => "the time limit was reached",
+        (false, false) => "a limit was reached",
+    };
     let sum = |count: fn(&Frontier) -> usize| all().map(count).sum::<usize>();
-    let (checked, sets) = (sum(Frontier::checked), sum(|frontier| frontier.sets));
-    if survey.unlooked.is_empty() && !all().any(|frontier| frontier.is_cut_short) {
-        return format!("INCOMPLETE: a limit was reached; {checked} of {sets} sets were checked completely\n");
-    }
-    let asked = survey.repaired.len() + survey.unlooked.len();
-    let repaired = survey.repaired.iter().filter(|frontier| !frontier.is_cut_short).count();
-    let repairs = if asked == 0 { String::new() } else { format!(", and {repaired} of {asked} repairs") };
-    let (checked, sets) = (survey.bare.checked(), survey.bare.sets);
-    format!("INCOMPLETE: interrupted; {checked} of {sets} sets were checked without a repair{repairs}\n")
+    let line = if survey.unlooked.is_empty() && !all().any(|frontier| frontier.is_cut_short) {
+        let (checked, sets) = (sum(Frontier::checked), sum(|frontier| frontier.sets));
+        format!("INCOMPLETE: {why}; {checked} of {sets} sets were checked completely\n")
+    } else {
+        let asked = survey.repaired.len() + survey.unlooked.len();
+        let repaired = survey.repaired.iter().filter(|frontier| !frontier.is_cut_short).count();
+        let repairs = if asked == 0 { String::new() } else { format!(", and {repaired} of {asked} repairs") };
+        let (checked, sets) = (survey.bare.checked(), survey.bare.sets);
+        format!("INCOMPLETE: {why}; {checked} of {sets} sets were checked without a repair{repairs}\n")
+    };
+    line + &unchecked(survey, sum(Frontier::unchecked)) + &first_limit(all().find_map(|all| all.first_limit.as_ref()))
+}
+
+/// What there was no time for.
+fn unchecked(survey: &Survey, sets: usize) -> String {
+    let repairs: Vec<_> = survey.unlooked.iter().map(|repair| repair.name).collect();
+    let repairs = (!repairs.is_empty()).then(|| format!("all sets with {}", repairs.join(", ")));
+    let sets = (sets > 0).then(|| words::count(sets, "set"));
+    let what: Vec<_> = [sets, repairs].into_iter().flatten().collect();
+    if what.is_empty() { String::new() } else { format!("not checked: {}\n", what.join(", and ")) }
+}
+
+fn first_limit(first: Option<&(FaultSet, String)>) -> String {
+    first.map_or_else(String::new, |(set, why)| format!("the first limit, with {}: {why}\n", set.words()))
 }
 
 /// What is broken without any fault and by no repair prevented: no row says so.
@@ -211,6 +231,7 @@ pub fn json(name: &str, survey: &Survey, options: FrontierOptions) -> Value {
             "reason": foreign.reason,
             "modelled": foreign.is_modelled,
         })).collect::<Vec<_>>(),
+        "time_limit_reached": survey.is_out_of_time,
         "repairs_not_looked_at": survey.unlooked.iter().map(|repair| repair.name).collect::<Vec<_>>(),
     })
 }

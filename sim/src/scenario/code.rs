@@ -190,8 +190,8 @@ impl Code {
             }
             Self::BadName => {
                 "A scenario has the name of its file. The name becomes part of commands, traces and the names of trace \
-                 files, so it consists of at most 120 of the characters a-z, 0-9 and -, and begins with a letter or \
-                 digit. Rename the file."
+                 files, so it consists of at most 120 of the characters a-z, 0-9, - and _, and begins with a letter \
+                 or digit. Rename the file."
             }
             Self::UnknownScenario => {
                 "The argument is neither the name of a built-in scenario nor a file or folder. `lockstep scenarios` \

@@ -68,8 +68,9 @@ fn start_of(path: &Path) -> io::Result<Vec<u8>> {
 
 /// Whether a scenario can have this name.
 pub fn is_name(name: &str) -> bool {
-    let is_plain = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || letter == '-';
-    !name.is_empty() && name.len() <= MAX_NAME && name.chars().all(is_plain) && !name.starts_with('-')
+    let is_first = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit();
+    let is_plain = |letter: char| is_first(letter) || letter == '-' || letter == '_';
+    name.len() <= MAX_NAME && name.starts_with(is_first) && name.chars().all(is_plain)
 }
 
 fn check_name(name: &str) -> Result<(), Problem> {
@@ -80,7 +81,7 @@ fn check_name(name: &str) -> Result<(), Problem> {
     let problem = Problem::of_file(Code::BadName, title);
     Err(problem.help(format!(
         "the name of the file becomes part of commands and traces: use at most {MAX_NAME} of the \
-         characters a-z, 0-9 and -, and begin with a letter or digit"
+         characters a-z, 0-9, - and _, and begin with a letter or digit"
     )))
 }
 

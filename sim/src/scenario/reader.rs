@@ -22,14 +22,13 @@ use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
+use super::ticks::TICK_MS;
 use super::{calls, impossible, syntax};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
 /// The maximum length of a tick: one hour.
 pub const MAX_TICK_MS: u32 = 3_600_000;
-/// The length of a tick on a real server, unless the scenario sets it: a third of Redisson's lease.
-const TICK_MS: u32 = 10_000;
 /// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
 

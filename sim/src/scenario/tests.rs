@@ -455,8 +455,18 @@ fn a_file_that_is_no_scenario_is_refused_with_a_reason_of_its_own() {
     assert_eq!(code_of_file("a.toml", b""), Code::Empty);
     assert_eq!(code_of_file("a.toml", b"# only a comment\n\n"), Code::Empty);
     assert_eq!(code_of_file("a.toml", b"story = \"\xff\""), Code::NotUtf8);
-    assert_eq!(code_of_file("A b.toml", SMALLEST.as_bytes()), Code::BadName);
+    for name in ["A b.toml", "_a.toml", "-a.toml", "a.b.toml", "ä.toml"] {
+        assert_eq!(code_of_file(name, SMALLEST.as_bytes()), Code::BadName, "{name}");
+    }
     assert_eq!(code_of_file("a.toml", &vec![b'\n'; 10 << 20]), Code::TooBig);
+}
+
+/// Many folders of services name their files so.
+#[test]
+fn a_name_may_have_underscores() {
+    let folder = folder(&[("my_lock.toml", SMALLEST.as_bytes())]);
+    let scenario = Scenario::read(folder.path().join("my_lock.toml")).expect("it is a name");
+    assert_eq!(scenario.name, "my_lock");
 }
 
 /// Ten thousand tables are rejected by their size; the largest number that fits gives a report as short as any other.

@@ -5,6 +5,9 @@ use core::time::Duration;
 use lockstep_model::config::MAX_TICKS;
 use toml::de::DeValue;
 
+/// The length of a tick on a real server, unless the scenario sets it: a third of Redisson's lease.
+pub(super) const TICK_MS: u32 = 10_000;
+
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
 
@@ -22,6 +25,11 @@ pub(super) fn advice(key: &str, value: &DeValue<'_>, tick_ms: u32) -> String {
     } else {
         format!("{unit}: {shown} is not a whole number of ticks, so choose a shorter tick with tick_ms in [time]")
     }
+}
+
+/// Whether the value is a time in another unit than ticks.
+pub(super) fn is_duration(value: &DeValue<'_>) -> bool {
+    duration(value).is_some()
 }
 
 fn duration(value: &DeValue<'_>) -> Option<Duration> {

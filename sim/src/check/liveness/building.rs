@@ -29,6 +29,10 @@ const BLOCK: usize = 1 << 16;
 const CHUNK: usize = 1 << 9;
 /// Successors whose slots are fetched together.
 const WARMED: usize = 32;
+/// How many new states a state leads to, roughly, and the bytes of each beside the state itself: near a limit of memory,
+/// blocks are as small as this suggests.
+const NEW_STATES_OF_ONE: usize = 8;
+const BYTES_OF_NEW: usize = 64;
 /// Most successors of one state: state numbers are 32 bits wide, and a block must not exceed them.
 const MOST_SUCCESSORS: usize = 1 << 8;
 
@@ -108,18 +112,34 @@ impl<'a, S: Space> Building<'a, S> {
             self.graph.layers.push(first);
             let layer = std::mem::take(&mut self.layer);
             let waiting: usize = layer.iter().map(Vec::len).sum();
-            for block in layer.chunks(BLOCK / CHUNK) {
+            let mut layer = layer.as_slice();
+            while !layer.is_empty() {
                 let states = self.graph.states();
-                if let Some(stopped) = self.space.stops(states, self.bytes(waiting)) {
+                if let Some(stopped) = self.space.stops(states, self.bytes(waiting), self.growth()) {
                     return Err(stopped);
                 }
                 if states > u32::MAX as usize - BLOCK * MOST_SUCCESSORS {
                     return Err(Stopped::TableFull);
                 }
+                let (block, rest) = layer.split_at(self.pieces().min(layer.len()));
                 first = self.expand(pool.for_states(block.len() * CHUNK), block, first);
+                layer = rest;
             }
         }
         Ok(self.graph)
+    }
+
+    /// How many chunks to expand before the limits are checked again. The size of blocks does not change what is found.
+    fn pieces(&self) -> usize {
+        let of_chunk = CHUNK * NEW_STATES_OF_ONE * (size_of::<S::State>() + BYTES_OF_NEW);
+        let that_fit = usize::try_from(self.space.room()).map_or(usize::MAX, |room| room / of_chunk);
+        that_fit.clamp(1, BLOCK / CHUNK)
+    }
+
+    /// The bytes that the tables may take at once in the next block.
+    fn growth(&self) -> usize {
+        let new = BLOCK * NEW_STATES_OF_ONE / SHARDS;
+        self.shards.iter().map(|shard| lock(shard).growth(new)).sum()
     }
 
     fn bytes(&self, waiting: usize) -> usize {
@@ -306,6 +326,12 @@ impl Numbers {
 
     fn bytes(&self) -> usize {
         self.slots.capacity() * size_of::<(u64, u32)>()
+    }
+
+    /// The bytes that it takes at once if this many more states make it grow; 0: they do not.
+    fn growth(&self, new: usize) -> usize {
+        let grows = (self.len as usize + new) * 4 >= self.slots.len() * 3;
+        if grows { self.bytes() * 2 } else { 0 }
     }
 }
 

@@ -38,8 +38,14 @@ pub trait Space: Sync {
     /// Which actions are fair.
     fn fairness(&self) -> Fairness;
 
-    /// Why the search must stop now, given its number of states and bytes. It is called at intervals.
-    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped>;
+    /// Why the search must stop now, given its number of states and bytes, and how many bytes it may soon take at once.
+    /// It is called at intervals.
+    fn stops(&self, states: usize, bytes: usize, growth: usize) -> Option<Stopped>;
+
+    /// How many bytes may still be taken: with little room, the intervals are shorter.
+    fn room(&self) -> u64 {
+        u64::MAX
+    }
 }
 
 /// How a state was first reached.
@@ -97,6 +103,13 @@ impl Graph {
         let of_state = size_of::<StateOrigin>() + size_of::<Marks>() + size_of::<usize>();
         let of_edge = size_of::<u32>() + size_of::<u16>();
         self.origins.len() * of_state + self.targets.len() * of_edge
+    }
+
+    /// The bytes, beside its own, that the search for components and for a lasso takes at most, as a rule: for each state
+    /// either the numbers of its component and its round, or how a stem came there.
+    pub(super) fn bytes_of_a_search(&self) -> u64 {
+        const OF_STATE: u64 = 40;
+        self.states() as u64 * OF_STATE
     }
 
     /// The number of states.

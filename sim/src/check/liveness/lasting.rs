@@ -103,7 +103,11 @@ impl InLayout for Measuring<'_> {
         };
         let (form, started) = (NormalForm::of(config), Instant::now());
         let space = Worlds { config, form, prefilter: &prefilter, marks: &marks, limits, started, is_touched: false };
+        limits.begin();
         let graph = Graph::of(&space, 1)?;
+        if let Some(stopped) = limits.lacks_memory(graph.bytes_of_a_search()) {
+            return Err(stopped);
+        }
         let tick = prefilter.actions().iter().position(|action| *action == Action::Tick);
         let is_tick = |action: u16| Some(usize::from(action)) == tick;
         Ok(graph.most(|state| graph.marks(state) != 0, is_tick))

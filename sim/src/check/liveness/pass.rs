@@ -129,6 +129,8 @@ impl InLayout for Looking<'_> {
             is_touched: self.is_touched,
         };
         let graph = Graph::of(&space, self.threads)?;
+        // Its tables are no longer there.
+        self.limits.begin();
         // The graph is complete: its size is no longer a reason to stop.
         let limits = Limits { max_states: None, ..*self.limits };
         let mut found = Vec::with_capacity(properties.len());
@@ -144,7 +146,8 @@ impl InLayout for Looking<'_> {
                 (0..).zip(&debts).filter(|(_, debt)| debt.0 == property).map(|(n, _)| 1 << n).collect();
             let mut shortest: Option<Lasso> = None;
             for &mark in marks.iter().filter(|mark| graph.has_mark(**mark)) {
-                if let Some(stopped) = limits.exceeded(graph.states() as u64, 0, self.started) {
+                let stopped = limits.exceeded(graph.states() as u64, 0, self.started);
+                if let Some(stopped) = stopped.or_else(|| limits.lacks_memory(graph.bytes_of_a_search())) {
                     return Err(stopped);
                 }
                 let lasso = graph.always_eventually(|marks| marks & mark == 0);

@@ -85,8 +85,13 @@ impl<Y: Layout> Space for Worlds<'_, Y> {
         Fairness { weak: all.without(time), time, strong: strong.map(|(number, _)| number).collect() }
     }
 
-    fn stops(&self, states: usize, bytes: usize) -> Option<Stopped> {
+    fn stops(&self, states: usize, bytes: usize, growth: usize) -> Option<Stopped> {
         self.limits.progress.store(states as u64, Ordering::Relaxed);
-        self.limits.exceeded(states as u64, bytes as u64, self.started)
+        let stopped = self.limits.exceeded(states as u64, bytes as u64, self.started);
+        stopped.or_else(|| self.limits.lacks_memory(growth as u64))
+    }
+
+    fn room(&self) -> u64 {
+        self.limits.room()
     }
 }

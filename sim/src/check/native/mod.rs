@@ -141,6 +141,11 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
                 peak_bytes = peak_bytes.max(bytes);
                 limits.progress.store(states, Ordering::Relaxed);
                 stopped = limits.exceeded(states, bytes as u64, started);
+                // Tables grow to twice their size at once, most of them in the same block.
+                let growth = self.growth();
+                if stopped.is_none() && growth > 0 {
+                    stopped = limits.lacks_memory(growth as u64);
+                }
                 // State numbers are 32 bits wide, and a block may add some beyond the limit.
                 if stopped.is_none() && states > u64::from(u32::MAX) - (BLOCK as u64) * 256 {
                     stopped = Some(Stopped::TableFull);
@@ -152,7 +157,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
                 if stopped.is_some() {
                     break 'search;
                 }
-                let block: Vec<_> = layer.drain(..layer.len().min(pieces(limits, states))).collect();
+                let block: Vec<_> = layer.drain(..layer.len().min(pieces::<Y>(limits, states))).collect();
                 let expanded: usize = block.iter().map(Vec::len).sum();
                 made += self.expand(block, depth, &mut next);
                 waiting -= expanded;
@@ -180,6 +185,12 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
         let is_wanted = |property: &Property| options.until == Some(*property);
         let is_broken = |index: usize| self.is_broken_at_once[index] || self.broken[index].is_some();
         properties.iter().position(is_wanted).is_some_and(is_broken)
+    }
+
+    /// The bytes that the tables may take at once in the next block.
+    fn growth(&self) -> usize {
+        let new = BLOCK * NEW_STATES_OF_ONE / SHARDS;
+        self.shards.iter().map(|shard| lock(shard).table.growth(new)).sum()
     }
 
     fn bytes(&self) -> usize {
@@ -288,10 +299,14 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
 }
 
 /// How many chunks to expand before the limits are checked again. The size of blocks does not change what is found.
-fn pieces(limits: &Limits<'_>, states: u64) -> usize {
+fn pieces<Y: Layout>(limits: &Limits<'_>, states: u64) -> usize {
     let most = BLOCK / CHUNK;
-    let left = limits.max_states.map(|limit| usize::try_from(limit.saturating_sub(states)).unwrap_or(usize::MAX));
-    left.map_or(most, |left| (left / (CHUNK * NEW_STATES_OF_ONE)).clamp(1, most))
+    let that_fit = |new_states: u64| {
+        let chunks = usize::try_from(new_states).map_or(usize::MAX, |states| states / (CHUNK * NEW_STATES_OF_ONE));
+        chunks.clamp(1, most)
+    };
+    let by_number = limits.max_states.map_or(most, |limit| that_fit(limit.saturating_sub(states)));
+    by_number.min(that_fit(limits.room() / size_of::<World<Y>>() as u64))
 }
 
 fn exclusive<T>(shared: &mut Mutex<T>) -> &mut T {

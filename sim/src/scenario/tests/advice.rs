@@ -46,6 +46,22 @@ fn a_time_in_another_unit_is_told_in_ticks() {
         let line = picture.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(line.contains(advice), "{given}: {picture}");
     }
+    // Without quotes it is not even TOML, but quotes are not what is missing.
+    for (given, advice) in [
+        ("30s", "a tick is 10s here (tick_ms = 10000): for 30s, write lease = 3"),
+        ("30 s", "for 30s, write lease = 3"),
+        ("30s # as in Redisson", "for 30s, write lease = 3"),
+        ("30s\ntick_ms = 500", "a tick is 500ms here (tick_ms = 500): for 30s, write lease = 60"),
+    ] {
+        let text = SMALLEST.replace("lease = 3", &format!("lease = {given}"));
+        let picture = picture(&text);
+        let line = picture.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(line.contains(advice), "{given}: {picture}");
+        assert!(!line.contains("write \""), "{given}: {picture}");
+        assert_eq!(codes(&text), [Code::Syntax], "{picture}");
+    }
+    let no_time = picture(&SMALLEST.replace("count = 2", "count = 2s"));
+    assert!(!no_time.contains("tick"), "{no_time}");
     let elsewhere = picture(&smallest_and("[cluster]\nreplicas = 1\nlag = \"20s\""));
     assert!(elsewhere.contains("write lag = 2"), "{elsewhere}");
     let no_time = picture(&SMALLEST.replace("count = 2", "count = 5"));
