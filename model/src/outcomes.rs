@@ -8,7 +8,7 @@
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer, WaitRule};
-use crate::config::sections::{Config, PromoteRule};
+use crate::config::sections::{Config, PromoteRule, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
 
@@ -365,7 +365,7 @@ const fn can_be_stale(config: &Config) -> bool {
 
 /// Whether the resource can refuse an effect.
 fn can_be_fenced_off(config: &Config) -> bool {
-    can_be_stale(config) && config.resource.is_some_and(|resource| resource.fenced)
+    can_be_stale(config) && config.resource.is_some_and(Resource::is_fenced)
 }
 
 /// Whether a thread can enter a hold that is stored for it: by re-entry, or because a failover lost its release.

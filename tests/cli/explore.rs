@@ -291,7 +291,7 @@ fn half_a_request_holds_up_nobody() {
 }
 
 #[test]
-fn requests_and_signals_are_answered_during_the_search() {
+fn requests_and_ctrl_c_are_answered_during_the_search() {
     let explorer = large_explorer(&["--max-states", "1000000000"]);
     assert!(explorer.ask("GET", "/verdicts").1.contains("data-checked=\"no\""));
     assert_eq!(explorer.ask("GET", "/path").0, 200);

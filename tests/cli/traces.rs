@@ -1,8 +1,8 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Calls, Clients, Cluster, Config, Faults, Fsync, MessageDelay, Network, NetworkMode, Profile, PromoteRule,
-    Resend, Resource, Time, Ttls,
+    Bound, Calls, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network, NetworkMode, Profile,
+    PromoteRule, Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -100,7 +100,7 @@ pub const EVERYTHING: Config = Config {
         client_clock_jump: 1,
         hand_over: 1,
     },
-    resource: Some(Resource { fenced: true }),
+    resource: Some(Resource { fencing: Fencing::Ideal }),
     ..SMALL
 };
 
@@ -157,7 +157,7 @@ pub fn wakeup() -> Trace {
 pub fn stale_effect() -> Trace {
     let config = Config {
         faults: Faults { pause_client: 1, ..SMALL.faults },
-        resource: Some(Resource { fenced: false }),
+        resource: Some(Resource { fencing: Fencing::None }),
         ..SMALL
     };
     let actions = [

@@ -1,13 +1,15 @@
 //! Liveness violations on fair paths are found, and nothing else is reported.
 //!
 //! `graphs` are built by hand, with verdicts worked out by hand; `brute_force` tries every set of edges of small random
-//! graphs; `verdicts` compares the scenarios with what fairness means; `judge` and `traces` tamper with lassos.
+//! graphs; `verdicts` compares the scenarios with what fairness means; `judge` and `traces` tamper with lassos;
+//! `possible` asks whether the lock can still be had.
 
 mod brute_force;
 mod drawn;
 mod graphs;
 mod judge;
 mod lasting;
+mod possible;
 mod strong;
 mod threads;
 mod traces;
@@ -18,7 +20,7 @@ use std::time::Instant;
 
 use lockstep_model::Property;
 use lockstep_model::trace::Trace;
-use lockstep_sim::check::liveness::{Asked, Liveness, Whom, look};
+use lockstep_sim::check::liveness::{Liveness, LivenessQuestion, Whom, look};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, Stopped, check};
 use lockstep_sim::scenario::{Scenario, builtin};
 
@@ -42,10 +44,10 @@ fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> Chec
 
 /// Runs the liveness pass alone.
 fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Liveness, Stopped> {
-    pass_as(scenario, Asked { properties: &Property::LIVENESS, whom, normal_forms: true }, max_states)
+    pass_as(scenario, LivenessQuestion { properties: &Property::LIVENESS, whom, normal_forms: true }, max_states)
 }
 
-fn pass_as(scenario: &Scenario, asked: Asked<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
+fn pass_as(scenario: &Scenario, asked: LivenessQuestion<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits =
         Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };

@@ -5,12 +5,15 @@ use std::collections::HashMap;
 use std::time::Instant;
 
 use lockstep_model::Property;
-use lockstep_sim::check::liveness::{ActionSet, Asked, Fairness, Graph, Marks, Space, Whom, longest_wait, look};
+use lockstep_sim::check::liveness::{
+    ActionSet, Fairness, Graph, LivenessQuestion, Marks, Space, Whom, longest_wait, look,
+};
 use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{Limits, Stopped};
 use lockstep_sim::scenario::builtin;
 
-const ASKED: Asked<'_> = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: true };
+const ASKED: LivenessQuestion<'_> =
+    LivenessQuestion { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: true };
 
 /// A world with many states whose successors are computed by arithmetic; some actions lead to two states.
 struct Tangle {

@@ -2,10 +2,11 @@
 
 use std::collections::{HashMap, HashSet};
 
+use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, InLoop};
 use lockstep_model::{Action, Config, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
 use lockstep_sim::check::Engine;
-use lockstep_sim::check::liveness::{Asked, Found, Liveness, Whom};
+use lockstep_sim::check::liveness::{Found, Liveness, LivenessQuestion, Whom};
 use lockstep_sim::scenario::{Scenario, builtin};
 
 use crate::{exhaust, lasso, limited, pass, pass_as, scenario};
@@ -43,7 +44,7 @@ fn what_is_true_of_one_client_is_true_of_each() {
 fn the_graph_has_the_states_that_the_search_finds() {
     for scenario in small() {
         let outcome = exhaust(&scenario, Engine::Stateright);
-        let asked = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: false };
+        let asked = LivenessQuestion { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms: false };
         let graph = pass_as(&scenario, asked, None).expect("no limit");
         assert_eq!((graph.states, graph.generated), (outcome.states, outcome.generated), "{}", scenario.name);
     }
@@ -55,7 +56,7 @@ fn normal_forms_change_no_verdict() {
     let mut saved = 0;
     for scenario in builtin() {
         let found = |normal_forms| {
-            let asked = Asked { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms };
+            let asked = LivenessQuestion { properties: &Property::LIVENESS, whom: Whom::OneClient, normal_forms };
             pass_as(&scenario, asked, None).expect("no limit")
         };
         let (normal, full) = (found(true), found(false));
@@ -166,8 +167,8 @@ fn liveness_is_checked_natively_whoever_checks_safety() {
     let scenario = scenario("two-clients-one-node");
     for engine in [Engine::Native, Engine::Stateright, Engine::Both] {
         for found in exhaust(&scenario, engine).properties {
-            let is_liveness = Property::LIVENESS.contains(&found.property);
-            assert_eq!(found.engine, if is_liveness { Engine::Native } else { engine }, "{}", found.property);
+            let is_about_runs = matches!(found.property.kind(), PropertyKind::Liveness | PropertyKind::Possible);
+            assert_eq!(found.engine, if is_about_runs { Engine::Native } else { engine }, "{}", found.property);
             assert_eq!(Some(found.verdict), found.declared, "{}", found.property);
         }
     }

@@ -147,7 +147,7 @@ const GROUPS: [AnomalyGroup; 7] = [
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "1");
-const FENCED: ScenarioLine = ("resource", "fenced", "true");
+const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
@@ -193,8 +193,9 @@ fn anomalies() -> String {
          - `lag = 0`: every replica has a write before the client is answered. No setting of Redis gives exactly that.\n\
          - `failover_within = 1`: every client knows the new master within one tick, here 10 s.\n\
          - `renew_every = 1`: a watchdog.\n\
-         - `fenced = true`: the resource refuses a fencing token older than one it has seen. This repairs no lock: two \
-         clients still believe that they hold it, but the stale one can do no harm.\n\
+         - `fencing = \"ideal\"`: the resource refuses a fencing token older than one it has seen; the tokens come from a \
+         counter that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
+         one can do no harm.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

@@ -3,6 +3,7 @@
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use lockstep_model::config::Resource;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine, Limits, PropertyOutcome, check};
@@ -103,8 +104,8 @@ fn with_line(text: &str, table: &str, key: &str, value: &str) -> String {
 fn an_edited_scenario_is_the_one_that_was_meant() {
     let kept = edited("failover-loses-the-grant", &[("cluster", "lag", "0"), ("cluster", "failover_within", "1")]);
     assert_eq!(same_world(&kept), Some("failover-keeps-the-grant"));
-    let fenced = edited("force-release", &[("resource", "fenced", "true")]);
-    assert!(fenced.config.resource.is_some_and(|resource| resource.fenced));
+    let fenced = edited("force-release", &[("resource", "fencing", "\"ideal\"")]);
+    assert!(fenced.config.resource.is_some_and(Resource::is_fenced));
 }
 
 /// The pages present only verdicts that were declared.

@@ -6,7 +6,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
-use lockstep_model::config::{Fault, Faults, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
+use lockstep_model::config::{Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
@@ -114,7 +114,7 @@ fn rich() -> Vec<Config> {
                 config.time.renew_every = Some(1);
                 config.time.wait_limit = Some(2);
                 config.cluster.promote = promote;
-                config.resource = Some(Resource { fenced: true });
+                config.resource = Some(Resource { fencing: Fencing::Ideal });
                 config.protocol = profile.protocol();
                 config.faults = Faults {
                     crash_client: 1,

@@ -29,9 +29,9 @@ fn exhaust(scenario: &Scenario, normal_forms: bool, max_states: Option<u64>) -> 
 
 /// What must not depend on normal forms: each property with its verdict, the reason, and the length of a shortest trace; and
 /// what happens at all.
-type Told = (Vec<(Property, Verdict, Option<String>, Option<usize>)>, Happenings);
+type FormVerdicts = (Vec<(Property, Verdict, Option<String>, Option<usize>)>, Happenings);
 
-fn told(outcome: &CheckOutcome) -> Told {
+fn told(outcome: &CheckOutcome) -> FormVerdicts {
     // A loop has to close in full worlds, which can take more steps.
     let length = |trace: &Trace| trace.loop_start.is_none().then_some(trace.steps.len());
     let told = |found: &PropertyOutcome| {

@@ -170,7 +170,7 @@ const ROWS: &[DrawnKey] = &[
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
-    row("fenced", FLAG, 30, |_| true),
+    row("fencing", &["\"none\"", "\"ideal\""], 30, |_| true),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
     row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),

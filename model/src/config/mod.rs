@@ -13,5 +13,6 @@ pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, Stal
 pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};
 pub use sections::{
-    Bound, Clients, Cluster, Config, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time, Ttls,
+    Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
+    Ttls,
 };

@@ -242,6 +242,25 @@ impl MessageDelay {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Resource {
-    /// Whether it refuses an effect that carries an older fencing token than one it has seen.
-    pub fenced: bool,
+    /// What it does with fencing tokens.
+    pub fencing: Fencing,
+}
+
+/// What a resource does with fencing tokens.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Fencing {
+    /// It looks at none: every effect is accepted.
+    None,
+    /// It refuses an effect that carries an older token than one it has seen. The tokens are ideal: they come from a counter
+    /// that no fault touches. One in the same Redis could be lost in a failover like all else.
+    Ideal,
+}
+
+impl Resource {
+    /// Whether it refuses stale effects.
+    pub const fn is_fenced(self) -> bool {
+        matches!(self.fencing, Fencing::Ideal)
+    }
 }

@@ -10,7 +10,8 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "one-server-holder",
     kind: PropertyKind::Safety,
-    sentence: "no two nodes that accept writes store different unexpired holders",
+    sentence: "no two nodes that act as master store different unexpired holders, not even if one refuses to write for want \
+               of replicas",
     source: "mutual exclusion, seen from Redis: one hash field `holder` under one key",
     antecedent: Some(Happening::TwoMasters),
     untested: "no two nodes ever act as master",

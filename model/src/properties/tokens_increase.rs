@@ -1,7 +1,7 @@
 //! Fencing tokens grow.
 
 use super::claim::{Claim, PropertyKind};
-use crate::config::sections::Config;
+use crate::config::sections::{Config, Resource};
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
@@ -20,8 +20,8 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if !config.resource.is_some_and(|resource| resource.fenced) {
-        return Err("the scenario has no [resource] with fenced = true");
+    if !config.resource.is_some_and(Resource::is_fenced) {
+        return Err("the scenario has no [resource] with fencing = \"ideal\"");
     }
     Ok(())
 }

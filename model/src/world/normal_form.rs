@@ -1,7 +1,7 @@
 //! The normal form of a world: without what nothing can ever show again.
 //!
 //! Two worlds with the same normal form have the same future: the same properties hold, clients are told the same, and the same
-//! actions can happen, but for those that only a node or a client could do that nobody hears of any more ([`Idle`]). So a
+//! actions can happen, but for those that only a node or a client could do that nobody hears of any more ([`LeftOut`]). So a
 //! checker that keeps normal forms alone keeps every verdict and the length of every shortest trace. Traces are of real steps:
 //! what an engine finds among normal forms is executed in full worlds before it is shown.
 //!
@@ -25,14 +25,14 @@ pub struct NormalForm {
 
 /// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Idle {
+pub struct LeftOut {
     /// A replica whose data nobody reads could apply an effect.
     pub replicates: bool,
     /// A client that never asks again could learn of its new master.
     pub discovers: bool,
 }
 
-impl Idle {
+impl LeftOut {
     /// Their kinds.
     pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
         let replicates = self.replicates.then_some(ActionKind::Replicate);
@@ -60,8 +60,8 @@ impl NormalForm {
     }
 
     /// Leaves out of the world what nothing can show again.
-    pub fn apply<Y: Layout>(self, config: &Config, world: &mut World<Y>) -> Idle {
-        let mut idle = Idle::default();
+    pub fn apply<Y: Layout>(self, config: &Config, world: &mut World<Y>) -> LeftOut {
+        let mut idle = LeftOut::default();
         let master = world.group().master;
         let has_master = world.acting_master().is_some();
         let faults = world.faults;

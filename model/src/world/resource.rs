@@ -34,7 +34,7 @@ impl<Y: Layout> Context<'_, Y> {
             return Some(Reply::Accepted);
         }
         self.notes.happened(Happening::StaleEffect);
-        if resource.fenced && !self.config.is_mutated(Mutant::FenceIgnored) {
+        if resource.is_fenced() && !self.config.is_mutated(Mutant::FenceIgnored) {
             return Some(Reply::Rejected);
         }
         self.notes.broke(Breach::EffectOutOfOrder);

@@ -11,7 +11,7 @@ use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
 use super::layouts::in_layout;
 use super::limits::{Limits, Stopped};
-use super::liveness::{self, Asked, Found, LassoRun, Liveness, Whom};
+use super::liveness::{self, Found, LassoRun, Liveness, LivenessQuestion, Whom};
 use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
 use super::{native, second_opinion};
@@ -81,7 +81,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
             // What can happen to one client can happen to each, if they are alike.
             let whom = if config.clients_are_alike() { Whom::OneClient } else { Whom::Everybody };
             let is_touched = search.coverage.touched().next().is_some();
-            let asked = Asked { properties: &promises, whom, normal_forms };
+            let asked = LivenessQuestion { properties: &promises, whom, normal_forms };
             Some(liveness::look(config, asked, threads, limits, started, is_touched))
         }
         _ => None,
@@ -260,8 +260,8 @@ const UNCONFIRMED: &str =
 fn helped(faults: &[Fault]) -> String {
     let names: Vec<_> = faults.iter().map(|fault| fault.name()).collect();
     match names.as_slice() {
-        [] => "no fault that is left would help".to_owned(),
-        names => format!("only a fault that is left would help: {}", names.join(", ")),
+        [] => "none of the faults that may still happen would help".to_owned(),
+        names => format!("of the faults that may still happen, only these would help: {}", names.join(", ")),
     }
 }
 

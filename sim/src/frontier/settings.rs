@@ -126,8 +126,8 @@ pub const WATCHDOG: Setting = Setting {
 pub const REPAIRS: &[Setting] = &[
     Setting {
         name: "fencing",
-        sentence: "the resource rejects a token older than one it has seen",
-        entries: &[set("resource", "fenced", SettingValue::Flag(true))],
+        sentence: "the resource rejects a token older than one it has seen; the tokens are ideal: no fault touches their counter",
+        entries: &[set("resource", "fencing", SettingValue::Word("ideal"))],
     },
     Setting {
         name: "synchronous-replication",

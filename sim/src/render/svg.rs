@@ -5,6 +5,7 @@
 //! word says.
 
 use lockstep_model::Action;
+use lockstep_model::config::Resource;
 use lockstep_model::trace::{NodeRole, State, ThreadState, Trace, client_name};
 
 use super::paint::Tone;
@@ -214,7 +215,7 @@ impl<'a> Sheet<'a> {
             }
             Lane::Thread { .. } => "client".to_owned(),
             Lane::Node(node) => self.trace.initial.nodes[usize::from(node)].role.name().to_owned(),
-            Lane::Resource if self.trace.config.resource.is_some_and(|resource| resource.fenced) => "fenced".to_owned(),
+            Lane::Resource if self.trace.config.resource.is_some_and(Resource::is_fenced) => "fenced".to_owned(),
             Lane::Resource => "not fenced".to_owned(),
         }
     }

@@ -1,6 +1,6 @@
 //! The world of a scenario in sentences.
 
-use lockstep_model::config::{Bound, Config, Faults, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
+use lockstep_model::config::{Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
 
 use super::units::{count, jump, time};
 
@@ -74,10 +74,12 @@ pub fn world(config: &Config) -> Vec<String> {
     ));
     if let Some(resource) = config.resource {
         lines.push(
-            if resource.fenced {
-                "the resource rejects an effect whose fencing token is older than one it has seen"
-            } else {
-                "the resource accepts every effect: it does not check fencing tokens"
+            match resource.fencing {
+                Fencing::Ideal => {
+                    "the resource rejects an effect whose fencing token is older than one it has seen; the tokens are ideal: \
+                     they come from a counter that no fault touches"
+                }
+                Fencing::None => "the resource accepts every effect: it does not check fencing tokens",
             }
             .to_owned(),
         );

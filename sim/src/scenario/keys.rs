@@ -105,7 +105,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "acquires",
         "a whole number from 1 to 100",
         "no limit",
-        "how often each client may ask for the lock; it is required if an answer can come too late (delay)",
+        "how often each client may ask for the lock, all its threads together; it is required if an answer can come too late \
+         (delay)",
     ),
     key(
         "clients",
@@ -157,7 +158,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "lag",
         TICKS_OR_ANY,
         "\"any\"",
-        "how long an effect may take to reach a replica; 0 is synchronous replication",
+        "how long an effect may take to reach a replica; 0 is synchronous replication to each replica that follows the master: \
+         one that does not follow it yet has nothing",
     ),
     key(
         "cluster",
@@ -338,10 +340,11 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "resource",
-        "fenced",
-        FLAG,
-        "false",
-        "whether the resource refuses a fencing token that is older than one it has seen",
+        "fencing",
+        "\"none\" or \"ideal\"",
+        "\"none\"",
+        "\"ideal\": the resource refuses a fencing token that is older than one it has seen; the tokens come from an ideal \
+         counter, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
     ),
     key(
         "fairness",

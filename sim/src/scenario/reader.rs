@@ -7,9 +7,9 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, FailedRenewal, Faults, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS, MAX_HOLDS,
-    MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode, Profile,
-    PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
+    Bound, Clients, Cluster, FailedRenewal, Faults, Fencing, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
+    MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
+    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -232,11 +232,15 @@ impl Sections<'_> {
     }
 
     fn resource(&self) -> Entry<Resource> {
-        let Some(fenced) = self.resource.flag("fenced").or(false) else { return Entry::Refused };
-        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fenced }, span })
+        let Some(fencing) = self.resource.word("fencing", "fencing", &FENCINGS).or(Fencing::None) else {
+            return Entry::Refused;
+        };
+        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fencing }, span })
     }
 }
 
+const FENCINGS: [(&str, Option<Fencing>); 3] =
+    [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", None)];
 const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 2] =
     [("per-lock", Some(RenewalTimer::PerLock)), ("shared", Some(RenewalTimer::Shared))];
 const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [

@@ -82,7 +82,7 @@ force_release = 7
 vanish_key = 8
 
 [resource]
-fenced = true
+fencing = "ideal"
 
 [expect]
 one-believer = "violated"
@@ -149,7 +149,7 @@ fn every_key_is_read() {
     assert_eq!(config.cluster.lock_delay, 4);
     assert_eq!((config.time.jump, faults.clock_jump, faults.client_clock_jump), (-4, 0, 2));
     assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag_ticks), (1, 2));
-    assert!(config.resource.expect("there is a resource").fenced);
+    assert!(config.resource.expect("there is a resource").is_fenced());
     assert_eq!(expect.len(), 3);
     assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);
 }

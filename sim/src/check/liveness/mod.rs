@@ -20,4 +20,4 @@ pub use actions::{ActionSet, Fairness};
 pub use graph::{Graph, Marks, Move, Space};
 pub use lasso::Lasso;
 pub use lasting::{Lasting, lasting, longest_wait};
-pub use pass::{Asked, DeadEnd, Found, LassoRun, Liveness, Whom, look};
+pub use pass::{DeadEnd, Found, LassoRun, Liveness, LivenessQuestion, Whom, look};

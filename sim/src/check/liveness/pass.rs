@@ -68,7 +68,7 @@ pub enum Whom {
 
 /// What a pass is asked.
 #[derive(Clone, Copy, Debug)]
-pub struct Asked<'a> {
+pub struct LivenessQuestion<'a> {
     /// The properties.
     pub properties: &'a [Property],
     /// For whom each is examined.
@@ -85,7 +85,7 @@ pub struct Asked<'a> {
 /// The reason why not every state was visited.
 pub fn look(
     config: &Config,
-    asked: Asked<'_>,
+    asked: LivenessQuestion<'_>,
     threads: usize,
     limits: &Limits<'_>,
     started: Instant,
@@ -96,7 +96,7 @@ pub fn look(
 
 #[derive(Clone, Copy)]
 struct Looking<'a> {
-    asked: Asked<'a>,
+    asked: LivenessQuestion<'a>,
     threads: usize,
     limits: &'a Limits<'a>,
     started: Instant,
@@ -107,7 +107,7 @@ impl InLayout for Looking<'_> {
     type Output = Result<Liveness, Stopped>;
 
     fn run<Y: Layout>(self, config: &Config) -> Self::Output {
-        let Asked { properties, whom, normal_forms } = self.asked;
+        let LivenessQuestion { properties, whom, normal_forms } = self.asked;
         let prefilter = Prefilter::<Y>::new(config);
         let actions = prefilter.actions();
         let form = if normal_forms { NormalForm::of(config) } else { NormalForm::NONE };
@@ -158,7 +158,7 @@ impl InLayout for Looking<'_> {
                 Some(lasso) => {
                     let run = lasso.run(actions);
                     let Some(run) = in_full_worlds::<Y>(config, form, actions, run) else {
-                        let of_full_worlds = Asked { normal_forms: false, ..self.asked };
+                        let of_full_worlds = LivenessQuestion { normal_forms: false, ..self.asked };
                         return Looking { asked: of_full_worlds, ..self }.run::<Y>(config);
                     };
                     Found::Violated(run)

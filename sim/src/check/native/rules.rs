@@ -2,7 +2,7 @@
 //! passages, and the actions of a witness. Nothing here is shared between threads.
 
 use lockstep_model::notes::Capacities;
-use lockstep_model::world::normal_form::Idle;
+use lockstep_model::world::normal_form::LeftOut;
 use lockstep_model::{
     Action, Config, Happenings, Layout, NormalForm, Prefilter, Property, Reply, Step, World, step, step_into,
 };
@@ -71,9 +71,9 @@ impl<Y: Layout> Rules<'_, Y> {
     }
 
     /// The normal form of this world, and what was possible only in what it leaves out.
-    pub(super) fn normal(&self, mut world: World<Y>) -> (World<Y>, Idle) {
+    pub(super) fn normal(&self, mut world: World<Y>) -> (World<Y>, LeftOut) {
         let form = self.reductions.form;
-        let idle = if form.is_there() { form.apply(self.config, &mut world) } else { Idle::default() };
+        let idle = if form.is_there() { form.apply(self.config, &mut world) } else { LeftOut::default() };
         (world, idle)
     }
 
