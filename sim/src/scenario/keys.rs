@@ -33,7 +33,11 @@ pub const TABLES: [(&str, &str); 10] = [
     ("faults", "the faults that may happen, and how often each may happen at most"),
     ("resource", "what the lock guards; without this table, effects on a resource and fencing tokens are not modelled"),
     ("fairness", "the fairness assumptions: what must happen sooner or later"),
-    ("expect", "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\""),
+    (
+        "expect",
+        "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\"; a property that is not named is \
+         reported and fails no run, unless others = \"holds\" says that all of them hold or are vacuous, or there is no claim",
+    ),
 ];
 
 /// The name of the part before the first table.

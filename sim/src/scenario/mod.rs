@@ -26,7 +26,7 @@ mod ticks;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
-pub use definition::Scenario;
+pub use definition::{Others, Scenario};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
 pub use file::{MAX_BYTES, MAX_NAME, is_name};
 pub use keys::{KEYS, ScenarioKey, TABLES};

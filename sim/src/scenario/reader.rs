@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::contradiction::kinds_with;
-use super::definition::Scenario;
+use super::definition::{Others, Scenario};
 use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
@@ -67,9 +67,9 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
     calls::note(&parts, &top, &sections);
-    let expect = claims(&sections.expect, config.as_ref());
+    let (expect, others) = claims(&sections.expect, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Scenario { name: name.into(), story, config: config?, expect })
+    Some(Scenario { name: name.into(), story, config: config?, expect, others })
 }
 
 impl Sections<'_> {
@@ -268,10 +268,26 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 
+/// The key that claims something of every property without a claim.
+const OTHERS: &str = "others";
+
 /// Without a world, only the words themselves are checked.
-fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, Verdict> {
+fn claims(expect: &Section<'_>, config: Option<&Config>) -> (BTreeMap<Property, Verdict>, Others) {
     let mut claims = BTreeMap::new();
+    let mut all_hold = false;
     for (key, value) in expect.entries() {
+        if key.get_ref() == OTHERS {
+            if value.get_ref().as_str() == Some(Verdict::Holds.name()) {
+                all_hold = true;
+            } else {
+                let title = format!("`{OTHERS}` must be \"holds\"");
+                let problem =
+                    Problem::at(Code::NotAClaim, value.span(), title).label("of them all nothing else can be claimed");
+                let help = "leave the line out, and the properties that are not named are only reported";
+                expect.note::<()>(problem.help(help));
+            }
+            continue;
+        }
         let property = property(expect, key.get_ref(), key.span());
         let verdict = verdict(expect, key.get_ref(), value);
         let (Some(property), Some(verdict)) = (property, verdict) else { continue };
@@ -282,7 +298,8 @@ fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, V
         }
         claims.insert(property, verdict);
     }
-    claims
+    let others = if all_hold || claims.is_empty() { Others::Hold } else { Others::Reported };
+    (claims, others)
 }
 
 fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Property> {
