@@ -22,13 +22,11 @@ use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
-use super::ticks::TICK_MS;
-use super::{calls, impossible, syntax};
+use super::ticks::{MAX_TICK_MS, TICK_MS, Tick};
+use super::{calls, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
-/// The maximum length of a tick: one hour.
-pub const MAX_TICK_MS: u32 = 3_600_000;
 /// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
 
@@ -62,7 +60,7 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
         top.text("story", MAX_STORY),
         "`story = \"…\"`, which says in a sentence or two what the world is",
     );
-    let parts = sections.parts(&top);
+    let parts = sections.parts(&top, root);
     // A claim cannot be checked against a world that is not the intended one.
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
@@ -73,11 +71,11 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
 }
 
 impl Sections<'_> {
-    fn parts(&self, top: &Section<'_>) -> Parts {
+    fn parts(&self, top: &Section<'_>, root: &DeTable<'_>) -> Parts {
         let protocol = self.protocol();
         Parts {
             lock: lock(top),
-            time: self.time(),
+            time: self.time(root),
             clients: self.clients(),
             cluster: self.cluster(),
             network: self.network(),
@@ -89,16 +87,21 @@ impl Sections<'_> {
         }
     }
 
-    fn time(&self) -> Option<Time> {
+    fn time(&self, root: &DeTable<'_>) -> Option<Time> {
         let time = &self.time;
         let tick_ms = time.number("tick_ms", 1..=MAX_TICK_MS);
-        if let Some(tick_ms) = tick_ms.or(TICK_MS) {
-            time.set_tick_ms(tick_ms);
+        let (common, problem) = if matches!(tick_ms, Entry::Absent) { ticks::common(root) } else { (None, None) };
+        if let Some(problem) = problem {
+            time.note::<()>(problem);
+        }
+        let tick_ms = tick_ms.or(common.map_or(TICK_MS, |tick| tick.ms));
+        if let Some(ms) = tick_ms {
+            time.set_tick(Tick { ms, is_common: common.is_some() });
         }
         let lease = time.require(
             "lease",
             time.ticks("lease", 1..=MAX_TICKS),
-            "`lease = 3`, the number of ticks after which an unrenewed grant expires",
+            "`lease = 3`, the number of ticks, or `lease = \"30s\"`, after which an unrenewed grant expires",
         );
         let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
@@ -106,7 +109,7 @@ impl Sections<'_> {
         let hold_at_most = time.ticks("hold_at_most", 1..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
-            tick_ms: tick_ms.or(TICK_MS)?,
+            tick_ms: tick_ms?,
             lease: lease.given()?.0,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,

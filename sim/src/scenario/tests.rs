@@ -15,6 +15,7 @@ use super::*;
 mod advice;
 mod any_text;
 mod calls;
+mod units;
 
 /// Four keys have no default; this text sets them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
