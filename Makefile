@@ -6,14 +6,17 @@
 #
 # Longer, and not part of CI:
 #
-#   make soak    the kind of lock that exists for tests, and many more random scenarios and histories
+#   make soak    the kind of lock that exists for tests, and many more random files, worlds, scenarios and histories
 #
 # And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.
 
 .PHONY: check test soak reports bench
 
-# Scenarios and histories that `make soak` draws at random.
+# What `make soak` draws at random: files that are changed, worlds whose searches are compared, scenarios and histories that
+# are replayed.
+SOAK_FILES ?= 1000000
+SOAK_WORLDS ?= 10000
 SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
 
@@ -33,6 +36,9 @@ test:
 soak:
 	$(servers) && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
+	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
+	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
+		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \
 		cargo test --locked -p lockstep-tests --test conformance random_scenarios
 

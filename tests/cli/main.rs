@@ -1,6 +1,7 @@
 //! The `lockstep` command and its pictures: pictures against golden files, the trace against its schema, and the real
 //! binary against its contract (exit codes, output on stdout and stderr, invalid files).
 
+mod claims;
 mod commands;
 mod drawing;
 mod edges;

@@ -21,7 +21,7 @@ const ENOUGH_FOR_THE_SMALL_ONE: &str = "64M";
 const NOT_ENOUGH: &str = "1M";
 const SMALL: &str = "failover-loses-the-grant";
 /// What is violated in the large scenario.
-const VIOLATED: &str = "[expect]\none-believer = \"violated\"\ngrant-survives = \"violated\"\ncounts-agree = \"violated\"\n\
+const VIOLATED: &str = "[expect]\nothers = \"holds\"\none-believer = \"violated\"\ngrant-survives = \"violated\"\ncounts-agree = \"violated\"\n\
                         no-sleeping-waiter = \"violated\"\nrenewed-while-held = \"violated\"\n";
 
 /// The large scenario as a file, with its claims.

@@ -36,7 +36,7 @@ fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> Prop
         Verdict::Inconclusive => Some("the limit of 12345 states was reached".to_owned()),
         Verdict::Holds | Verdict::Violated => None,
     };
-    PropertyOutcome { property, declared, verdict, why, engine: Engine::Native, trace }
+    PropertyOutcome { property, declared, is_required: true, verdict, why, engine: Engine::Native, trace }
 }
 
 fn as_declared() -> CheckedScenario {

@@ -23,7 +23,7 @@ fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> Check
         stop: &stop,
         progress: &progress,
     };
-    let how = How { engine: Engine::Native, native, fingerprint };
+    let how = How { native, fingerprint, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 

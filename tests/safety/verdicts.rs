@@ -2,7 +2,7 @@
 
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::check::Engine;
-use lockstep_sim::scenario::builtin;
+use lockstep_sim::scenario::{Others, builtin};
 
 use crate::{every_world, exhaust, scenario};
 
@@ -29,6 +29,7 @@ fn every_built_in_scenario_is_as_declared_by_both_engines() {
 #[test]
 fn every_built_in_scenario_declares_every_property_that_applies() {
     for scenario in builtin() {
+        assert_eq!(scenario.others, Others::Hold, "{}", scenario.name);
         for property in Property::ALL {
             let applies = property.applies(&scenario.config).is_ok();
             assert_eq!(scenario.expect.contains_key(&property), applies, "{property} in {}", scenario.name);

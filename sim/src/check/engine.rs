@@ -1,5 +1,7 @@
 //! Which engine searches, and how.
 
+use lockstep_model::Property;
+
 use super::native;
 
 /// The search engine.
@@ -33,6 +35,8 @@ pub struct How {
     pub native: native::Options,
     /// How wide its fingerprints are.
     pub fingerprint: Width,
+    /// The only property that is looked at, and held to its claim, or to hold; `None`: all that apply.
+    pub only: Option<Property>,
 }
 
 /// How wide a fingerprint is, bits.
@@ -60,6 +64,6 @@ impl Width {
 impl How {
     /// One thread, no reduction.
     pub fn by(engine: Engine) -> Self {
-        Self { engine, native: native::Options::default(), fingerprint: Width::default() }
+        Self { engine, native: native::Options::default(), fingerprint: Width::default(), only: None }
     }
 }

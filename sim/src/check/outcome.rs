@@ -68,8 +68,10 @@ pub struct CheckOutcome {
 pub struct PropertyOutcome {
     /// The property.
     pub property: Property,
-    /// The declared verdict; `None`: the scenario declares none, so the property must not be violated.
+    /// The declared verdict.
     pub declared: Option<Verdict>,
+    /// Whether another verdict fails the run; without a declared one, any but holds and vacuous does.
+    pub is_required: bool,
     /// The actual verdict.
     pub verdict: Verdict,
     /// The reason for a vacuous or inconclusive verdict, in words.
@@ -81,11 +83,11 @@ pub struct PropertyOutcome {
 }
 
 impl PropertyOutcome {
-    /// Whether the verdict is as declared.
+    /// Whether the verdict is as declared, or nothing is expected of it.
     pub fn is_as_declared(&self) -> bool {
         match self.declared {
             Some(declared) => declared == self.verdict,
-            None => matches!(self.verdict, Verdict::Holds | Verdict::Vacuous),
+            None => !self.is_required || matches!(self.verdict, Verdict::Holds | Verdict::Vacuous),
         }
     }
 }

@@ -15,7 +15,7 @@ use super::liveness::{self, Found, LassoRun, Liveness, LivenessQuestion, Whom};
 use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
 use super::{native, second_opinion};
-use crate::scenario::Scenario;
+use crate::scenario::{Others, Scenario};
 
 /// Visits every state of the scenario and gives the verdicts, on one thread.
 ///
@@ -34,8 +34,9 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let started = Instant::now();
     limits.begin();
     let config = &scenario.config;
+    let is_asked = |property: &Property| how.only.is_none_or(|only| only == *property);
     let applying: Vec<Property> =
-        Property::ALL.into_iter().filter(|property| property.applies(config).is_ok()).collect();
+        Property::ALL.into_iter().filter(|property| property.applies(config).is_ok() && is_asked(property)).collect();
     let safety: Vec<Property> =
         applying.iter().copied().filter(|property| Property::SAFETY.contains(property)).collect();
 
@@ -91,10 +92,11 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let mut properties = Vec::new();
     for property in applying {
         let declared = scenario.expect.get(&property).copied();
+        let is_required = declared.is_some() || how.only.is_some() || scenario.others == Others::Hold;
         if let Some(index) = promises.iter().position(|promise| *promise == property) {
             let found =
                 of_liveness(scenario, property, index, liveness.as_ref(), &search, &must_stop).map_err(reject)?;
-            properties.push(PropertyOutcome { declared, ..found });
+            properties.push(PropertyOutcome { declared, is_required, ..found });
             continue;
         }
         let witness = witnesses.iter().find(|witness| witness.property == property);
@@ -103,7 +105,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
             .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
             .transpose()
             .map_err(reject)?;
-        properties.push(PropertyOutcome { property, declared, verdict, why, engine, trace });
+        properties.push(PropertyOutcome { property, declared, is_required, verdict, why, engine, trace });
     }
     Ok(CheckOutcome {
         scenario: scenario.name.clone(),
@@ -224,8 +226,10 @@ fn of_liveness(
     search: &Search,
     must_stop: &dyn Fn(u64) -> bool,
 ) -> Result<PropertyOutcome, judge::Rejection> {
-    let say =
-        |verdict, why, trace| PropertyOutcome { property, declared: None, verdict, why, engine: Engine::Native, trace };
+    let say = |verdict, why, trace| {
+        let (declared, is_required) = (None, true);
+        PropertyOutcome { property, declared, is_required, verdict, why, engine: Engine::Native, trace }
+    };
     let stopped = match liveness {
         Some(Ok(liveness)) => {
             return Ok(match &liveness.found[index] {

@@ -5,6 +5,7 @@ use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use clap::ValueEnum;
+use lockstep_model::Property;
 
 use super::borrowed_name;
 use super::common::{Ended, Format, Output};
@@ -13,6 +14,7 @@ use super::interrupt;
 use super::out::{TraceFolder, make_folder};
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
+use super::show;
 use super::within::Within;
 use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
@@ -25,6 +27,9 @@ pub(super) struct CheckArgs {
     /// Scenarios: built-in names, files or folders [default: all built-in ones]
     #[arg(value_name = "NAME|FILE|FOLDER")]
     scenarios: Vec<String>,
+    /// Look at this property only, and hold it to its claim, or to hold
+    #[arg(long, value_name = "PROPERTY", value_parser = show::property(), hide_possible_values = true)]
+    property: Option<Property>,
     /// The search engine
     #[arg(long, value_enum, default_value_t)]
     engine: Engine,
@@ -58,7 +63,10 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         let text = "--symmetry and --skip-idle need the native engine: the other one would count differently";
         return Err(screen.fail(Exit::Usage, text));
     }
-    let chosen = input::scenarios(&args.scenarios, screen)?;
+    let mut chosen = input::scenarios(&args.scenarios, screen)?;
+    if let Some(property) = args.property {
+        chosen = speaking_of(property, chosen, screen)?;
+    }
     if let Some(folder) = &args.out {
         // Before the search: the first trace may be found only after hours.
         input::each_name_once(&chosen, screen)?;
@@ -102,6 +110,22 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
     Ok(exit)
 }
 
+/// The scenarios that the property says something about.
+fn speaking_of(property: Property, chosen: Vec<Chosen>, screen: &Screen) -> Ended<Vec<Chosen>> {
+    let applies = |one: &Chosen| property.applies(&one.scenario.config);
+    let why = chosen.first().and_then(|one| Some((one.argument.clone(), applies(one).err()?)));
+    let left: Vec<_> = chosen.into_iter().filter(|one| applies(one).is_ok()).collect();
+    match why {
+        Some((name, why)) if left.is_empty() => {
+            let text = format!(
+                "{property} says nothing about {name}: {why}\n  help: `lockstep explain {property}` says what it means"
+            );
+            Err(screen.fail(Exit::Usage, &text))
+        }
+        _ => Ok(left),
+    }
+}
+
 fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
     let states = AtomicU64::new(0);
     let limits = args.within.limits(&states);
@@ -127,17 +151,18 @@ fn how(args: &CheckArgs) -> How {
     let threads = args.threads.map_or_else(processors, usize::from);
     let CheckArgs { symmetry, skip_idle, .. } = *args;
     let native = Options { threads, normal_forms: !args.no_normal_forms, symmetry, skip_idle, until: None };
-    How { engine: args.engine, native, fingerprint: args.fingerprint }
+    How { engine: args.engine, native, fingerprint: args.fingerprint, only: args.property }
 }
 
 /// The options of the search, as they must be typed to get the same traces: their number of threads does not matter.
 fn again(args: &CheckArgs) -> String {
+    let property = args.property.map(|property| format!(" --property {property}"));
     let engine = (args.engine != Engine::default()).then(|| format!(" --engine {}", named(&args.engine)));
     let full = args.no_normal_forms.then(|| " --no-normal-forms".to_owned());
     let symmetry = args.symmetry.then(|| " --symmetry".to_owned());
     let skip_idle = args.skip_idle.then(|| " --skip-idle".to_owned());
     let width = (args.fingerprint != Width::default()).then(|| format!(" --fingerprint {}", named(&args.fingerprint)));
-    [engine, full, symmetry, skip_idle, width, Some(args.within.again())].into_iter().flatten().collect()
+    [property, engine, full, symmetry, skip_idle, width, Some(args.within.again())].into_iter().flatten().collect()
 }
 
 /// A value as it is typed.

@@ -14,6 +14,8 @@ mod frontier;
 mod fuzz;
 mod input;
 mod interrupt;
+#[cfg(test)]
+mod mutated;
 mod out;
 mod progress;
 mod replay;

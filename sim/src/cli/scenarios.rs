@@ -35,6 +35,7 @@ pub(super) fn run(args: &ScenariosArgs, screen: &Screen) -> Ended<Exit> {
                     "lock": scenario.config.lock,
                     "story": scenario.story,
                     "expect": scenario.expect,
+                    "others": scenario.others.name(),
                 })
             });
             screen.print_json(&json!({ "schema": 1, "scenarios": each.collect::<Vec<_>>() }))?;

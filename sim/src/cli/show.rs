@@ -218,7 +218,7 @@ fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) 
 }
 
 /// Clap lists the properties in the help, and suggests the one that a misspelt word means.
-fn property() -> impl TypedValueParser<Value = Property> {
+pub(super) fn property() -> impl TypedValueParser<Value = Property> {
     PossibleValuesParser::new(Property::ALL.map(Property::id))
         .map(|id| Property::from_id(&id).expect("only ids of properties are possible"))
 }

@@ -71,7 +71,7 @@ pub(super) fn read(file: &Path) -> Result<JudgedTrace, TraceFileError> {
     parse(&text).map_err(|fault| fail(fault.place, fault.what, fault.help))
 }
 
-struct TraceFileProblem {
+pub(super) struct TraceFileProblem {
     place: Option<String>,
     what: String,
     help: &'static str,
@@ -107,7 +107,7 @@ fn contents(file: &Path) -> Result<String, (String, &'static str)> {
         .map_err(|error| (format!("not text: byte {} is not UTF-8", error.utf8_error().valid_up_to() + 1), MAKE_ONE))
 }
 
-fn parse(text: &str) -> Result<JudgedTrace, TraceFileProblem> {
+pub(super) fn parse(text: &str) -> Result<JudgedTrace, TraceFileProblem> {
     // The version first: a newer file may differ in everything else.
     let given: Map<String, Value> = serde_json::from_str(text).map_err(|error| in_json(&error))?;
     match given.get("schema") {

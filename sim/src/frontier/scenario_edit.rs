@@ -6,7 +6,7 @@ use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, value};
 
 use super::settings::{Idle, LATENESS, Setting, SettingEntry, SettingValue};
-use crate::scenario::{Scenario, ScenarioError};
+use crate::scenario::{KEYS, Scenario, ScenarioError, ms_of};
 
 /// The file without its faults and claims.
 #[derive(Clone, Debug)]
@@ -20,6 +20,7 @@ impl ScenarioEdit {
     /// The file of a scenario that has been read, as text.
     pub fn new(text: &str) -> Self {
         let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
+        in_ticks(&mut document, text);
         for table in ["faults", "expect"] {
             document.remove(table);
         }
@@ -116,5 +117,23 @@ impl ScenarioEdit {
         let item = self.document.entry(name).or_insert(Item::Table(Table::new()));
         debug_assert!(item.is_table_like(), "the scenario's reader has read it");
         item
+    }
+}
+
+/// Writes times with units as ticks, so that others can be added to them.
+fn in_ticks(document: &mut DocumentMut, text: &str) {
+    let Ok(scenario) = Scenario::parse("edit", text) else { return };
+    let tick_ms = scenario.config.time.tick_ms;
+    let mut has_units = false;
+    for key in KEYS.iter().filter(|key| key.is_in_ticks()) {
+        let item = document.get_mut(key.table).and_then(|table| table.get_mut(key.name));
+        let ms = item.as_ref().and_then(|item| ms_of(item.as_str()?));
+        if let (Some(item), Some(ms)) = (item, ms) {
+            *item = value(ms / i64::from(tick_ms));
+            has_units = true;
+        }
+    }
+    if has_units {
+        document["time"]["tick_ms"] = value(i64::from(tick_ms));
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
-use super::words::{as_declared, count, thousands};
+use super::words::{as_declared, count, hanging, thousands};
 use crate::check::fingerprint::collision_bound;
 use crate::check::{CheckOutcome, Engine, PropertyOutcome};
 
@@ -73,9 +73,31 @@ pub fn page(all: &[CheckedScenario], paint: Paint, width: usize) -> String {
             surprise(found, property, paint, width, &mut page);
         }
         undecided(found, &unknown, &mut page);
+        let free = found.outcome.properties.iter().filter(|property| property.is_as_declared());
+        let unknown: Vec<_> = free.filter(|property| property.verdict == Verdict::Inconclusive).collect();
+        undecided(found, &unknown, &mut page);
+    }
+    if let [found] = all {
+        kept(&found.outcome, width, &mut page);
     }
     doubt(all, &mut page);
     page
+}
+
+/// Columns before the properties of one verdict.
+const MARGIN: usize = 9;
+
+/// Of a single scenario: the properties that hold, and those that were never put to the test.
+fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
+    let of = |verdict: Verdict| outcome.properties.iter().filter(move |found| found.verdict == verdict);
+    let holding: Vec<_> = of(Verdict::Holds).map(|found| found.property.id()).collect();
+    let vacuous = of(Verdict::Vacuous)
+        .map(|found| ("vacuous", format!("{}: {}", found.property, found.why.as_deref().unwrap_or_default())));
+    let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
+    for (number, (label, text)) in lines.enumerate() {
+        let blank = if number == 0 { "\n" } else { "" };
+        let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));
+    }
 }
 
 /// The doubt that remains: states are distinguished by fingerprints. The chances of several scenarios add up.
@@ -159,7 +181,8 @@ fn violated(all: &[CheckedScenario], page: &mut String) {
             let declared = match property.declared {
                 Some(Verdict::Violated) => "violated".to_owned(),
                 Some(other) => format!("{other}: NOT met"),
-                None => "no".to_owned(),
+                None if property.is_required => "no".to_owned(),
+                None => "not claimed".to_owned(),
             };
             [found.outcome.scenario.clone(), property.property.to_string(), declared, steps, hint]
         })
@@ -275,6 +298,7 @@ fn property_json(found: &PropertyOutcome) -> Value {
     json!({
         "id": found.property,
         "declared": found.declared,
+        "required": found.is_required,
         "verdict": found.verdict,
         "as_declared": found.is_as_declared(),
         "steps": found.trace.as_ref().map(|trace| trace.steps.len()),

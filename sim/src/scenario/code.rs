@@ -135,7 +135,8 @@ impl Code {
             Self::WrongType => {
                 "The value has the wrong type: for example text where a number is required, or a number where true or \
                  false is required. Numbers are written without quotes and words with quotes. Times are whole \
-                 numbers of ticks: lease = 3, not \"30s\"; `lockstep explain tick` says more."
+                 numbers of ticks (lease = 3), or have a unit and stand in quotes (lease = \"30s\"), all of a file in the same \
+                 way unless it has a tick_ms; `lockstep explain tick` says more."
             }
             Self::OutOfBounds => {
                 "The value is too small or too large. Every value of a scenario is bounded, because every tick, \

@@ -25,7 +25,11 @@ impl ScenarioKey {
 /// Every table, in the order of the design page. The first one is the file itself.
 pub const TABLES: [(&str, &str); 10] = [
     (TOP, "the scenario"),
-    ("time", "leases, limits and periods; all but tick_ms are numbers of ticks"),
+    (
+        "time",
+        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit \
+         (\"30s\", \"500ms\", \"2m\")",
+    ),
     ("clients", "the clients, which are the processes that use the lock"),
     ("cluster", "the Redis nodes that store the lock"),
     ("network", "the network between clients and nodes"),
@@ -33,7 +37,11 @@ pub const TABLES: [(&str, &str); 10] = [
     ("faults", "the faults that may happen, and how often each may happen at most"),
     ("resource", "what the lock guards; without this table, effects on a resource and fencing tokens are not modelled"),
     ("fairness", "the fairness assumptions: what must happen sooner or later"),
-    ("expect", "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\""),
+    (
+        "expect",
+        "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\"; a property that is not named is \
+         reported and fails no run, unless others = \"holds\" says that all of them hold or are vacuous, or there is no claim",
+    ),
 ];
 
 /// The name of the part before the first table.
@@ -52,7 +60,13 @@ const OF_PROFILE: &str = "the value of the profile";
 pub const KEYS: &[ScenarioKey] = &[
     key(TOP, "story", "text in quotes", "", "what happens in this world, in a sentence or two"),
     key(TOP, "lock", "\"plain\" or \"reentrant\"", "", "the lock kind: `SET NX PX`, or Redisson's `RLock`"),
-    key("time", "tick_ms", "a whole number from 1 to 3600000", "10000", "the length of a tick in ms"),
+    key(
+        "time",
+        "tick_ms",
+        "a whole number from 1 to 3600000",
+        "10000; where times have units, the longest tick of which all are multiples",
+        "the length of a tick in ms",
+    ),
     key("time", "lease", TICKS, "", "how long a grant lives if it is not renewed"),
     key("time", "renew_every", TICKS, "no watchdog: the lease is fixed", "how often the watchdog renews"),
     key(

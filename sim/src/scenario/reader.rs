@@ -17,18 +17,16 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::contradiction::kinds_with;
-use super::definition::Scenario;
+use super::definition::{Others, Scenario};
 use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
-use super::ticks::TICK_MS;
-use super::{calls, impossible, syntax};
+use super::ticks::{MAX_TICK_MS, TICK_MS, Tick};
+use super::{calls, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
-/// The maximum length of a tick: one hour.
-pub const MAX_TICK_MS: u32 = 3_600_000;
 /// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
 
@@ -62,22 +60,22 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
         top.text("story", MAX_STORY),
         "`story = \"…\"`, which says in a sentence or two what the world is",
     );
-    let parts = sections.parts(&top);
+    let parts = sections.parts(&top, root);
     // A claim cannot be checked against a world that is not the intended one.
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
     calls::note(&parts, &top, &sections);
-    let expect = claims(&sections.expect, config.as_ref());
+    let (expect, others) = claims(&sections.expect, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Scenario { name: name.into(), story, config: config?, expect })
+    Some(Scenario { name: name.into(), story, config: config?, expect, others })
 }
 
 impl Sections<'_> {
-    fn parts(&self, top: &Section<'_>) -> Parts {
+    fn parts(&self, top: &Section<'_>, root: &DeTable<'_>) -> Parts {
         let protocol = self.protocol();
         Parts {
             lock: lock(top),
-            time: self.time(),
+            time: self.time(root),
             clients: self.clients(),
             cluster: self.cluster(),
             network: self.network(),
@@ -89,16 +87,21 @@ impl Sections<'_> {
         }
     }
 
-    fn time(&self) -> Option<Time> {
+    fn time(&self, root: &DeTable<'_>) -> Option<Time> {
         let time = &self.time;
         let tick_ms = time.number("tick_ms", 1..=MAX_TICK_MS);
-        if let Some(tick_ms) = tick_ms.or(TICK_MS) {
-            time.set_tick_ms(tick_ms);
+        let (common, problem) = if matches!(tick_ms, Entry::Absent) { ticks::common(root) } else { (None, None) };
+        if let Some(problem) = problem {
+            time.note::<()>(problem);
+        }
+        let tick_ms = tick_ms.or(common.map_or(TICK_MS, |tick| tick.ms));
+        if let Some(ms) = tick_ms {
+            time.set_tick(Tick { ms, is_common: common.is_some() });
         }
         let lease = time.require(
             "lease",
             time.ticks("lease", 1..=MAX_TICKS),
-            "`lease = 3`, the number of ticks after which an unrenewed grant expires",
+            "`lease = 3`, the number of ticks, or `lease = \"30s\"`, after which an unrenewed grant expires",
         );
         let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
@@ -106,7 +109,7 @@ impl Sections<'_> {
         let hold_at_most = time.ticks("hold_at_most", 1..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
-            tick_ms: tick_ms.or(TICK_MS)?,
+            tick_ms: tick_ms?,
             lease: lease.given()?.0,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
@@ -268,10 +271,26 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
     top.require("lock", lock, &example).given().map(|(lock, _)| lock)
 }
 
+/// The key that claims something of every property without a claim.
+const OTHERS: &str = "others";
+
 /// Without a world, only the words themselves are checked.
-fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, Verdict> {
+fn claims(expect: &Section<'_>, config: Option<&Config>) -> (BTreeMap<Property, Verdict>, Others) {
     let mut claims = BTreeMap::new();
+    let mut all_hold = false;
     for (key, value) in expect.entries() {
+        if key.get_ref() == OTHERS {
+            if value.get_ref().as_str() == Some(Verdict::Holds.name()) {
+                all_hold = true;
+            } else {
+                let title = format!("`{OTHERS}` must be \"holds\"");
+                let problem =
+                    Problem::at(Code::NotAClaim, value.span(), title).label("of them all nothing else can be claimed");
+                let help = "leave the line out, and the properties that are not named are only reported";
+                expect.note::<()>(problem.help(help));
+            }
+            continue;
+        }
         let property = property(expect, key.get_ref(), key.span());
         let verdict = verdict(expect, key.get_ref(), value);
         let (Some(property), Some(verdict)) = (property, verdict) else { continue };
@@ -282,7 +301,8 @@ fn claims(expect: &Section<'_>, config: Option<&Config>) -> BTreeMap<Property, V
         }
         claims.insert(property, verdict);
     }
-    claims
+    let others = if all_hold || claims.is_empty() { Others::Hold } else { Others::Reported };
+    (claims, others)
 }
 
 fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Property> {

@@ -11,7 +11,7 @@ use super::code::Code;
 use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
 use super::spelling::{kind_of, meant, one_of, removed, short};
-use super::ticks;
+use super::ticks::{self, Tick};
 use crate::plain_text::first_hidden;
 
 /// The result of reading one key.
@@ -83,8 +83,8 @@ pub(super) struct Problems {
     found: RefCell<Vec<Problem>>,
     /// Keys in the wrong table: they are not also reported as missing in the right one.
     misplaced: RefCell<Vec<&'static str>>,
-    /// The length of a tick, for advice on times; it is read before any time.
-    tick_ms: Cell<Option<u32>>,
+    /// The length of a tick; it is read before any time.
+    tick: Cell<Option<Tick>>,
 }
 
 impl Problems {
@@ -140,9 +140,9 @@ impl<'a> Section<'a> {
         self.table.map(|_| self.header.clone())
     }
 
-    /// Sets the length of a tick, for advice on times in any table.
-    pub(super) fn set_tick_ms(&self, tick_ms: u32) {
-        self.notes.tick_ms.set(Some(tick_ms));
+    /// Sets the length of a tick, for the times in every table.
+    pub(super) fn set_tick(&self, tick: Tick) {
+        self.notes.tick.set(Some(tick));
     }
 
     /// The place of a key's value, for a problem of two values.
@@ -164,13 +164,26 @@ impl<'a> Section<'a> {
         self.number_of(key, &bounds, &format!("a whole number from {} to {}", bounds.start(), bounds.end()))
     }
 
-    /// A time: a whole number of ticks.
+    /// A time: a whole number of ticks, or a text with a unit that is one.
     pub(super) fn ticks<T: TryFrom<i64> + PartialOrd + Display + Copy>(
         &self,
         key: &'static str,
         bounds: RangeInclusive<T>,
     ) -> Entry<T> {
-        self.number_of(key, &bounds, &format!("a whole number of ticks from {} to {}", bounds.start(), bounds.end()))
+        let expected = format!("a whole number of ticks from {} to {}", bounds.start(), bounds.end());
+        let ms = self.value(key).and_then(|value| Some((value, ticks::in_ms(value.get_ref())?)));
+        let (Some((value, ms)), Some(tick)) = (ms, self.notes.tick.get()) else {
+            return self.number_of(key, &bounds, &expected);
+        };
+        let (ticks, rest) = (ms / i64::from(tick.ms), ms % i64::from(tick.ms));
+        let number = T::try_from(ticks).ok().filter(|number| rest == 0 && bounds.contains(number));
+        if let Some(number) = number {
+            return Entry::Given { value: number, span: value.span() };
+        }
+        let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` must be {expected}"));
+        let label =
+            if rest == 0 { format!("this is {ticks}") } else { "this is not a whole number of ticks".to_owned() };
+        self.note(self.with_advice(problem.label(label), key, value))
     }
 
     fn number_of<T: TryFrom<i64> + PartialOrd + Display + Copy>(
@@ -236,6 +249,7 @@ impl<'a> Section<'a> {
         match value.get_ref() {
             DeValue::String(word) if word == "any" => Entry::Given { value: None, span: value.span() },
             DeValue::Integer(_) => self.ticks(key, 0..=most).optional(),
+            time if ticks::in_ms(time).is_some() => self.ticks(key, 0..=most).optional(),
             _ => self.note_type(key, value, &format!("a whole number of ticks from 0 to {most}, or \"any\"")),
         }
     }
@@ -303,8 +317,8 @@ impl<'a> Section<'a> {
     /// Adds what to write instead, where the value is a time in another unit than ticks.
     fn with_advice(&self, problem: Problem, key: &str, value: &Spanned<DeValue<'_>>) -> Problem {
         let is_time = KEYS.iter().any(|known| known.table == self.name && known.name == key && known.is_in_ticks());
-        let advice = self.notes.tick_ms.get().filter(|_| is_time);
-        match advice.map(|tick_ms| ticks::advice(key, value.get_ref(), tick_ms)) {
+        let advice = self.notes.tick.get().filter(|_| is_time);
+        match advice.map(|tick| ticks::advice(key, value.get_ref(), tick)) {
             Some(advice) => problem.help(advice),
             None => problem,
         }

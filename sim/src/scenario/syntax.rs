@@ -12,7 +12,7 @@ use super::error::{MAX_PROBLEMS, Problem};
 use super::keys::KEYS;
 use super::section::Problems;
 use super::spelling::short;
-use super::ticks::{self, TICK_MS};
+use super::ticks;
 
 /// The message for a trace that is passed as a scenario.
 const JSON: &str = "this looks like JSON; if it is a trace, give it to `lockstep replay` or `lockstep show`";
@@ -36,7 +36,7 @@ pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>
         let is_first = if is_json { lines_with_errors.is_empty() } else { !lines_with_errors.contains(&line) };
         lines_with_errors.insert(line);
         if is_first {
-            let problem = not_toml(text, span, error.message(), root.get_ref());
+            let problem = not_toml(text, span, error.message());
             notes.add(if is_json { problem.help(JSON) } else { problem });
         }
     }
@@ -48,15 +48,14 @@ pub(super) fn parse<'t>(text: &'t str, notes: &Problems) -> (Spanned<DeTable<'t>
     (root, lines_with_errors.is_empty())
 }
 
-fn not_toml(text: &str, span: Range<usize>, message: &str, root: &DeTable<'_>) -> Problem {
+fn not_toml(text: &str, span: Range<usize>, message: &str) -> Problem {
     let (title, expected) = message.split_once(", expected ").unwrap_or((message, ""));
     let mut problem = Problem::at(Code::Syntax, span.clone(), format!("this is not TOML: {title}"));
     if !expected.is_empty() {
         problem = problem.label(format!("TOML requires {expected} here"));
     }
-    if let Some(advice) = time_with_a_unit(text, &span, root) {
-        // To quote it would only lead to the next error.
-        return problem.label("a time has no unit").help(advice);
+    if let Some(advice) = time_with_a_unit(text, &span) {
+        return problem.label("a time with a unit is written in quotes").help(advice);
     }
     match text.get(span) {
         Some(word) if title.starts_with("string values must be quoted") => {
@@ -67,15 +66,12 @@ fn not_toml(text: &str, span: Range<usize>, message: &str, root: &DeTable<'_>) -
 }
 
 /// What to write instead, where a key that takes a time has one with a unit: `lease = 30s`.
-fn time_with_a_unit(text: &str, span: &Range<usize>, root: &DeTable<'_>) -> Option<String> {
+fn time_with_a_unit(text: &str, span: &Range<usize>) -> Option<String> {
     let before = text.get(..span.start)?;
     let key = before.lines().next_back()?.trim().strip_suffix('=')?.trim_end();
     let is_time = KEYS.iter().any(|known| known.name == key && known.is_in_ticks());
-    let value = DeValue::String(text.get(span.clone())?.into());
-    let time = root.get("time").and_then(|time| time.get_ref().as_table());
-    let tick_ms = time.and_then(|time| time.get("tick_ms")).and_then(|value| value.get_ref().as_integer());
-    let tick_ms = tick_ms.and_then(|number| number.as_str().parse().ok()).filter(|tick_ms| *tick_ms > 0);
-    (is_time && ticks::is_duration(&value)).then(|| ticks::advice(key, &value, tick_ms.unwrap_or(TICK_MS)))
+    let time = text.get(span.clone())?.trim();
+    (is_time && ticks::ms_of(time).is_some()).then(|| format!("write {key} = \"{time}\""))
 }
 
 fn duplicate(text: &str, root: Option<&DeTable<'_>>, span: Range<usize>) -> Problem {

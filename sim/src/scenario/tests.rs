@@ -15,6 +15,7 @@ use super::*;
 mod advice;
 mod any_text;
 mod calls;
+mod units;
 
 /// Four keys have no default; this text sets them and nothing else.
 const SMALLEST: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\n";
@@ -112,7 +113,7 @@ fn picture(text: &str) -> String {
 
 #[test]
 fn what_is_left_out_has_the_defaults_of_the_design() {
-    let Scenario { name, story, config, expect } = read(SMALLEST);
+    let Scenario { name, story, config, expect, others } = read(SMALLEST);
     assert_eq!((name.as_str(), story.as_str()), ("example", "s"));
     assert_eq!(config.lock, LockKind::Reentrant);
     assert_eq!(config.time.tick_ms, 10_000);
@@ -127,6 +128,18 @@ fn what_is_left_out_has_the_defaults_of_the_design() {
     assert_eq!(config.faults, lockstep_model::config::Faults::default());
     assert_eq!(config.resource, None);
     assert!(expect.is_empty());
+    assert_eq!(others, Others::Hold, "a file that claims nothing claims that all is well");
+}
+
+#[test]
+fn what_is_not_claimed_beside_a_claim_is_only_reported_unless_the_file_says_otherwise() {
+    let others = |lines: &str| read(&smallest_and(&format!("[expect]\n{lines}"))).others;
+    assert_eq!(others(""), Others::Hold);
+    assert_eq!(others("one-believer = \"holds\""), Others::Reported);
+    assert_eq!(others("one-believer = \"holds\"\nothers = \"holds\""), Others::Hold);
+    for wrong in ["\"violated\"", "\"vacuous\"", "true", "1"] {
+        assert_eq!(codes(&smallest_and(&format!("[expect]\nothers = {wrong}"))), [Code::NotAClaim], "{wrong}");
+    }
 }
 
 #[test]

@@ -1,35 +1,93 @@
-//! Advice for a time that was given in another unit than ticks: `lease = 30000`, `lease = "30s"`.
+//! Times with a unit, `lease = "30s"`, in ticks; and advice for a time that was given in another way: `lease = 30000`.
 
 use core::time::Duration;
 
 use lockstep_model::config::MAX_TICKS;
-use toml::de::DeValue;
+use toml::de::{DeTable, DeValue};
+
+use super::code::Code;
+use super::error::Problem;
+use super::keys::KEYS;
 
 /// The length of a tick on a real server, unless the scenario sets it: a third of Redisson's lease.
 pub(super) const TICK_MS: u32 = 10_000;
 
+/// The maximum length of a tick: one hour.
+pub const MAX_TICK_MS: u32 = 3_600_000;
+
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
 
+/// How long a tick is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Tick {
+    pub(super) ms: u32,
+    /// Whether it is what the times with units have in common, and stands nowhere in the file.
+    pub(super) is_common: bool,
+}
+
+/// The longest tick of which all times with units are multiples, where the file does not say how long one is. A time in ticks
+/// beside them is a problem: nothing would say how long it is. `None`: no time has a unit.
+pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
+    let times = KEYS.iter().filter(|key| key.is_in_ticks()).filter_map(|key| {
+        let table = root.get(key.table)?.get_ref().as_table()?;
+        Some((key.name, table.get(key.name)?))
+    });
+    let times: Vec<_> = times.collect();
+    let units: Vec<u64> = times.iter().filter_map(|(_, value)| in_ms(value.get_ref())).map(i64::unsigned_abs).collect();
+    let Some(ms) = units.into_iter().filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
+    let ms = u32::try_from(common_divisor(ms, MAX_TICK_MS.into())).unwrap_or(MAX_TICK_MS);
+    let is_bare = |value: &DeValue<'_>| matches!(value, DeValue::Integer(number) if number.as_str() != "0");
+    let bare = times.iter().find(|(_, value)| is_bare(value.get_ref()));
+    let problem = bare.map(|(key, value)| {
+        let title = format!("`{key}` is a number of ticks, and other times have units: how long is a tick?");
+        let problem = Problem::at(Code::WrongType, value.span(), title).label("this time has no unit");
+        problem.help(format!("write it with a unit as well, {key} = \"30s\", or add tick_ms to [time]"))
+    });
+    (Some(Tick { ms, is_common: true }), problem)
+}
+
+const fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+    while other > 0 {
+        (one, other) = (other, one % other);
+    }
+    one
+}
+
+/// A time with a unit, in ms: `"30s"`, or `"-20s"` for a jump. `None`: it has none, or is no whole number of ms.
+pub(super) fn in_ms(value: &DeValue<'_>) -> Option<i64> {
+    ms_of(value.as_str()?)
+}
+
+/// The same, of a text.
+pub(crate) fn ms_of(text: &str) -> Option<i64> {
+    let text = text.trim();
+    let (sign, text) = text.strip_prefix('-').map_or((1, text), |rest| (-1, rest.trim_start()));
+    let time = humantime::parse_duration(text).ok().filter(|time| time.subsec_nanos() % 1_000_000 == 0)?;
+    i64::try_from(time.as_millis()).ok().map(|ms| sign * ms)
+}
+
 /// What a time is counted in, and how to write the one that was probably meant.
-pub(super) fn advice(key: &str, value: &DeValue<'_>, tick_ms: u32) -> String {
+pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
+    let Tick { ms: tick_ms, is_common } = tick;
     let tick = humantime::format_duration(Duration::from_millis(tick_ms.into()));
+    if is_common {
+        return format!(
+            "a tick is {tick} here, the longest time of which all times of this file are multiples: choose times that have a \
+             longer one in common, so that each is {MAX_TICKS} ticks or less"
+        );
+    }
     let unit = format!("times are whole numbers of ticks, and a tick is {tick} here (tick_ms = {tick_ms})");
     let Some(meant) = duration(value) else { return format!("{unit}: write {key} = 3 for three ticks") };
     let (ms, tick_ms) = (meant.as_millis(), u128::from(tick_ms));
     let (ticks, shown) = (ms / tick_ms, humantime::format_duration(meant));
     if ms > u128::from(MAX_TICKS) * tick_ms {
         format!("{unit}: {shown} would be {ticks} ticks, so choose a longer tick with tick_ms in [time]")
-    } else if ms.is_multiple_of(tick_ms) {
+    } else if ms.is_multiple_of(tick_ms) && meant.subsec_nanos() % 1_000_000 == 0 {
         format!("{unit}: for {shown}, write {key} = {ticks}")
     } else {
         format!("{unit}: {shown} is not a whole number of ticks, so choose a shorter tick with tick_ms in [time]")
     }
-}
-
-/// Whether the value is a time in another unit than ticks.
-pub(super) fn is_duration(value: &DeValue<'_>) -> bool {
-    duration(value).is_some()
 }
 
 fn duration(value: &DeValue<'_>) -> Option<Duration> {
