@@ -14,7 +14,7 @@ pub mod partition;
 pub mod queue;
 pub(crate) mod replication;
 pub(crate) mod server;
-mod unread;
+pub mod unread;
 mod wait;
 
 pub use connections::Connection;

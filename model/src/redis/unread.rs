@@ -28,8 +28,12 @@ impl<Y: ServerLayout> Group<Y> {
 
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
-        let follows = |_: u8, node: &Node<Y>| node.is_replica() || node.role == Role::DownReplica;
-        if self.can_fail_over(config, faults) { 0 } else { self.those(follows) }
+        let never_serves = |index: u8, node: &Node<Y>| match node.role {
+            Role::Absent | Role::Master => false,
+            Role::Replica | Role::Unsynced | Role::DownReplica => true,
+            Role::Down => index != self.master && faults.restart_node == 0,
+        };
+        if self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
     }
 
     fn those(&self, is_meant: impl Fn(u8, &Node<Y>) -> bool) -> u8 {
@@ -37,17 +41,41 @@ impl<Y: ServerLayout> Group<Y> {
     }
 }
 
+/// What was possible only in what was left out of a node. Done, it changes nothing that is kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct IdleNode {
+    /// It could apply an effect.
+    pub replicates: bool,
+    /// It could begin to follow the master.
+    pub resyncs: bool,
+    /// It could be reached again.
+    pub heals: bool,
+}
+
 impl<Y: ServerLayout> Node<Y> {
-    /// Without its data. An effect that a `WAIT` is open for stays: its arrival is counted. Returns whether effects were left
-    /// out that it could have applied.
-    pub(crate) fn leave_out_data(&mut self, faults: Faults) -> bool {
+    /// Without its data. An effect that a `WAIT` is open for stays: its arrival is counted.
+    pub(crate) fn leave_out_data(&mut self, faults: Faults) -> IdleNode {
         self.stored = Stored::default();
         self.disk = Stored::default();
         self.links.set_missed(0);
         if self.is_dead() && faults.restart_node == 0 {
             self.silent_ticks = 0;
         }
-        self.queue.keep_awaited()
+        IdleNode { replicates: self.queue.keep_awaited(), ..IdleNode::default() }
+    }
+
+    /// Without what a node of which nobody counts or asks anything could show: whether it runs, follows, and is reached. Not
+    /// where a fault may still happen to it.
+    pub(crate) fn leave_out_standing(&mut self, config: &Config, faults: Faults) -> IdleNode {
+        let is_counted = config.cluster.min_replicas > 0 || config.cluster.wait_for > 0;
+        let may_change = faults.clock_jump > 0 || (self.is_dead() && faults.restart_node > 0);
+        if is_counted || may_change {
+            return IdleNode::default();
+        }
+        let resyncs = self.role == Role::Unsynced && !self.is_cut();
+        let heals = self.is_cut();
+        *self = Self { role: Role::Replica, ..Self::absent() };
+        IdleNode { replicates: false, resyncs, heals }
     }
 }
 

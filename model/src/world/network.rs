@@ -464,7 +464,7 @@ fn free_receipt<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         used |= 1 << request.id;
     }
     let unread = unread_nodes(config, world);
-    for (_, node) in world.group().numbered().filter(|(index, _)| unread >> index & 1 == 0) {
+    for (_, node) in world.group().numbered().filter(|(index, _)| !unread.has(*index)) {
         let under_way = node.queue.effects().iter().map(|effect| effect.stored);
         for stored in under_way.chain([node.stored]) {
             for receipt in stored.receipts.iter().filter(|receipt| receipt.holder == holder) {

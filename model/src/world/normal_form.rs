@@ -14,6 +14,7 @@ use crate::action::ActionKind;
 use crate::client::requests::Stage;
 use crate::client::state::AcquiresLeft;
 use crate::config::sections::{Bound, Config};
+use crate::redis::unread::IdleNode;
 
 /// What can be left out of the worlds of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -26,8 +27,8 @@ pub struct NormalForm {
 /// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
-    /// A replica whose data nobody reads could apply an effect.
-    pub replicates: bool,
+    /// Of nodes whose data nobody reads.
+    pub nodes: IdleNode,
     /// A client that never asks again could learn of its new master.
     pub discovers: bool,
 }
@@ -35,8 +36,14 @@ pub struct LeftOut {
 impl LeftOut {
     /// Their kinds.
     pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
-        let replicates = self.replicates.then_some(ActionKind::Replicate);
-        replicates.into_iter().chain(self.discovers.then_some(ActionKind::Discover))
+        let IdleNode { replicates, resyncs, heals } = self.nodes;
+        let kinds = [
+            (replicates, ActionKind::Replicate),
+            (resyncs, ActionKind::Resync),
+            (heals, ActionKind::Heal),
+            (self.discovers, ActionKind::Discover),
+        ];
+        kinds.into_iter().filter_map(|(is_possible, kind)| is_possible.then_some(kind))
     }
 }
 
@@ -66,10 +73,15 @@ impl NormalForm {
         let has_master = world.acting_master().is_some();
         let faults = world.faults;
         if self.has_data {
-            let unread = unread_nodes(config, world);
+            let Unread { lost, unasked } = unread_nodes(config, world);
             for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
-                if unread >> index & 1 != 0 {
-                    idle.replicates |= node.leave_out_data(faults) && has_master;
+                if (lost | unasked) >> index & 1 != 0 {
+                    idle.nodes.replicates |= node.leave_out_data(faults).replicates && has_master;
+                }
+                if unasked >> index & 1 != 0 {
+                    let IdleNode { resyncs, heals, .. } = node.leave_out_standing(config, faults);
+                    idle.nodes.resyncs |= resyncs;
+                    idle.nodes.heals |= heals;
                 }
             }
         }
@@ -88,14 +100,30 @@ impl NormalForm {
 }
 
 /// The nodes whose data nobody will read: a bit each.
-pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
-    if !config.may_leave_out_data() {
-        return 0;
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Unread {
+    /// They never run again.
+    lost: u8,
+    /// They never become a master, and no client asks them.
+    unasked: u8,
+}
+
+impl Unread {
+    /// Whether this node is one of them.
+    pub(super) const fn has(self, node: u8) -> bool {
+        (self.lost | self.unasked) >> node & 1 != 0
     }
-    let never_again = world.group().lost(world.faults);
+}
+
+/// The nodes whose data nobody will read.
+pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unread {
+    if !config.may_leave_out_data() {
+        return Unread::default();
+    }
+    let lost = world.group().lost(world.faults);
     let unless_asked = world.group().unread(config, world.faults);
     if unless_asked == 0 {
-        return never_again;
+        return Unread { lost, unasked: 0 };
     }
     let mut asked = 0;
     for (client, process) in world.clients() {
@@ -106,7 +134,7 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
             asked |= 1 << request.node;
         }
     }
-    never_again | unless_asked & !asked
+    Unread { lost, unasked: unless_asked & !asked }
 }
 
 /// Whether this client will never ask anything again.
