@@ -194,6 +194,8 @@ fn human(all: &[CheckedScenario], asked: usize, args: &CheckArgs, screen: &Scree
     }
     let times = |result| all.iter().filter(|found| found.result() == result).count();
     let (passed, failed) = (times(verdicts::Result::Passed), times(verdicts::Result::Failed));
-    parts.push(format!("{passed} passed, {failed} failed, {} skipped\n", asked - passed - failed));
+    let undecided = times(verdicts::Result::Undecided);
+    let unknown = if undecided > 0 { format!("{undecided} inconclusive, ") } else { String::new() };
+    parts.push(format!("{passed} passed, {failed} failed, {unknown}{} skipped\n", asked - passed - failed - undecided));
     parts.join("\n")
 }

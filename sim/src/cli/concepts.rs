@@ -1,7 +1,7 @@
 //! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
 
 /// Each concept, and what it means.
-pub(super) const CONCEPTS: [(&str, &str); 7] = [
+pub(super) const CONCEPTS: [(&str, &str); 9] = [
     (
         "tick",
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
@@ -30,6 +30,18 @@ pub(super) const CONCEPTS: [(&str, &str); 7] = [
          it waits for ever. Strong fairness (strong = true in [fairness]): an action that is possible again and again must \
          happen, so in a fair loop it happens or is never possible. Under both, time passes. Faults need not happen, a \
          client need not ask for the lock, and with hold_for_ever = true a holder need not release it.",
+    ),
+    (
+        "possibility",
+        "a possibility must stay within reach: from every state that can be reached there must be a way to it without another \
+         fault, whether or not anybody takes it. Its counterexample is a trace into a state without such a way, and the \
+         report says which of the faults that may still happen would help.",
+    ),
+    (
+        "normal-forms",
+        "states that can never again be told apart count as one: for example, what a replica stores matters no longer when \
+         nothing can promote it any more. No verdict and no length of a shortest trace depends on it, and traces are of real \
+         steps. `lockstep check --no-normal-forms` keeps every state.",
     ),
     (
         "watchdog",

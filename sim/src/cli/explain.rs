@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render::words;
 use crate::render::words::hanging;
 use crate::scenario;
-use crate::scenario::{KEYS, Scenario, ScenarioKey, TABLES};
+use crate::scenario::{KEYS, Others, Scenario, ScenarioKey, TABLES};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
@@ -122,7 +122,8 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     for property in Property::ALL {
         let claim = match (scenario.expect.get(&property), property.applies(&scenario.config)) {
             (Some(verdict), _) => format!("declared {verdict}"),
-            (None, Ok(())) => "must not be violated".to_owned(),
+            (None, Ok(())) if scenario.others == Others::Hold => "must hold, or be vacuous".to_owned(),
+            (None, Ok(())) => "not claimed: it is reported, and fails no run".to_owned(),
             (None, Err(why)) => format!("does not apply: {why}"),
         };
         let _ = writeln!(text, "  {property:<20}  {}", hanging(&claim, 24, Screen::width()));

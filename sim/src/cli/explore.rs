@@ -127,7 +127,7 @@ impl Link {
         let address = explore::address_of(&scenario.config, &trace.actions())?;
         Some(Self {
             property: found.property,
-            claim: words::as_declared(found.verdict, found.declared),
+            claim: words::as_declared(found.verdict, found.declared, found.is_required),
             steps: trace.steps.len(),
             url: format!("{url}{address}"),
         })

@@ -215,7 +215,7 @@ fn waiting(
             exit = exit.worst(Exit::Inconclusive);
         }
         for found in outcome.properties {
-            let declared = Declared::As(found.declared);
+            let declared = Declared::of(&found);
             let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
             waiting.extend(found.trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
         }

@@ -131,7 +131,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         .position(|found| found.trace.is_some() && property.is_none_or(|property| property == found.property));
     if let Some(index) = wanted {
         let found = outcome.properties.swap_remove(index);
-        let declared = Declared::As(found.declared);
+        let declared = Declared::of(&found);
         return found.trace.map(|trace| (trace, declared)).ok_or(Exit::Internal);
     }
     if interrupt::is_asked() {

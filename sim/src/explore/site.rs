@@ -103,6 +103,6 @@ const fn scope(kind: PropertyKind) -> &'static str {
 }
 
 fn verdict(found: &PropertyOutcome) -> String {
-    let says = words::as_declared(found.verdict, found.declared);
+    let says = words::as_declared(found.verdict, found.declared, found.is_required);
     found.why.as_ref().map_or_else(|| says.clone(), |why| format!("{says} ({why})"))
 }

@@ -12,12 +12,14 @@ pub fn about(about: &About) -> String {
     }
 }
 
-/// A verdict beside what the scenario declares: `violated, as declared`.
-pub fn as_declared(verdict: Verdict, declared: Option<Verdict>) -> String {
+/// A verdict beside what the scenario declares: `violated, as declared`. `is_required`: without a declaration, the property
+/// is expected to hold.
+pub fn as_declared(verdict: Verdict, declared: Option<Verdict>, is_required: bool) -> String {
     match declared {
         Some(declared) if declared == verdict => format!("{verdict}, as declared"),
         Some(declared) => format!("{verdict}, but declared {declared}"),
         None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
-        None => format!("{verdict}, but not declared"),
+        None if is_required => format!("{verdict}, but not declared"),
+        None => format!("{verdict}, not claimed"),
     }
 }

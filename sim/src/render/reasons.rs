@@ -1,8 +1,8 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
-use lockstep_model::Property;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace};
+use lockstep_model::{Config, Property};
 
 use super::units::{count, list, time};
 
@@ -25,7 +25,7 @@ pub fn why(trace: &Trace) -> Option<String> {
                 Some(format!("{} stores {}", node.name, lock.holder))
             });
             format!(
-                "{}, and each of them accepts writes; at most 1 holder may be stored",
+                "{}, and each of them acts as master; at most 1 holder may be stored",
                 list(&stores.collect::<Vec<_>>())
             )
         }
@@ -59,6 +59,10 @@ pub fn why(trace: &Trace) -> Option<String> {
                     thread.phase == Phase::Waiting && thread.wake_in != Some(0) && thread.wait_left != Some(0)
                 })
                 .map(|thread| match thread.wake_in {
+                    Some(ticks) if thread.wait_left.is_some_and(|limit| limit <= ticks) => {
+                        let left = time(&trace.config, thread.wait_left.unwrap_or(ticks).into());
+                        format!("{} sleeps, and nothing wakes it before it gives up in {left}", thread.name)
+                    }
                     Some(ticks) => {
                         format!(
                             "{} sleeps, with only its timer to wake it in {}",
@@ -98,11 +102,25 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::Obtainable => {
             let master = acting_master(last)
                 .map_or_else(|| "no node acts as master".to_owned(), |master| format!("{master} acts as master"));
-            format!("{master}, and whatever happens from here on without another fault, no client gets the lock")
+            let needs = needs_replicas(&trace.config);
+            format!("{master}{needs}; whatever happens from here on without another fault, no client gets the lock")
         }
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// What keeps a master that lacks replicas from granting the lock.
+fn needs_replicas(config: &Config) -> String {
+    let mut needs = String::new();
+    if config.cluster.min_replicas > 0 {
+        let replicas = count(config.cluster.min_replicas.into(), "replica");
+        needs = format!("; a master that has not heard of {replicas} refuses to write (min_replicas)");
+    }
+    if config.cluster.wait_for > 0 {
+        needs += "; a grant that too few replicas acknowledge is undone (wait_for)";
+    }
+    needs
 }
 
 /// The names that are present in every state of the loop.

@@ -14,6 +14,7 @@ use super::paint::{Paint, Tone};
 use super::prose::{hanging, wrapped};
 use super::rows::{Lane, Row, rows};
 use super::words;
+use crate::check::PropertyOutcome;
 
 /// Columns of a page that is not on a terminal.
 pub const WIDTH: usize = 100;
@@ -44,6 +45,15 @@ pub enum Declared {
     Unknown,
     /// The scenario declares this, or nothing.
     As(Option<Verdict>),
+    /// The scenario claims nothing of this property, and does not expect it to hold.
+    NotClaimed,
+}
+
+impl Declared {
+    /// What the scenario declares of a property that was checked.
+    pub const fn of(found: &PropertyOutcome) -> Self {
+        if found.is_required { Self::As(found.declared) } else { Self::NotClaimed }
+    }
 }
 
 /// The picture, with a headline, and below it why and what next.
@@ -74,6 +84,7 @@ fn headline(trace: &Trace, options: &TextOptions) -> String {
                 }
                 Declared::As(Some(declared)) => (format!("{verdict_word}, but declared {declared}"), Tone::Bad),
                 Declared::As(None) => (format!("{verdict_word}, but not declared"), Tone::Bad),
+                Declared::NotClaimed => (format!("{verdict_word}, not claimed"), Tone::Strong),
             };
             parts.push(paint.paint(tone, &claim));
             parts.push(property.to_string());

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
 use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
-use lockstep_model::{ActionKind, ReplyKind, Verdict};
+use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
 use serde_json::{Value, json};
 
 use super::paint::{Paint, Tone};
@@ -94,6 +94,11 @@ fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     let vacuous = of(Verdict::Vacuous)
         .map(|found| ("vacuous", format!("{}: {}", found.property, found.why.as_deref().unwrap_or_default())));
     let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
+    // Who refuses everybody gives the lock to nobody twice.
+    let is_out_of_reach = of(Verdict::Violated).any(|found| found.property == Property::Obtainable);
+    let note = is_out_of_reach && of(Verdict::Holds).any(|found| found.property == Property::OneBeliever);
+    let text = "one-believer may hold because nobody gets the lock any more after a fault: obtainable is violated";
+    let lines = lines.chain(note.then(|| ("note", text.to_owned())));
     for (number, (label, text)) in lines.enumerate() {
         let blank = if number == 0 { "\n" } else { "" };
         let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));
@@ -195,8 +200,12 @@ fn violated(all: &[CheckedScenario], page: &mut String) {
 /// A verdict that is not as declared: the declaration, the result, the reason and the picture.
 fn surprise(found: &CheckedScenario, property: &PropertyOutcome, paint: Paint, width: usize, page: &mut String) {
     let outcome = &found.outcome;
-    let headline =
-        format!("{}: {} {}", outcome.scenario, property.property, as_declared(property.verdict, property.declared));
+    let headline = format!(
+        "{}: {} {}",
+        outcome.scenario,
+        property.property,
+        as_declared(property.verdict, property.declared, true)
+    );
     let _ = writeln!(page, "{}", paint.paint(Tone::Bad, &headline));
     let _ = writeln!(page, "says  {}", property.property.sentence());
     if let Some(why) = &property.why {

@@ -71,6 +71,9 @@ pub(crate) fn ms_of(text: &str) -> Option<i64> {
 pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
     let Tick { ms: tick_ms, is_common } = tick;
     let tick = humantime::format_duration(Duration::from_millis(tick_ms.into()));
+    if is_common && in_ms(value).is_none() {
+        return format!("write a unit, {key} = \"30s\" (ms, s, m or h): the other times of this file have one");
+    }
     if is_common {
         return format!(
             "a tick is {tick} here, the longest time of which all times of this file are multiples: choose times that have a \

@@ -106,7 +106,16 @@ impl Narrator<'_> {
             return if self.config.waits() { String::new() } else { format!("; {name} does not wait") };
         }
         let message = if self.config.lock.facts().publishes() { "until a message arrives" } else { "" };
-        match after.wake_in.map(|ticks| time(self.config, ticks.into())) {
+        let for_ticks = |ticks: u8| time(self.config, ticks.into());
+        // At its limit it leaves, whatever its timer says.
+        if let Some(limit) = after.wait_left.filter(|limit| after.wake_in.is_none_or(|wake_in| *limit <= wake_in)) {
+            let left = for_ticks(limit);
+            return match message {
+                "" => format!("; {name} sleeps, and gives up in {left}"),
+                _ => format!("; {name} sleeps {message}, or gives up in {left}"),
+            };
+        }
+        match after.wake_in.map(for_ticks) {
             Some(left) if message.is_empty() => format!("; {name} sleeps for {left}"),
             Some(left) => format!("; {name} sleeps {message}, or for {left}"),
             None => format!("; {name} sleeps {message}"),
