@@ -91,7 +91,7 @@ fn a_limit_makes_it_inconclusive() {
     let ran = run(&["check", NAME, "--max-states", "2"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("inconclusive"));
-    assert_eq!(ran.stdout.lines().last(), Some("0 passed, 0 failed, 1 skipped"));
+    assert_eq!(ran.stdout.lines().last(), Some("0 passed, 0 failed, 1 inconclusive, 0 skipped"));
 }
 
 #[test]

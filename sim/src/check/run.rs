@@ -1,5 +1,6 @@
 //! Checks a scenario: searches, judges the witnesses, examines fair paths, and gives the verdicts.
 
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
 use lockstep_model::config::Fault;
@@ -87,6 +88,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         }
         _ => None,
     };
+    // The graph keeps more states apart than the search.
+    let graph_states = limits.progress.load(Ordering::Relaxed);
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
 
     let mut properties = Vec::new();
@@ -94,8 +97,8 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         let declared = scenario.expect.get(&property).copied();
         let is_required = declared.is_some() || how.only.is_some() || scenario.others == Others::Hold;
         if let Some(index) = promises.iter().position(|promise| *promise == property) {
-            let found =
-                of_liveness(scenario, property, index, liveness.as_ref(), &search, &must_stop).map_err(reject)?;
+            let found = of_liveness(scenario, property, index, (liveness.as_ref(), graph_states), &search, &must_stop)
+                .map_err(reject)?;
             properties.push(PropertyOutcome { declared, is_required, ..found });
             continue;
         }
@@ -114,7 +117,9 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         states: search.states,
         generated: search.generated,
         depth: search.depth,
-        complete: search.stopped.is_none() && search.coverage.touched().next().is_none(),
+        complete: search.stopped.is_none()
+            && search.coverage.touched().next().is_none()
+            && !matches!(liveness, Some(Err(_))),
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
         peak_bytes: search.peak_bytes,
@@ -222,7 +227,7 @@ fn of_liveness(
     scenario: &Scenario,
     property: Property,
     index: usize,
-    liveness: Option<&Result<Liveness, Stopped>>,
+    (liveness, graph_states): (Option<&Result<Liveness, Stopped>>, u64),
     search: &Search,
     must_stop: &dyn Fn(u64) -> bool,
 ) -> Result<PropertyOutcome, judge::Rejection> {
@@ -249,10 +254,10 @@ fn of_liveness(
                 }
             });
         }
-        Some(Err(stopped)) => Some(*stopped),
-        None => search.stopped,
+        Some(Err(stopped)) => Some((*stopped, graph_states)),
+        None => search.stopped.map(|stopped| (stopped, search.states)),
     };
-    let why = stopped.map(|stopped| stopped.words(search.states));
+    let why = stopped.map(|(stopped, states)| stopped.words(states));
     Ok(say(Verdict::Inconclusive, why, None))
 }
 

@@ -100,18 +100,16 @@ pub fn why(trace: &Trace) -> Option<String> {
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
         }
         Property::Obtainable => {
-            let master = acting_master(last)
-                .map_or_else(|| "no node acts as master".to_owned(), |master| format!("{master} acts as master"));
-            let needs = needs_replicas(&trace.config);
-            format!("{master}{needs}; whatever happens from here on without another fault, no client gets the lock")
+            let limits = limits_of_grants(&trace.config);
+            format!("whatever happens from here on without another fault, no client gets the lock{limits}")
         }
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
 }
 
-/// What keeps a master that lacks replicas from granting the lock.
-fn needs_replicas(config: &Config) -> String {
+/// What keeps a master from granting the lock, or a client from getting it.
+fn limits_of_grants(config: &Config) -> String {
     let mut needs = String::new();
     if config.cluster.min_replicas > 0 {
         let replicas = count(config.cluster.min_replicas.into(), "replica");
@@ -119,6 +117,9 @@ fn needs_replicas(config: &Config) -> String {
     }
     if config.cluster.wait_for > 0 {
         needs += "; a grant that too few replicas acknowledge is undone (wait_for)";
+    }
+    if config.clients.acquires.is_some() {
+        needs += "; only the acquires that are left count (acquires)";
     }
     needs
 }

@@ -82,7 +82,8 @@ pub const KEYS: &[ScenarioKey] = &[
         TICKS,
         "no bound",
         "a holder releases after this time at the latest, and then does not believe any more that it holds, whether or not its \
-         master answers",
+         master answers; while it is inside another call, to enter once more or to give back one of several holds, it goes on \
+         believing",
     ),
     key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network"),
     key(

@@ -36,7 +36,12 @@ pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
     let times: Vec<_> = times.collect();
     let units: Vec<u64> = times.iter().filter_map(|(_, value)| in_ms(value.get_ref())).map(i64::unsigned_abs).collect();
     let Some(ms) = units.into_iter().filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
-    let ms = u32::try_from(common_divisor(ms, MAX_TICK_MS.into())).unwrap_or(MAX_TICK_MS);
+    // A tick has a longest length: then the longest time below it that fits.
+    let ms = u32::try_from(ms)
+        .ok()
+        .filter(|ms| *ms <= MAX_TICK_MS)
+        .map_or_else(|| common_divisor(ms, MAX_TICK_MS.into()), u64::from);
+    let ms = u32::try_from(ms).unwrap_or(MAX_TICK_MS);
     let is_bare = |value: &DeValue<'_>| matches!(value, DeValue::Integer(number) if number.as_str() != "0");
     let bare = times.iter().find(|(_, value)| is_bare(value.get_ref()));
     let problem = bare.map(|(key, value)| {

@@ -18,6 +18,7 @@ fn the_tick_is_what_all_times_have_in_common() {
     assert_eq!(times("lease = \"30s\"\nrenew_every = \"10s\""), (10_000, 3, Some(1)));
     assert_eq!(times("lease = \"1m 30s\"\nrenew_every = \"20 s\""), (10_000, 9, Some(2)));
     assert_eq!(times("lease = \"500ms\"\nrenew_every = \"200ms\""), (100, 5, Some(2)));
+    assert_eq!(times("lease = \"61s\""), (61_000, 1, None));
     assert_eq!(times("lease = \"2h\""), (3_600_000, 2, None), "a tick is an hour at most");
     assert_eq!(times("lease = \"30s\"\nwait_limit = 0"), (30_000, 1, None), "0 is 0 in every unit");
     let text =
