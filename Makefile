@@ -31,7 +31,7 @@ test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	$(servers) && \
 	cargo build --workspace --locked && \
-	cargo test --workspace --locked
+	cargo test --workspace --locked --no-fail-fast
 
 soak:
 	$(servers) && \

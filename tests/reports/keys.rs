@@ -10,7 +10,8 @@ use crate::page::{self, table};
 fn the_page_on_keys_tells_every_key() {
     let mut text = "# The keys of a scenario file\n\n\
                     Made by `make reports`; a test fails when it is stale. `lockstep explain KEY` shows one key. Combinations \
-                    that make no sense, or are not modelled, are refused with the reason. All times are in ticks.\n"
+                    that make no sense, or are not modelled, are refused with the reason. Times are in ticks, or have a \
+                    unit (`\"30s\"`).\n"
         .to_owned();
     for (name, means) in TABLES {
         let rows: Vec<_> = KEYS

@@ -136,7 +136,7 @@ pub fn readable(bytes: u64) -> String {
     let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
     match units.into_iter().find(|(shift, _)| bytes >> shift > 0) {
         Some((shift, unit)) => {
-            let tenths = (u128::from(bytes) * 10) >> shift;
+            let tenths = (u128::from(bytes) * 10 + (1 << (shift - 1))) >> shift;
             format!("{}.{} {unit}", tenths / 10, tenths % 10)
         }
         None => format!("{bytes} bytes"),

@@ -1,7 +1,7 @@
 //! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
 
 /// Each concept, and what it means.
-pub(super) const CONCEPTS: [(&str, &str); 9] = [
+pub(super) const CONCEPTS: [(&str, &str); 10] = [
     (
         "tick",
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
@@ -36,6 +36,12 @@ pub(super) const CONCEPTS: [(&str, &str); 9] = [
         "a possibility must stay within reach: from every state that can be reached there must be a way to it without another \
          fault, whether or not anybody takes it. Its counterexample is a trace into a state without such a way, and the \
          report says which of the faults that may still happen would help.",
+    ),
+    (
+        "others",
+        "a key of [expect]: others = \"holds\" claims of every property that has no line of its own that it holds, or is \
+         vacuous. Without it, beside other claims, such a property is reported and fails no run. A file without any claim \
+         claims that of all properties.",
     ),
     (
         "normal-forms",

@@ -28,7 +28,12 @@ pub(super) struct ExplainArgs {
 }
 
 pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
-    let Some((kind, text)) = explained(&args.what, screen)? else { return Err(unknown(&args.what, screen)) };
+    let found = match explained(&args.what, screen)? {
+        // Only names of files have capitals that matter.
+        None => explained(&args.what.to_lowercase(), screen)?,
+        found => found,
+    };
+    let Some((kind, text)) = found else { return Err(unknown(&args.what, screen)) };
     match args.output.format {
         Format::Human => screen.print(&text)?,
         Format::Json => {
@@ -143,7 +148,8 @@ fn of_key(key: &ScenarioKey) -> String {
     if key.is_in_ticks() {
         text += &row(
             "ticks",
-            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s; see `lockstep explain tick`",
+            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s, and so is \"30s\"; see `lockstep explain \
+             tick`",
         );
     }
     text

@@ -132,6 +132,9 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
     if let Some(index) = wanted {
         let found = outcome.properties.swap_remove(index);
         let declared = Declared::of(&found);
+        if let Some(why) = &found.why {
+            screen.tell(&format!("{}: {why}", found.property));
+        }
         return found.trace.map(|trace| (trace, declared)).ok_or(Exit::Internal);
     }
     if interrupt::is_asked() {

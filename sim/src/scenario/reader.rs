@@ -331,7 +331,11 @@ fn verdict(expect: &Section<'_>, id: &str, value: &Spanned<DeValue<'_>>) -> Opti
             None if word == Verdict::Inconclusive.name() => {
                 (Code::NotAClaim, "\"inconclusive\" is a result of a run and cannot be declared".to_owned())
             }
-            None => (Code::NotAClaim, format!("\"{}\" is not a verdict", short(word))),
+            None => {
+                let near = meant(word, &CLAIMS.map(Verdict::name));
+                let near = near.map_or_else(String::new, |near| format!("; did you mean \"{near}\"?"));
+                (Code::NotAClaim, format!("\"{}\" is not a verdict{near}", short(word)))
+            }
         },
         None => (Code::WrongType, format!("this is {}", kind_of(value.get_ref()))),
     };
