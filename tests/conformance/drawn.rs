@@ -6,7 +6,7 @@ use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::replay::ServerProgram;
 use lockstep_sim::scenario::{Code, KEYS, Scenario};
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
-use lockstep_tests::servers::for_every_version;
+use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 
 use crate::histories::{assert_fuzz_agrees, on};
 

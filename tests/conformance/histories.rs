@@ -13,7 +13,7 @@ use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
-use lockstep_tests::servers::for_every_version;
+use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 use redis::RedisResult;
 
 /// Random histories of each kind of lock, on one node.

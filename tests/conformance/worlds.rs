@@ -7,7 +7,7 @@ use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
 use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::scenario::Scenario;
-use lockstep_tests::servers::for_every_version;
+use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 
 use crate::KINDS;
 use crate::histories::{assert_agrees, assert_fuzz_agrees, can_replay, on, start};

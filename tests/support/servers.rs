@@ -50,8 +50,8 @@ pub fn for_every_version_at_once(proof: impl Fn(&replay::ServerProgram) + Sync) 
 }
 
 /// Runs the test once on every server version, each time on a fresh server.
-pub fn on_every_server(proof: impl Fn(&TestServer)) {
-    for_every_version(|version| {
+pub fn on_every_server(proof: impl Fn(&TestServer) + Sync) {
+    for_every_version_at_once(|version| {
         let node = ServerNode::start(version, START_MS).unwrap_or_else(|error| panic!("{error}"));
         proof(&TestServer { node });
     });
