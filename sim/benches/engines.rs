@@ -379,7 +379,7 @@ fn builtin(name: &str) -> Scenario {
 }
 
 fn no_limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {
-    Limits { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
+    Limits::none(stop, progress)
 }
 
 fn median(mut values: Vec<f64>) -> f64 {

@@ -168,14 +168,7 @@ pub(crate) fn start(version: &ServerProgram, scenario: &Scenario) -> Player {
 
 fn counterexamples(scenario: &Scenario) -> Vec<Trace> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let outcome = check(scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}"));
     outcome.properties.into_iter().filter_map(|found| found.trace).collect()
 }
@@ -184,14 +177,7 @@ fn covering_histories(scenario: &Scenario) -> Vec<Trace> {
     let Scenario { name, story, config, .. } = scenario;
     let record = |actions: Vec<_>| Trace::record(name, story, config, About::Covering, &actions, "").unwrap();
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     covering(config, &limits).histories.into_iter().map(record).collect()
 }
 
@@ -217,14 +203,7 @@ fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {
 
 pub(crate) fn assert_fuzz_agrees(version: &ServerProgram, scenario: &Scenario, options: FuzzOptions) {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let found = fuzz(scenario, version, Scripts::built_in(), options, &limits)
         .unwrap_or_else(|error| panic!("{}: {error}", scenario.name));
     if let Some((trace, difference)) = found.counterexample {

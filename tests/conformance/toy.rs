@@ -78,14 +78,7 @@ fn every_second_acquire_is_refused_even_if_the_lock_is_free() {
 fn the_toy_lock_is_checked_drawn_and_replayed() {
     let scenario = builtin_scenario(SCENARIO);
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let lengths = [Engine::Native, Engine::Stateright].map(|engine| {
         let outcome = check(&scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"));
         let traces: Vec<_> = outcome.properties.iter().filter_map(|found| found.trace.as_ref()).collect();

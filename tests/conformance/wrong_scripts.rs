@@ -44,14 +44,7 @@ fn not_caught(kind: &KindProofs, wrong: &WrongScript, version: &ServerProgram) -
     let scenario = (kind.scenario)(scenario).unwrap_or_else(|| builtin_scenario(scenario));
     let options = FuzzOptions { cases: MOST_CASES, seed: 1 };
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let found =
         fuzz(&scenario, version, scripts, options, &limits).unwrap_or_else(|error| panic!("{script}, {rule}: {error}"));
     let by = found.counterexample.map(|(_, difference)| difference.what);

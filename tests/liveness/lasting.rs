@@ -88,5 +88,5 @@ fn named(name: &str) -> Config {
 }
 
 fn limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {
-    Limits { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
+    Limits::none(stop, progress)
 }

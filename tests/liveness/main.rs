@@ -37,8 +37,7 @@ fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
 /// Explores at most this many states, if a limit is given.
 fn limited(scenario: &Scenario, engine: Engine, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -49,8 +48,7 @@ fn pass(scenario: &Scenario, whom: Whom, max_states: Option<u64>) -> Result<Live
 
 fn pass_as(scenario: &Scenario, asked: LivenessQuestion<'_>, max_states: Option<u64>) -> Result<Liveness, Stopped> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     look(&scenario.config, asked, 1, &limits, Instant::now(), false)
 }
 

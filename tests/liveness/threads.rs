@@ -110,14 +110,7 @@ fn states_have_the_numbers_that_one_queue_would_give_them() {
 fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_lasso() {
     for scenario in builtin() {
         let (stop, progress) = Default::default();
-        let limits = Limits {
-            max_states: None,
-            max_bytes: None,
-            resident: None,
-            time_limit: None,
-            stop: &stop,
-            progress: &progress,
-        };
+        let limits = Limits::none(&stop, &progress);
         let found = |threads| {
             let found = look(&scenario.config, ASKED, threads, &limits, Instant::now(), false);
             let found = found.expect("nothing stops it");
@@ -136,8 +129,7 @@ fn a_limit_of_memory_stops_the_graph() {
     let scenario = crate::scenario("third-client-is-woken");
     let (stop, progress) = Default::default();
     let max_bytes = Some(4 << 20);
-    let limits =
-        Limits { max_states: None, max_bytes, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_bytes, ..Limits::none(&stop, &progress) };
     let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
     assert_eq!(found.err(), Some(Stopped::MaxMemory(4 << 20)));
 }
@@ -147,8 +139,7 @@ fn a_limit_on_the_memory_of_the_process_stops_the_graph() {
     let scenario = crate::scenario("third-client-is-woken");
     let (stop, progress) = Default::default();
     let resident = Some(MemoryLimit::given(1));
-    let limits =
-        Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { resident, ..Limits::none(&stop, &progress) };
     let found = look(&scenario.config, ASKED, 1, &limits, Instant::now(), false);
     assert!(matches!(found.err(), Some(Stopped::Resident { .. })));
     let waits = longest_wait(&scenario.config, &limits);

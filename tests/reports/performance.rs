@@ -21,14 +21,7 @@ fn the_page_on_performance_speaks_of_the_states_of_today() {
         let properties: Vec<_> =
             Property::SAFETY.into_iter().filter(|property| property.applies(&config).is_ok()).collect();
         let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-        let limits = Limits {
-            max_states: None,
-            max_bytes: None,
-            resident: None,
-            time_limit: None,
-            stop: &stop,
-            progress: &progress,
-        };
+        let limits = Limits::none(&stop, &progress);
         let native = Options { normal_forms: false, ..Options::default() };
         let how = How { native, ..How::by(Engine::Native) };
         let found = search(&config, &properties, how, &limits);

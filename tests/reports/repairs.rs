@@ -238,5 +238,5 @@ fn draft(world: &str) -> ScenarioEdit {
 }
 
 fn no_limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {
-    Limits { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
+    Limits::none(stop, progress)
 }

@@ -26,14 +26,7 @@ pub static ALL: LazyLock<Vec<(Scenario, CheckOutcome)>> = LazyLock::new(|| {
 /// Explores every state with both engines: any difference in what both count fails the run.
 pub fn exhaust(scenario: &Scenario) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let outcome = check(scenario, Engine::Both, &limits).unwrap_or_else(|error| panic!("{error}"));
     assert!(outcome.complete, "{} was not exhausted", scenario.name);
     outcome

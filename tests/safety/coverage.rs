@@ -53,14 +53,7 @@ const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
 fn looked_at(config: Config, max_states: u64) -> Coverage {
     let scenario = Scenario { config, ..scenario("two-clients-one-node") };
     let (stop, progress) = Default::default();
-    let limits = Limits {
-        max_states: Some(max_states),
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits { max_states: Some(max_states), ..Limits::none(&stop, &progress) };
     check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}")).coverage
 }
 
@@ -69,14 +62,7 @@ fn looked_at(config: Config, max_states: u64) -> Coverage {
 fn the_search_for_covering_histories_obeys_limits() {
     let config = scenario("third-client-is-woken").config;
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let taken = |limits: &Limits<'_>| covering(&config, limits).histories.concat().len();
     let all = taken(&limits);
     assert!(progress.load(Ordering::Relaxed) > 0);

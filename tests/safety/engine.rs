@@ -15,14 +15,7 @@ const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: 
 
 fn exhaust_as(scenario: &Scenario, native: Options, fingerprint: Width) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let how = How { native, fingerprint, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
@@ -108,14 +101,7 @@ fn idle_time_is_passed_through_and_no_verdict_changes() {
 #[test]
 fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: Some(1 << 20),
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits { max_bytes: Some(1 << 20), ..Limits::none(&stop, &progress) };
     let outcome = check_as(&scenario("third-client-is-woken"), How::by(Engine::Native), &limits).unwrap();
     assert!(!outcome.complete);
     assert!(outcome.is_inconclusive());
@@ -129,8 +115,7 @@ fn a_limit_of_memory_makes_what_is_not_known_inconclusive() {
 fn a_limit_on_the_memory_of_the_process_stops_every_engine() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let resident = Some(MemoryLimit::given(1));
-    let limits =
-        Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { resident, ..Limits::none(&stop, &progress) };
     let scenario = scenario("third-client-is-woken");
     for engine in [Engine::Native, Engine::Stateright, Engine::Both] {
         let outcome = check_as(&scenario, How::by(engine), &limits).unwrap();

@@ -35,14 +35,7 @@ fn surveyed(repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
 
 fn surveyed_of(draft: &ScenarioEdit, repairs: &[&'static Setting], options: FrontierOptions) -> Survey {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     survey(draft, repairs, options, &limits, &SetsChecked::default(), |_| ()).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -243,14 +236,7 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
 #[test]
 fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: Some(1),
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits { max_states: Some(1), ..Limits::none(&stop, &progress) };
     let found = survey(
         &draft(),
         &[repair("fencing")],
@@ -284,14 +270,7 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
 #[test]
 fn progress_counts_every_set_once() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     let sets = SetsChecked::default();
     let found = survey(&draft(), &[], FrontierOptions { most: 1, ..OPTIONS }, &limits, &sets, |_| ());
     let all = found.unwrap_or_else(|error| panic!("{error}")).bare.sets;

@@ -20,8 +20,7 @@ const MOST_WIDER: u64 = 40_000;
 fn checked(scenario: &Scenario, max_states: u64) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let max_states = Some(max_states);
-    let limits =
-        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     check_as(scenario, How::by(Engine::Native), &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 

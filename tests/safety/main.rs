@@ -32,22 +32,14 @@ fn scenario(name: &str) -> Scenario {
 /// Explores every state.
 fn exhaust(scenario: &Scenario, engine: Engine) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: None,
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits::none(&stop, &progress);
     check(scenario, engine, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The same without normal forms: every world is a state of its own.
 fn every_world(scenario: &Scenario, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     let how = How { native: Options { normal_forms: false, ..Options::default() }, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
 }

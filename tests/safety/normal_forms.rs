@@ -20,8 +20,7 @@ const MOST_STATES: u64 = 20_000;
 
 fn exhaust(scenario: &Scenario, normal_forms: bool, max_states: Option<u64>) -> CheckOutcome {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits =
-        Limits { max_states, max_bytes: None, resident: None, time_limit: None, stop: &stop, progress: &progress };
+    let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     let native = Options { normal_forms, ..Options::default() };
     let how = How { native, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))

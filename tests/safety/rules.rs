@@ -54,14 +54,7 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
     let scenario = Scenario::parse("largest", text).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(Action::all(&scenario.config).len() > 256, "{}", Action::all(&scenario.config).len());
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let limits = Limits {
-        max_states: Some(20_000),
-        max_bytes: None,
-        resident: None,
-        time_limit: None,
-        stop: &stop,
-        progress: &progress,
-    };
+    let limits = Limits { max_states: Some(20_000), ..Limits::none(&stop, &progress) };
     let outcome = check(&scenario, Engine::Native, &limits).expect("the engine has no defect");
     assert!(outcome.states >= 20_000, "{}", outcome.states);
     let traces = outcome.properties.iter().filter_map(|found| found.trace.as_ref());

@@ -48,6 +48,13 @@ pub enum Stopped {
     TableFull,
 }
 
+impl<'a> Limits<'a> {
+    /// No limit: it ends only when it is told to stop.
+    pub const fn none(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Self {
+        Self { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
+    }
+}
+
 impl Limits<'_> {
     /// The limit that has been passed, if any.
     pub(super) fn exceeded(&self, states: u64, bytes: u64, started: Instant) -> Option<Stopped> {
@@ -173,14 +180,7 @@ mod tests {
     fn the_parts_of_a_work_share_its_time() {
         let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
         let hour = Duration::from_secs(3600);
-        let limits = |time_limit| Limits {
-            max_states: None,
-            max_bytes: None,
-            resident: None,
-            time_limit,
-            stop: &stop,
-            progress: &progress,
-        };
+        let limits = |time_limit| Limits { time_limit, ..Limits::none(&stop, &progress) };
         let left = |time_limit| limits(time_limit).left(Instant::now()).map(|limits| limits.time_limit);
         assert_eq!(left(None), Some(None));
         assert!(left(Some(hour)).flatten().is_some_and(|left| left <= hour));
@@ -194,8 +194,7 @@ mod tests {
     fn what_would_be_needed_at_once_counts_too() {
         let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
         let resident = Some(MemoryLimit::given(1 << 50));
-        let limits =
-            Limits { max_states: None, max_bytes: None, resident, time_limit: None, stop: &stop, progress: &progress };
+        let limits = Limits { resident, ..Limits::none(&stop, &progress) };
         assert_eq!(limits.lacks_memory(0), None);
         assert!(matches!(limits.lacks_memory(1 << 50), Some(Stopped::Resident { more, .. }) if more == 1 << 50));
         assert!(limits.room() < 1 << 50);

@@ -63,7 +63,7 @@ fn mutated(text: &str, random: &mut TestRng) -> String {
 }
 
 fn limits<'a>(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Limits<'a> {
-    Limits { max_states: Some(MOST_STATES), max_bytes: None, resident: None, time_limit: None, stop, progress }
+    Limits { max_states: Some(MOST_STATES), ..Limits::none(stop, progress) }
 }
 
 /// Reads the scenario, or reports why it is refused; searches an accepted one. Whether it is accepted.

@@ -36,7 +36,7 @@ impl MaxMemory {
     /// The limits of work that Ctrl-C also stops.
     pub(super) fn limits(self, progress: &AtomicU64) -> Limits<'_> {
         let resident = self.bytes.map_or_else(MemoryLimit::by_default, |bytes| Some(MemoryLimit::given(bytes)));
-        Limits { max_states: None, max_bytes: self.bytes, resident, time_limit: None, stop: &interrupt::STOP, progress }
+        Limits { max_bytes: self.bytes, resident, ..Limits::none(&interrupt::STOP, progress) }
     }
 
     /// The limit as it can be typed again, after a blank.

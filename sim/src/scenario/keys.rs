@@ -330,7 +330,7 @@ pub const KEYS: &[ScenarioKey] = &[
     key("faults", "lose_reply", BUDGET, "0", "a reply never reaches its client; in a split network"),
     key("faults", "lose_message", BUDGET, "0", "an unlock message is lost"),
     key("faults", "foreign_release", BUDGET, "0", "a thread that does not hold the lock sends a release"),
-    key("faults", "force_release", BUDGET, "0", "a client deletes the lock, no matter who holds it"),
+    key("faults", "force_release", BUDGET, "0", "a client deletes the lock, even if another client holds it"),
     key(
         "faults",
         "vanish_key",
