@@ -19,7 +19,16 @@ pub const fn kind(reenters: bool) -> LockKind {
 /// Two clients, a master, a lease, no watchdog, no fault; a refused client does not wait.
 pub const SMALL: Config = Config {
     lock: kind(true),
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None, jump: 0 },
+    time: Time {
+        tick_ms: 10_000,
+        lease: 3,
+        renew_every: None,
+        wait_limit: Some(0),
+        hold_at_most: None,
+        poll_every: 1,
+        ask_again_after: 1,
+        jump: 0,
+    },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     cluster: Cluster {
         replicas: 0,
@@ -28,6 +37,7 @@ pub const SMALL: Config = Config {
         promote: PromoteRule::Any,
         failover_within: Bound::Any,
         fsync: Fsync::None,
+        fsync_within: 0,
         restart_after: 0,
         min_replicas: 0,
         min_replicas_max_lag_ticks: 0,
@@ -70,11 +80,21 @@ pub const FAILOVER: Config = Config {
 
 /// Everything at once: processes with two threads, three nodes, a watchdog, a fenced resource, every fault.
 pub const EVERYTHING: Config = Config {
-    time: Time { tick_ms: 10_000, lease: 3, renew_every: Some(1), wait_limit: Some(6), hold_at_most: None, jump: 2 },
+    time: Time {
+        tick_ms: 10_000,
+        lease: 3,
+        renew_every: Some(1),
+        wait_limit: Some(6),
+        hold_at_most: None,
+        poll_every: 1,
+        ask_again_after: 1,
+        jump: 2,
+    },
     clients: Clients { threads: 2, ..SMALL.clients },
     cluster: Cluster {
         replicas: 2,
         fsync: Fsync::EverySecond,
+        fsync_within: 0,
         restart_after: 2,
         min_replicas: 1,
         min_replicas_max_lag_ticks: 1,

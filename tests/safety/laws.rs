@@ -3,7 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{Bound, Fault};
+use lockstep_model::config::{Bound, Fault, MAX_JUMP, MAX_TICKS, MessageDelay};
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check_as};
@@ -65,6 +65,65 @@ fn later_by_a_tick(config: &Config) -> Vec<Wider> {
     if config.cluster.replicas == 0 { Vec::new() } else { all }
 }
 
+/// The same world on a clock that ticks twice as often: every time has twice as many ticks, each half as long. `None`: a tick
+/// is too short for that, or a time too long.
+fn on_a_finer_clock(config: &Config) -> Option<Config> {
+    let mut finer = *config;
+    let twice = |ticks: u8| ticks.checked_mul(2).filter(|ticks| *ticks <= MAX_TICKS);
+    let bound = |bound| match bound {
+        Bound::Ticks(ticks) => twice(ticks).map(Bound::Ticks),
+        Bound::Any => Some(bound),
+    };
+    let time = &mut finer.time;
+    time.tick_ms = Some(time.tick_ms / 2).filter(|_| time.tick_ms.is_multiple_of(2))?;
+    for ticks in [&mut time.lease, &mut time.poll_every, &mut time.ask_again_after] {
+        *ticks = twice(*ticks)?;
+    }
+    for ticks in [&mut time.renew_every, &mut time.wait_limit, &mut time.hold_at_most].into_iter().flatten() {
+        *ticks = twice(*ticks)?;
+    }
+    time.jump = time.jump.checked_mul(2).filter(|jump| jump.abs() <= MAX_JUMP)?;
+    let cluster = &mut finer.cluster;
+    for ticks in [
+        &mut cluster.fsync_within,
+        &mut cluster.restart_after,
+        &mut cluster.min_replicas_max_lag_ticks,
+        &mut cluster.lock_delay,
+    ] {
+        *ticks = twice(*ticks)?;
+    }
+    cluster.lag = bound(cluster.lag)?;
+    cluster.failover_within = bound(cluster.failover_within)?;
+    if let MessageDelay::Ticks(ticks) = &mut finer.network.delay {
+        *ticks = twice(*ticks)?;
+    }
+    let calls = &mut finer.calls;
+    for ticks in [&mut calls.answer_within, &mut calls.receipt] {
+        *ticks = twice(*ticks)?;
+    }
+    Some(finer)
+}
+
+/// Every safety and liveness verdict is the same on the finer clock. The verdicts compared.
+fn assert_same_on_a_finer_clock(scenario: &Scenario) -> u32 {
+    let Some(config) = on_a_finer_clock(&scenario.config) else { return 0 };
+    let coarse = checked(scenario, MOST_STATES);
+    if !coarse.complete {
+        return 0;
+    }
+    let fine = checked(&Scenario { config, ..scenario.clone() }, MOST_WIDER);
+    let mut compared = 0;
+    for found in coarse.properties.iter().filter(|found| is_kept(found.property)) {
+        let Some(other) = fine.properties.iter().find(|other| other.property == found.property) else { continue };
+        if other.verdict != Verdict::Inconclusive {
+            let (property, coarse, fine) = (found.property, found.verdict, other.verdict);
+            assert_eq!(coarse, fine, "{}: {property} on a clock that ticks twice as often", scenario.name);
+            compared += 1;
+        }
+    }
+    compared
+}
+
 /// Whether a property that is broken must be broken in the wider world as well. Not whether something can still be had: who
 /// may ask once more may get what nobody could any more. Nor whether everything happens.
 fn is_kept(property: Property) -> bool {
@@ -117,6 +176,27 @@ fn one_more_acquire_repairs_nothing() {
 #[test]
 fn what_may_come_later_repairs_nothing() {
     of_built_in(later_by_a_tick);
+}
+
+/// Between two ticks nothing happens that could not happen at one of them: times are compared with "at most" and "at least",
+/// never with "less".
+#[test]
+fn a_clock_that_ticks_twice_as_often_changes_no_verdict() {
+    let compared: u32 = builtin().iter().map(assert_same_on_a_finer_clock).sum();
+    assert!(compared > 100, "only {compared} verdicts compared");
+}
+
+#[test]
+fn a_clock_that_ticks_twice_as_often_changes_no_verdict_in_worlds_that_nobody_thought_of() {
+    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
+    let mut compared = 0;
+    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
+        let _shown = ShownIfItFails(&text);
+        if let Ok(scenario) = read(&text) {
+            compared += assert_same_on_a_finer_clock(&scenario);
+        }
+    }
+    assert!(compared > 50, "only {compared} verdicts compared");
 }
 
 #[test]

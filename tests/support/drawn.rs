@@ -128,6 +128,8 @@ const ROWS: &[DrawnKey] = &[
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
     row("hold_at_most", TICKS, 40, |_| true),
+    row("poll_every", TICKS, 20, |said| !said.publishes()),
+    row("ask_again_after", TICKS, 8, Said::publishes),
     row("hold_for_ever", FLAG, 5, |said| !said.has("hold_at_most")),
     // Nodes and their faults.
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
@@ -144,6 +146,7 @@ const ROWS: &[DrawnKey] = &[
     row("fsync", &["\"none\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
         said.some("restart_node")
     }),
+    row("fsync_within", TICKS_OR_NONE, 20, |said| said.is("fsync", "\"everysec\"")),
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
         said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))

@@ -50,7 +50,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     Phase::Subscribed => is_at_limit || may_ask,
                     Phase::Waiting => {
                         let is_woken = client.wakeup.permits > 0 || thread.wake_in.is_due();
-                        is_at_limit || (may_ask && !thread.wait_left.is_due() && is_woken)
+                        is_at_limit || (may_ask && is_woken)
                     }
                     Phase::Idle => thread.believes() && thread.hold_left.is_due(),
                     Phase::Confirming => true,

@@ -4,6 +4,9 @@
 //! The order of acts is Redisson's (docs/facts/redisson.md#lock-and-trylock, #wake-up-inside-one-process). Pub/sub is at
 //! most once and not stored, and expiry publishes nothing (docs/facts/redis.md#delivery, #expiry-is-silent): a waiter of an expired lock wakes by
 //! its own timer only.
+//!
+//! At the instant its wait limit is due a client may still ask, or already give up: how its clock reads then nobody knows. A
+//! request that it sends at that instant is awaited, however late its answer is.
 
 use super::process::Process;
 use super::requests::InFlight;
@@ -14,9 +17,6 @@ use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
-
-/// How long a client of a lock without messages sleeps before it asks again. One tick: less cannot be distinguished.
-const POLL: Timer = Timer::ticks(1);
 
 /// What a subscribed thread does.
 pub(crate) enum SecondAsk {
@@ -55,7 +55,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A refused thread is about to subscribe.
     pub(crate) fn can_subscribe(&self, thread: u8) -> bool {
         let refused = self.thread(thread);
-        self.client.is_running() && refused.phase == Phase::Refused && !refused.wait_left.is_due()
+        self.client.is_running() && refused.phase == Phase::Refused
     }
 
     /// It is subscribed.
@@ -66,8 +66,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A subscribed thread is about to ask again.
     pub(crate) fn begin_second_ask(&mut self, thread: u8) -> Option<SecondAsk> {
         let asking = self.thread(thread);
-        let is_due = asking.phase == Phase::Subscribed && !asking.wait_left.is_due();
-        if !self.client.is_running() || !is_due {
+        if !self.client.is_running() || asking.phase != Phase::Subscribed {
             return None;
         }
         if self.config.is_mutated(Mutant::NoSecondAsk) {
@@ -81,9 +80,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A waiter takes a permit that a message brought.
     pub(crate) fn wake_by_message(&mut self, thread: u8) -> Option<()> {
         let waiting = self.thread(thread);
-        // At its limit a waiter leaves without asking once more, even if a message has come: `tryLock` checks the time
-        // first.
-        let is_due = waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0 && !waiting.wait_left.is_due();
+        let is_due = waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0;
         if !self.client.is_running() || !is_due {
             return None;
         }
@@ -95,10 +92,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn wake_by_timer(&self, thread: u8) -> Option<()> {
         let waiting = self.thread(thread);
         // With a permit available the semaphore returns that, and the timer goes unnoticed.
-        let is_due = waiting.phase == Phase::Waiting
-            && waiting.wake_in.is_due()
-            && self.client.wakeup.permits == 0
-            && !waiting.wait_left.is_due();
+        let is_due = waiting.phase == Phase::Waiting && waiting.wake_in.is_due() && self.client.wakeup.permits == 0;
         (self.client.is_running() && is_due).then_some(())
     }
 
@@ -223,9 +217,9 @@ impl<Q: InFlight> Process<'_, Q> {
         refused.phase = Phase::Waiting;
         refused.wake_in = match remaining.left() {
             _ if config.is_mutated(Mutant::NoWakeTimer) => Timer::OFF,
-            _ if !publishes => POLL,
-            // A key whose remaining time is 0 is still there now and gone at the next tick: that is when to ask.
-            Some(0) => Timer::ticks(1),
+            _ if !publishes => Timer::ticks(config.time.poll_every),
+            // A key whose remaining time is 0 is still there at this instant: asking again at once could go on for ever.
+            Some(0) => Timer::ticks(config.time.ask_again_after),
             Some(_) => remaining,
             // No TTL: only a message wakes it.
             None => Timer::OFF,

@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::calls::Calls;
-use super::defaults::is_default;
+use super::defaults::{is_default, is_one_tick, one_tick};
 use super::faults::Faults;
 use super::profiles::Protocol;
 use crate::locks::kind::LockKind;
@@ -63,6 +63,13 @@ pub struct Time {
     pub wait_limit: Option<u8>,
     /// A holder releases at the latest after this long; `None`: it may hold as long as it likes.
     pub hold_at_most: Option<u8>,
+    /// How often a waiter of a lock without messages asks again; at least 1.
+    #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]
+    pub poll_every: u8,
+    /// How long a waiter sleeps that was told that the key has no time left, although it is still there; at least 1.
+    /// Redisson asks again at once, until the millisecond is over (docs/facts/redisson.md#lock-and-trylock).
+    #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]
+    pub ask_again_after: u8,
     /// How far a clock jumps forward; backward if negative.
     #[serde(default, skip_serializing_if = "is_default")]
     pub jump: i8,
@@ -105,6 +112,9 @@ pub struct Cluster {
     /// Which of its data a node finds after a restart.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fsync: Fsync,
+    /// With an fsync every second: how many ticks a write may wait until it is on the disk.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub fsync_within: u8,
     /// A dead node restarts after this many ticks at the earliest.
     #[serde(default, skip_serializing_if = "is_default")]
     pub restart_after: u8,
@@ -131,7 +141,7 @@ pub enum Fsync {
     #[default]
     #[serde(rename = "none")]
     None,
-    /// Once a second, so before a tick is over: what was written since then may be lost.
+    /// Once a second: what was written since then may be lost ([`Cluster::fsync_within`]).
     #[serde(rename = "everysec")]
     EverySecond,
     /// Before the reply.

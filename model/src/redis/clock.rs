@@ -5,6 +5,7 @@
 //! with 0 ticks left is alive, one tick later it is gone. A replica hides an expired key and never deletes it by itself;
 //! with all clocks alike that looks the same, so an expired key is simply gone.
 
+use super::disk;
 use super::layout::ServerLayout;
 use super::server::Server;
 use crate::config::sections::{Bound, Config, Ttls};
@@ -30,6 +31,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         for node in self.group.nodes.as_mut() {
             node.stored = node.stored.later(context);
             node.disk = node.disk.later(context);
+            disk::grow_older(config, node);
             for effect in node.queue.effects_mut() {
                 if config.cluster.ttls == Ttls::Absolute {
                     effect.stored = effect.stored.later(context);

@@ -17,7 +17,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.config.has_late_disk() || !node.is_up() || node.disk == node.stored {
             return None;
         }
-        node.disk = node.stored;
+        copy(self.config, node);
         Some(())
     }
 
@@ -52,16 +52,29 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 }
 
-/// Whether time must wait for a disk: a tick is longer than the second after which it is written.
+/// Whether time must wait for a disk.
 pub(crate) fn is_late<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
-    config.has_late_disk() && group.nodes.as_ref().iter().any(|node| node.is_up() && node.disk != node.stored)
+    let is_late = |node: &Node<Y>| node.disk_age >= config.cluster.fsync_within && is_behind(node);
+    config.has_late_disk() && group.nodes.as_ref().iter().any(is_late)
 }
 
-/// A node took a full copy: its AOF is rewritten from that, and on the disk before the old one is given up
-/// (`rewriteAppendOnlyFile`).
+fn is_behind<Y: ServerLayout>(node: &Node<Y>) -> bool {
+    node.is_up() && node.disk != node.stored
+}
+
+/// One tick later.
+pub(super) fn grow_older<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
+    if config.has_late_disk() {
+        node.disk_age = if is_behind(node) { node.disk_age + 1 } else { 0 };
+    }
+}
+
+/// All that a node stores is on its disk. After a full copy too: its AOF is rewritten from that, and on the disk before the
+/// old one is given up (`rewriteAppendOnlyFile`).
 pub(super) fn copy<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
     if config.has_late_disk() {
         node.disk = node.stored;
+        node.disk_age = 0;
     }
 }
 

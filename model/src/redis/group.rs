@@ -34,6 +34,8 @@ pub struct Node<Y: ServerLayout> {
     pub queue: Queue<Y>,
     /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
     pub disk: StoredIn<Y>,
+    /// Ticks for which its disk has been behind; counted for the same.
+    pub disk_age: u8,
     /// Its links to the other nodes.
     pub links: LinkState,
     /// Ticks of silence. Of a dead node: since it died. Of a replica: since its last report to its master. Of a master that
@@ -69,6 +71,7 @@ impl<Y: ServerLayout> Node<Y> {
             stored: Stored::default(),
             queue: Queue::empty(),
             disk: Stored::default(),
+            disk_age: 0,
             links: LinkState::CONNECTED,
             silent_ticks: 0,
             ahead: 0,

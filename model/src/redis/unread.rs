@@ -57,6 +57,7 @@ impl<Y: ServerLayout> Node<Y> {
     pub(crate) fn leave_out_data(&mut self, faults: Faults) -> IdleNode {
         self.stored = Stored::default();
         self.disk = Stored::default();
+        self.disk_age = 0;
         self.links.set_missed(0);
         if self.is_dead() && faults.restart_node == 0 {
             self.silent_ticks = 0;

@@ -86,12 +86,21 @@ fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
-    let Node { role, stored, queue, links, disk, silent_ticks, ahead } = node;
+    let Node { role, stored, queue, links, disk, disk_age, silent_ticks, ahead } = node;
     stored.hash(hasher);
     // A disk that no rule reads is in its default.
     let has_disk = *disk != Stored::default();
     let [ahead] = ahead.to_le_bytes();
-    hasher.write_u64(word([*role as u8, links.byte(), queue.len(), *silent_ticks, u8::from(has_disk), ahead, 0, 0]));
+    hasher.write_u64(word([
+        *role as u8,
+        links.byte(),
+        queue.len(),
+        *silent_ticks,
+        u8::from(has_disk),
+        ahead,
+        *disk_age,
+        0,
+    ]));
 }
 
 /// What most nodes do not have: a disk that is read, effects under way.

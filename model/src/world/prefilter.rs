@@ -93,9 +93,9 @@ impl ThreadPosture {
             ActionKind::Acquire => matches!(phase, Phase::Idle) && may_enter,
             ActionKind::Work | ActionKind::Release => matches!(phase, Phase::Idle) && believes,
             ActionKind::Subscribe => matches!(phase, Phase::Refused),
-            ActionKind::SecondAsk => matches!(phase, Phase::Subscribed) && !is_at_limit,
-            ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit && !is_at_limit,
-            ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit && !is_at_limit,
+            ActionKind::SecondAsk => matches!(phase, Phase::Subscribed),
+            ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
+            ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit,
             // In a split network its call waits for the replicas.
             ActionKind::Confirm => {
                 matches!(phase, Phase::Confirming | Phase::Asking | Phase::AskingAgain | Phase::Dead)

@@ -108,6 +108,7 @@ pub(super) struct Idle {
 /// Every key of this kind.
 pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "fsync", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "fsync_within", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },

@@ -121,9 +121,12 @@ fn safeguards(config: &Config) -> Vec<String> {
     }
     if config.can_restart() {
         let finds = match config.cluster.fsync {
-            Fsync::None => "without data: it has no AOF",
-            Fsync::EverySecond => "with the data on its disk, which is written once a second",
-            Fsync::Always => "with all its data, which are on disk before each reply",
+            Fsync::None => "without data: it has no AOF".to_owned(),
+            Fsync::EverySecond => {
+                let most = ticks(config.cluster.fsync_within);
+                format!("with the data on its disk, which may lack the writes of the last {most}")
+            }
+            Fsync::Always => "with all its data, which are on disk before each reply".to_owned(),
         };
         let when = match config.cluster.restart_after {
             0 => String::new(),

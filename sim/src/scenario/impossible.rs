@@ -1,14 +1,12 @@
 //! Values that are valid alone but contradict each other.
 
-use lockstep_model::config::{Fsync, NetworkMode, PromoteRule, WaitRule};
+use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, WaitRule};
 use lockstep_model::locks::{Facts, Support};
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
+use super::reader::FSYNC_WITHIN_MS;
 use super::section::Section;
-
-/// A shorter tick could end before the fsync that runs every second.
-const MIN_TICK_MS_EVERYSEC: u32 = 2000;
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -80,6 +78,17 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .note(&format!("remove `{key}`, or add a replica: replicas = 1 in [cluster]"));
         }
     }
+    if let Some(kind) = parts.lock {
+        let (name, publishes) = (kind.name(), kind.facts().publishes());
+        let (key, reason) = if publishes {
+            ("poll_every", format!("the waiters of a {name} lock do not poll: messages and timers wake them"))
+        } else {
+            ("ask_again_after", format!("the waiters of a {name} lock poll, whatever time the lock has left"))
+        };
+        Contradiction::of(&sections.time, key, &reason)
+            .with(top.span_of("lock"), "this is the kind of lock")
+            .note(&format!("remove `{key}`"));
+    }
     if parts.time.is_some_and(|time| time.renew_every.is_none()) {
         for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
             Contradiction::of(&sections.protocol, key, "nothing is renewed: there is no watchdog")
@@ -105,7 +114,7 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .note("use a smaller restart_node, or a larger crash_node");
     }
     if faults.restart_node == 0 {
-        for key in ["fsync", "restart_after"] {
+        for key in ["fsync", "fsync_within", "restart_after"] {
             Contradiction::of(&sections.cluster, key, &format!("no node restarts, so `{key}` has no effect"))
                 .with(sections.faults.span_of("restart_node"), "no node restarts")
                 .note(&format!("remove `{key}`, or let a node restart: restart_node = 1 in [faults]"));
@@ -147,15 +156,14 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         .note("remove `min_replicas_max_lag_ticks`, or let the master need replicas: min_replicas = 1");
     }
     let Some(time) = parts.time else { return };
-    if cluster.fsync == Fsync::EverySecond && time.tick_ms < MIN_TICK_MS_EVERYSEC {
-        // Redis waits one more second for an fsync that is still running (`flushAppendOnlyFile`).
+    if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
         Contradiction::of(
             &sections.cluster,
             "fsync",
             "with an fsync every second, the disk may be up to two seconds behind",
         )
-        .with(sections.time.span_of("tick_ms"), "the tick is shorter than that")
-        .note("use a tick of 2000 ms or more: within a tick, every order of writes and fsyncs is checked");
+        .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
+        .note("use a tick of 34 ms or more");
     }
     let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {

@@ -93,6 +93,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "as long as requests may be sent again",
         "the TTL of a release receipt; in a split network",
     ),
+    key("time", "poll_every", TICKS, "1", "how often a waiter asks again, where no message wakes it (a plain lock)"),
+    key(
+        "time",
+        "ask_again_after",
+        TICKS,
+        "1",
+        "how long a waiter sleeps that was told that the lock has no time left, although its key is still there",
+    ),
     key(
         "time",
         "jump",
@@ -204,6 +212,13 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"none\", \"everysec\" or \"always\"",
         "\"none\": the node restarts empty",
         "what a crashed node finds on its disk (`appendfsync`)",
+    ),
+    key(
+        "cluster",
+        "fsync_within",
+        TICKS_OR_NONE,
+        "2 s with fsync = \"everysec\", rounded up to a tick",
+        "with fsync = \"everysec\": how long a write may wait until it is on the disk",
     ),
     key("cluster", "restart_after", TICKS_OR_NONE, "0", "how long a crashed node stays down at least"),
     key(

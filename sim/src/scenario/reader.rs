@@ -30,6 +30,10 @@ pub const MAX_STORY: usize = 500;
 /// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
 
+/// With an fsync every second a write is on the disk after this long: Redis waits one more second for an fsync that is still
+/// running (`flushAppendOnlyFile`).
+pub(super) const FSYNC_WITHIN_MS: u32 = 2_000;
+
 /// Every lock kind of the design page, modelled or not.
 const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi", "red"];
 /// Properties of the design page that are not checked yet.
@@ -73,11 +77,12 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
 impl Sections<'_> {
     fn parts(&self, top: &Section<'_>, root: &DeTable<'_>) -> Parts {
         let protocol = self.protocol();
+        let time = self.time(root);
         Parts {
             lock: lock(top),
-            time: self.time(root),
+            time,
             clients: self.clients(),
-            cluster: self.cluster(),
+            cluster: self.cluster(time.map_or(TICK_MS, |time| time.tick_ms)),
             network: self.network(),
             protocol,
             calls: calls::read(self, protocol.map(|protocol| protocol.profile)),
@@ -107,6 +112,8 @@ impl Sections<'_> {
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
         // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
         let hold_at_most = time.ticks("hold_at_most", 1..=MAX_TICKS);
+        let poll_every = time.ticks("poll_every", 1..=MAX_TICKS);
+        let ask_again_after = time.ticks("ask_again_after", 1..=MAX_TICKS);
         let jump = time.ticks("jump", -MAX_JUMP..=MAX_JUMP);
         Some(Time {
             tick_ms: tick_ms?,
@@ -114,6 +121,8 @@ impl Sections<'_> {
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,
+            poll_every: poll_every.or(1)?,
+            ask_again_after: ask_again_after.or(1)?,
             jump: jump.or(0)?,
         })
     }
@@ -136,7 +145,7 @@ impl Sections<'_> {
         })
     }
 
-    fn cluster(&self) -> Option<Cluster> {
+    fn cluster(&self, tick_ms: u32) -> Option<Cluster> {
         let cluster = &self.cluster;
         cluster.number_for_later("groups", 1..=MAX_GROUPS, 1, "more than one independent master");
         let replicas = cluster.number("replicas", 0..=MAX_REPLICAS);
@@ -149,16 +158,20 @@ impl Sections<'_> {
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
         let promote = cluster.word("promote", "promotion rule", &PROMOTE_RULES);
         let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
+        let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
         let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
         let min_replicas = min_replicas.or(0)?;
+        let fsync = fsync.or(Fsync::None)?;
+        let latest_fsync = if fsync == Fsync::EverySecond { FSYNC_WITHIN_MS.div_ceil(tick_ms) } else { 0 };
         Some(Cluster {
             replicas: replicas.or(0)?,
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
             ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
-            fsync: fsync.or(Fsync::None)?,
+            fsync,
+            fsync_within: fsync_within.or(u8::try_from(latest_fsync).unwrap_or(MAX_TICKS))?,
             restart_after: restart_after.or(0)?,
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
