@@ -76,9 +76,10 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     };
     let time = &mut finer.time;
     time.tick_ms = Some(time.tick_ms / 2).filter(|_| time.tick_ms.is_multiple_of(2))?;
-    for ticks in [&mut time.lease, &mut time.poll_every, &mut time.ask_again_after] {
-        *ticks = twice(*ticks)?;
-    }
+    time.lease = twice(time.lease)?;
+    time.poll_every = twice(time.poll_every)?;
+    // A key with 0 ticks left is gone one tick later, however long that is: only what a waiter sleeps beyond is a time.
+    time.ask_again_after = twice(time.ask_again_after)? - 1;
     for ticks in [&mut time.renew_every, &mut time.wait_limit, &mut time.hold_at_most].into_iter().flatten() {
         *ticks = twice(*ticks)?;
     }
@@ -115,9 +116,18 @@ fn assert_same_on_a_finer_clock(scenario: &Scenario) -> u32 {
     let mut compared = 0;
     for found in coarse.properties.iter().filter(|found| is_kept(found.property)) {
         let Some(other) = fine.properties.iter().find(|other| other.property == found.property) else { continue };
+        // For the same reason: who sleeps on after being told 0 sleeps beside a free lock one tick later, half as long.
+        let sleeps_on = scenario.config.time.ask_again_after > 1;
+        if sleeps_on && found.property.id() == "no-sleeping-waiter" {
+            continue;
+        }
         if other.verdict != Verdict::Inconclusive {
             let (property, coarse, fine) = (found.property, found.verdict, other.verdict);
-            assert_eq!(coarse, fine, "{}: {property} on a clock that ticks twice as often", scenario.name);
+            // A key is still there when its lease is due, and gone a tick later. Whether somebody can be in time to see that
+            // depends on the tick: so an antecedent may come true on one clock only, and nothing else may differ.
+            let is_same = coarse == fine || [coarse, fine].iter().all(|verdict| *verdict != Verdict::Violated);
+            let name = &scenario.name;
+            assert!(is_same, "{name}: {property} {coarse:?}, on a clock that ticks twice as often {fine:?}");
             compared += 1;
         }
     }
