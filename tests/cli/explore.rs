@@ -46,9 +46,14 @@ fn explorer() -> Explorer {
 
 /// Starts the server on a world of many millions of states.
 fn large_explorer(options: &[&str]) -> Explorer {
+    file_explorer(LARGE, options)
+}
+
+/// Starts the server on a scenario file of this text.
+fn file_explorer(text: &str, options: &[&str]) -> Explorer {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("large.toml");
-    fs::write(&file, LARGE).expect("a file");
+    fs::write(&file, text).expect("a file");
     let file = file.to_str().expect("a path of letters");
     // The address is printed after the file has been read.
     started(&[&["explore", file, "--port", "0"], options].concat(), "large")
@@ -352,6 +357,26 @@ fn requests_and_ctrl_c_are_answered_during_the_search() {
     let silent = explorer.silent_clients(8);
     assert_eq!(explorer.ends_by(Signal::INT), Some(130));
     drop(silent);
+}
+
+/// The only free text of a scenario is its story: a name consists of letters, digits, hyphens and underscores.
+#[test]
+fn a_story_cannot_change_the_page() {
+    let story = "<script>alert('{{verdicts}}')</script> & \"{{world}}\"";
+    let explorer = file_explorer(&LARGE.replace("\"Two clients.\"", &format!("{story:?}")), &["--max-states", "1000"]);
+    let page = explorer.checked_page();
+    let escaped = "<p>&lt;script&gt;alert(&#39;{{verdicts}}&#39;)&lt;/script&gt; &amp; &quot;{{world}}&quot;</p>";
+    assert!(page.contains(escaped), "no {escaped} in {page}");
+    assert_eq!(page.matches("<script").count(), 1, "the page has one script: {page}");
+    let picture = explorer.end_of("/0")["picture"].to_string();
+    assert!(!picture.contains("<script"), "{picture}");
+    // Every other text is inserted by the script as text, not as HTML.
+    let script = explorer.ask("GET", "/page.js").1;
+    let as_html: Vec<_> = script.lines().filter(|line| line.contains("HTML")).map(str::trim).collect();
+    assert_eq!(
+        as_html,
+        ["byId('picture').innerHTML = end.picture;", "byId('verdicts').innerHTML = await answer.text();"]
+    );
 }
 
 #[test]

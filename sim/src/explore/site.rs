@@ -38,11 +38,12 @@ impl Site {
         for line in words::world(config) {
             let _ = writeln!(world, "<li>{}</li>", svg::escaped(&line));
         }
+        // The story comes last: it may contain anything, even the name of a place on the page.
         PAGE.replace("{{kind}}", config.lock.name())
             .replace("{{name}}", &svg::escaped(name))
-            .replace("{{story}}", &svg::escaped(story.trim()))
             .replace("{{world}}", &world)
             .replace("{{verdicts}}", &self.verdicts())
+            .replace("{{story}}", &svg::escaped(story.trim()))
     }
 
     /// The verdicts, as a piece of the page.
