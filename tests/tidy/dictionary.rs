@@ -38,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 22] = [
+const BORROWED: [Borrowed; 24] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -51,6 +51,8 @@ const BORROWED: [Borrowed; 22] = [
     Borrowed { name: "set_write_timeout", below: "", from: "std and redis: a socket" },
     Borrowed { name: "connect_timeout", below: "", from: "std: TcpStream" },
     Borrowed { name: "timeout", below: "sim/src/cli/", from: "our own command line: check --timeout" },
+    Borrowed { name: "timeout", below: "sim/src/explore/server.rs", from: "tokio: a future with a deadline" },
+    Borrowed { name: "header_read_timeout", below: "sim/src/explore/server.rs", from: "hyper" },
     Borrowed { name: "refresh_memory_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "refresh_processes_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "MemoryRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },

@@ -51,7 +51,7 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
     let address = listener.local_addr().map_err(|error| unusable(&error))?;
     let site = Arc::new(Site::new(one.scenario.clone()));
     let page = Arc::clone(&site);
-    let server = thread::spawn(move || explore::serve(&listener, &page, &interrupt::STOP));
+    let server = thread::spawn(move || explore::serve(listener, &page));
 
     let url = format!("http://{address}");
     if args.output.format == Format::Human {
@@ -90,13 +90,12 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
     while !server.is_finished() && !interrupt::is_asked() {
         thread::sleep(STOP_CHECK);
     }
-    // Ctrl-C stops the server too, perhaps before it is noticed here.
     if interrupt::is_asked() {
         return Err(Exit::Interrupted);
     }
     let why = match server.join() {
         Ok(Err(error)) => error.to_string(),
-        Ok(Ok(())) | Err(_) => "see the message above".to_owned(),
+        Err(_) => "see the message above".to_owned(),
     };
     Err(screen.fail(Exit::Internal, &format!("the server of the page has stopped: {why}")))
 }

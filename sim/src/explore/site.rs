@@ -1,7 +1,7 @@
 //! What the page says of the scenario as a whole: name, story, world and verdicts.
 
 use std::fmt::Write as _;
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::OnceLock;
 
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::Trace;
@@ -18,14 +18,12 @@ const PAGE: &str = include_str!("page/index.html");
 pub struct Site {
     scenario: Scenario,
     outcome: OnceLock<CheckOutcome>,
-    /// Held while a path is walked: one at a time, whatever the number of requests.
-    walking: Mutex<()>,
 }
 
 impl Site {
     /// Of a scenario that is not checked yet.
     pub fn new(scenario: Scenario) -> Self {
-        Self { scenario, outcome: OnceLock::new(), walking: Mutex::default() }
+        Self { scenario, outcome: OnceLock::new() }
     }
 
     /// The verdicts are known. Only the first call counts.
@@ -40,11 +38,12 @@ impl Site {
         for line in words::world(config) {
             let _ = writeln!(world, "<li>{}</li>", svg::escaped(&line));
         }
+        // The story comes last: it may contain anything, even the name of a place on the page.
         PAGE.replace("{{kind}}", config.lock.name())
             .replace("{{name}}", &svg::escaped(name))
-            .replace("{{story}}", &svg::escaped(story.trim()))
             .replace("{{world}}", &world)
             .replace("{{verdicts}}", &self.verdicts())
+            .replace("{{story}}", &svg::escaped(story.trim()))
     }
 
     /// The verdicts, as a piece of the page.
@@ -79,7 +78,6 @@ impl Site {
 
     /// The end of a path; `None` if one of the choices does not exist.
     pub(super) fn arrive(&self, choices: &[usize]) -> Option<Value> {
-        let _walking = self.walking.lock().unwrap_or_else(PoisonError::into_inner);
         let found = self.outcome.get().into_iter().flat_map(|outcome| &outcome.properties);
         let known: Vec<Trace> = found.filter_map(|found| found.trace.clone()).collect();
         arrive(&self.scenario, choices, &known)
