@@ -82,6 +82,15 @@ mutants! {
     TokenReused,
     /// The fenced resource does not compare tokens.
     FenceIgnored,
+    // Rules that forbid something by a number they should not read: laws over many worlds notice them.
+    /// At its limit a waiter does not ask any more.
+    LimitComesFirst,
+    /// A client that may ask once only takes a refusal for a grant.
+    OnlyRefusalBelieved,
+    /// No failover where clients may crash too.
+    NoFailoverBesideCrashes,
+    /// A replica that may be late by two ticks or more has everything when its master dies.
+    LateReplicaLosesNothing,
 }
 
 /// The mutant that a run is under, if any. Without the feature `mutants` it has no size and is always "none".

@@ -58,6 +58,11 @@ impl<Q: InFlight> Process<'_, Q> {
         self.client.is_running() && refused.phase == Phase::Refused
     }
 
+    /// Whether a waiter must not ask any more because its limit is due: never, but for a wrong rule.
+    fn is_stopped_by_limit(&self, thread: u8) -> bool {
+        self.thread(thread).wait_left.is_due() && self.config.is_mutated(Mutant::LimitComesFirst)
+    }
+
     /// It is subscribed.
     pub(crate) fn subscribed(&mut self, thread: u8) {
         self.thread_mut(thread).phase = Phase::Subscribed;
@@ -66,7 +71,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A subscribed thread is about to ask again.
     pub(crate) fn begin_second_ask(&mut self, thread: u8) -> Option<SecondAsk> {
         let asking = self.thread(thread);
-        if !self.client.is_running() || asking.phase != Phase::Subscribed {
+        if !self.client.is_running() || asking.phase != Phase::Subscribed || self.is_stopped_by_limit(thread) {
             return None;
         }
         if self.config.is_mutated(Mutant::NoSecondAsk) {
@@ -81,7 +86,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn wake_by_message(&mut self, thread: u8) -> Option<()> {
         let waiting = self.thread(thread);
         let is_due = waiting.phase == Phase::Waiting && self.client.wakeup.permits > 0;
-        if !self.client.is_running() || !is_due {
+        if !self.client.is_running() || !is_due || self.is_stopped_by_limit(thread) {
             return None;
         }
         self.client.wakeup.permits -= 1;
@@ -93,7 +98,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let waiting = self.thread(thread);
         // With a permit available the semaphore returns that, and the timer goes unnoticed.
         let is_due = waiting.phase == Phase::Waiting && waiting.wake_in.is_due() && self.client.wakeup.permits == 0;
-        (self.client.is_running() && is_due).then_some(())
+        (self.client.is_running() && is_due && !self.is_stopped_by_limit(thread)).then_some(())
     }
 
     /// A waiter's limit is over, and it leaves without the lock.
@@ -124,6 +129,13 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
         match OnePart.next(Some(reply)) {
+            Next::Wait { .. }
+                if self.config.clients.acquires == Some(1) && self.config.is_mutated(Mutant::OnlyRefusalBelieved) =>
+            {
+                self.leave(thread);
+                self.believe(thread, token);
+                return true;
+            }
             Next::Wait { remaining } => self.refuse(thread, remaining),
             Next::GiveUp => self.leave(thread),
             Next::Believe => {

@@ -45,6 +45,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
             Bound::Any => Timer::OFF,
         };
         for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+            if self.config.is_mutated(Mutant::LateReplicaLosesNothing)
+                && matches!(self.config.cluster.lag, Bound::Ticks(2..))
+                && let Some(last) = node.queue.effects().last()
+            {
+                node.stored = last.stored;
+            }
             if !node.queue.is_empty() {
                 self.notes.happened(Happening::EffectsLost);
             }
@@ -59,6 +65,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(self.group.master);
         let is_needed = master.is_dead() || master.is_cut() || self.config.is_mutated(Mutant::PromoteBesideMaster);
+        if self.config.is_mutated(Mutant::NoFailoverBesideCrashes) && self.config.faults.crash_client > 0 {
+            return None;
+        }
         if !is_needed || !self.group.node(node).is_candidate() || !self.is_chosen(node) {
             return None;
         }
