@@ -48,6 +48,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "wait-for-a-replica-that-is-away",
             "wait-for-a-reentry",
             "wait-does-not-cover-renewals",
+            "wait-of-2021-is-ignored",
             "wait-that-fails-keeps-the-lock",
             "wait-in-one-batch",
             "wait-knows-of-no-replica",

@@ -1,9 +1,13 @@
-//! When a client reads how many replicas its master has: histories that are worked out by hand (docs/facts/redisson.md#replica-count).
+//! When a client reads how many replicas its master has, and what it does with the answer to `WAIT`: histories that are
+//! worked out by hand (docs/facts/redisson.md#replica-count).
 
 use lockstep_model::client::Slot;
 use lockstep_model::trace::{About, State, Trace};
-use lockstep_model::{Action, Reply};
+use lockstep_model::{Action, Property, Reply, Verdict};
+use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
+
+use crate::{exhaust, verdict};
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const CONFIRM: Action = Action::Confirm { client: 0, thread: 0 };
@@ -110,5 +114,21 @@ fn every_script_of_a_client_that_does_not_know_the_number_reads_it() {
     for (script, expected) in scripts {
         let actions = [&failover[..], script].concat();
         assert_eq!(known(last(&history(&scenario, &actions))), expected, "{script:?}");
+    }
+}
+
+/// Redisson 3.15 (docs/facts/redisson.md#redisson-315-does-not-check).
+#[test]
+fn a_client_that_ignores_the_answer_believes_a_grant_that_no_replica_has() {
+    let of_2021 = "[protocol]\nprofile = 'redisson-3.15'\nwait_rule = 'ignored'\n[faults]\ncrash_node = 1";
+    let scenario = world("", of_2021);
+    let trace = history(&scenario, &[ACQUIRE, CONFIRM]);
+    assert_eq!(trace.steps[1].answer, Reply::Acknowledged { replicas: 0 });
+    assert!(last(&trace).clients[0].threads[0].believes());
+    for network in ["", "\n[network]\nmode = 'split'"] {
+        let mut scenario = world("", &format!("{of_2021}{network}"));
+        scenario.config.clients.acquires = Some(1);
+        let outcome = exhaust(&scenario, Engine::Native);
+        assert_eq!(verdict(&outcome, Property::OneBeliever), Verdict::Violated, "{network}");
     }
 }

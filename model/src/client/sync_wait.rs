@@ -13,7 +13,7 @@
 //! answered. Redisson also waits after every script, and repeats an acquire that too few replicas have; here only a granted
 //! acquire waits, and a client that was refused so may ask again.
 //!
-//! Source: docs/facts/redisson.md#replica-check, #replica-count.
+//! Source: docs/facts/redisson.md#replica-check, #replica-count, #redisson-315-does-not-check.
 
 use super::process::Process;
 use super::requests::InFlight;
@@ -35,7 +35,7 @@ impl<Q: InFlight> Process<'_, Q> {
                 view.set_known_replicas(Some(known));
                 known
             }
-            WaitRule::All => self.config.cluster.wait_for,
+            WaitRule::All | WaitRule::Ignored => self.config.cluster.wait_for,
         }
     }
 
@@ -97,6 +97,7 @@ pub(crate) fn verdict_on(config: &Config, replicas: u8) -> Reply {
     let needed = match config.protocol.wait_rule {
         WaitRule::Any => 1,
         WaitRule::All => config.cluster.wait_for,
+        WaitRule::Ignored => 0,
     };
     if replicas >= needed || config.is_mutated(Mutant::WaitIgnored) {
         Reply::Acknowledged { replicas }

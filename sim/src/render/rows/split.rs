@@ -6,7 +6,7 @@ use lockstep_model::trace::{RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
-use super::super::replies::{label, reply, too_few};
+use super::super::replies::{enough, label, reply, too_few};
 use super::super::requests::verb;
 use super::super::units::count;
 use super::lane::Lane;
@@ -92,7 +92,7 @@ impl Narrator<'_> {
                 };
                 let receives = match self.step.answer {
                     Reply::Acknowledged { replicas } => {
-                        format!("receives the answer: {} acknowledged the grant", count(replicas.into(), "replica"))
+                        format!("receives the answer: {}", enough(self.config, replicas))
                     }
                     _ => "receives the answer".to_owned(),
                 };
