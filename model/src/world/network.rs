@@ -344,7 +344,7 @@ impl<Y: Layout> Context<'_, Y> {
         let holder = Holder::new(client, request.thread);
         let (reply, token) = self.execute_at(node, holder, request.verb, request.id)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
-        let is_awaited = self.process(client, |process| process.awaits_reply(slot, must_undo));
+        let is_awaited = self.process(client, |process| process.awaits_reply(slot, &request, must_undo));
         if slot.is_late() {
             self.notes.happened(Happening::ExecutedLate);
         }
