@@ -179,7 +179,8 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         return;
     }
     let rule = parts.protocol.map(|protocol| protocol.wait_rule);
-    if rule == Some(WaitRule::Ignored) && sections.protocol.span_of("wait_rule").is_none() {
+    let is_unsaid = sections.protocol.span_of("wait_rule").is_none();
+    if rule == Some(WaitRule::Ignored) && is_unsaid && cluster.replicas > 0 {
         // Source: docs/facts/redisson.md#redisson-315-does-not-check.
         Contradiction::of(
             &sections.cluster,
