@@ -315,7 +315,7 @@ actions! {
 enum Which {
     /// Any.
     Any,
-    /// Those that their caller still waits for.
+    /// Those that their process still waits for: of abandoned ones only a release whose caller was interrupted.
     Awaited,
 }
 
@@ -331,12 +331,13 @@ fn threads(config: &Config) -> impl Iterator<Item = (u8, u8)> {
 
 fn slots(config: &Config, which: Which) -> impl Iterator<Item = (u8, Slot)> {
     let (has_second, has_watchdog) = (config.clients.threads > 1, config.time.renew_every.is_some());
+    let has_late = which == Which::Any || config.faults.interrupt > 0;
     let late = Slot::late(config.late_requests());
     let is_there = move |slot: &Slot| match slot {
         Slot::Call1 => true,
         Slot::Call2 => has_second,
         Slot::Renewal => has_watchdog,
-        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => which == Which::Any && late.contains(slot),
+        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => has_late && late.contains(slot),
     };
     (0..config.clients.count)
         .flat_map(move |client| Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot)))

@@ -54,6 +54,8 @@ mutants! {
     // The wire.
     /// A hold gets into no renewal table.
     HoldNotRegistered,
+    /// An interrupted release is awaited by nobody.
+    InterruptedReleaseForgotten,
     /// The answer to a request that was sent again is believed once for each try.
     AnswerBelievedPerTry,
     /// A release does not look for its receipt.

@@ -266,7 +266,7 @@ capacities! {
         "set acquires in [clients], or use a shorter delay";
     /// Receipts of releases on one node.
     Receipts = "receipts", MAX_RECEIPTS, "release receipts on one node",
-        "use a shorter receipt in [time], or fewer acquires and interrupts";
+        "use a shorter receipt in [time], or fewer acquires and lost replies";
     /// Requests of one client that their callers have abandoned.
     LateRequests = "late-requests", MAX_LATE_REQUESTS, "abandoned requests of one client that are still under way",
         "use a shorter delay in [network], or fewer faults";

@@ -61,8 +61,10 @@ impl ActionKind {
             ],
             // Once enough replicas have it the node answers without this action, which is the time-out.
             Self::Confirm => &[
-                (ReplyKind::Acknowledged, |config| {
-                    config.protocol.wait_rule == WaitRule::Any && config.cluster.replicas > 1
+                (ReplyKind::Acknowledged, |config| match config.protocol.wait_rule {
+                    WaitRule::Any => config.cluster.replicas > 1,
+                    WaitRule::All => false,
+                    WaitRule::Ignored => config.can_time_out_waiting(),
                 }),
                 (ReplyKind::TooFewReplicas, Config::can_lack_replicas),
             ],
@@ -229,7 +231,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 13] = [
+pub const SWITCH_VALUES: [SwitchValue; 14] = [
     SwitchValue {
         switch: "promote",
         value: "coordinated",
@@ -247,6 +249,12 @@ pub const SWITCH_VALUES: [SwitchValue; 13] = [
         value: "all",
         shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
         is_set: |config| config.protocol.wait_rule == WaitRule::All,
+    },
+    SwitchValue {
+        switch: "wait_rule",
+        value: "ignored",
+        shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
+        is_set: |config| config.protocol.wait_rule == WaitRule::Ignored,
     },
     SwitchValue {
         switch: "renewal_timer",

@@ -63,7 +63,7 @@ fn a_lag_of_any_length_starves_no_waiter() {
 
 /// The fourth receipt once stopped time, and the standstill was taken for a lock that stays for ever.
 #[test]
-fn releases_that_are_interrupted_leave_as_many_receipts_as_they_like() {
+fn releases_that_are_interrupted_have_room_enough_for_their_receipts() {
     for interrupts in 0..=3 {
         let scenario = read(&format!(
             "story = 'Interrupts.'\nlock = 'reentrant'\n[time]\nlease = 3\nhold_at_most = 2\n\
@@ -158,7 +158,14 @@ fn every_capacity_is_noted_where_it_is_exceeded() {
          [time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\n[clients]\ncount = 1\nacquires = 7\n\
          [network]\nmode = 'split'\n[protocol]\nresend = 'release'\nreceipts = true\n[faults]\ninterrupt = 7\n",
     );
-    assert_eq!(exceeded(&exhaust(&interrupted, Engine::Native)), [Capacity::Receipts, Capacity::LateRequests]);
+    assert_eq!(exceeded(&exhaust(&interrupted, Engine::Native)), [Capacity::LateRequests]);
+    // The client deletes the receipt of a release that it has the answer to.
+    let unanswered = read(
+        "story = 'The answer to every release is lost.'\nlock = 'reentrant'\n\
+         [time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\nreceipt = 8\n[clients]\ncount = 1\nacquires = 7\n\
+         [network]\nmode = 'split'\n[protocol]\nresend = 'none'\nreceipts = true\n[faults]\nlose_reply = 7\n",
+    );
+    assert_eq!(exceeded(&exhaust(&unanswered, Engine::Native)), [Capacity::Receipts]);
     let unread = read(
         "story = 'Unlock messages arrive at any time.'\nlock = 'reentrant'\n\
          [time]\nlease = 1\n[clients]\ncount = 2\nacquires = 5\n[network]\ndelay = 'any'\n",

@@ -47,7 +47,7 @@ fn nobody_gets_an_answer_that_is_not_in_the_table() {
 const PROMOTE_RULES: [PromoteRule; 4] =
     [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated];
 
-const WAIT_RULES: [WaitRule; 2] = [WaitRule::Any, WaitRule::All];
+const WAIT_RULES: [WaitRule; 3] = [WaitRule::Any, WaitRule::All, WaitRule::Ignored];
 
 /// The coverage of a search that stops after this many states.
 fn looked_at(config: Config, max_states: u64) -> Coverage {

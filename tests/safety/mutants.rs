@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 30] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -38,6 +38,12 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 30] = [
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::HoldNotRegistered, "late-renewal-is-ignored", Property::RenewedWhileHeld, Verdict::Violated),
+    (
+        Mutant::InterruptedReleaseForgotten,
+        "interrupted-release-ends-with-its-lease",
+        Property::NoOrphan,
+        Verdict::Violated,
+    ),
     (Mutant::AnswerBelievedPerTry, "resent-acquire-believed-once", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReceiptIgnored, "lost-reply-of-a-release", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReceiptNotReplicated, "resent-release-after-failover", Property::OneBeliever, Verdict::Violated),

@@ -88,8 +88,8 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// Whether the reply to a request will be awaited once a node has executed it.
-    pub(crate) fn awaits_reply(&self, slot: Slot, must_undo: bool) -> bool {
-        self.client.mode != Mode::Crashed && (!slot.is_late() || must_undo)
+    pub(crate) fn awaits_reply(&self, slot: Slot, request: &Request, must_undo: bool) -> bool {
+        self.client.mode != Mode::Crashed && (request.is_awaited(slot) || must_undo)
     }
 
     /// The process hears of a grant, and enters the hold into its renewal table.
@@ -152,7 +152,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let thread = request.thread;
         if slot.is_late() {
             *self.in_flight.requests_mut()?.slot_mut(slot) = None;
-            return Some((reply, Answered::MustRelease));
+            return Some((reply, self.hear_late(&request)));
         }
         self.note_registration(&request)?;
         *self.in_flight.requests_mut()?.slot_mut(slot) = None;
@@ -191,6 +191,19 @@ impl<Q: InFlight> Process<'_, Q> {
             }
         };
         Some((reply, leads_to))
+    }
+
+    /// The process hears the reply to a request whose caller does not wait any more.
+    fn hear_late(&mut self, request: &Request) -> Answered {
+        match request.verb {
+            Verb::Release => {
+                // An interrupt changes what the caller is told and nothing else.
+                self.unregister_hold(request.thread);
+                self.note_stale_renewal(request.thread);
+                Answered::DropReceipt { receipt: request.id }
+            }
+            Verb::Acquire | Verb::Renew | Verb::Undo => Answered::MustRelease,
+        }
     }
 
     /// With a watchdog the renewal table hears of a grant or release as well: before the caller, or (2021) at any time.
@@ -238,8 +251,8 @@ impl<Q: InFlight> Process<'_, Q> {
         if request.retries_left > 0 {
             return None;
         }
-        self.abandon_attempt(request)?;
         *self.in_flight.requests_mut()?.slot_mut(slot) = None;
+        self.abandon_attempt(request)?;
         self.notes.happened(Happening::OutcomeUnknown);
         let thread = request.thread;
         match request.verb {
@@ -250,7 +263,9 @@ impl<Q: InFlight> Process<'_, Q> {
                 // Redisson removes the entry on an error too.
                 self.unregister_hold(thread);
                 self.note_stale_renewal(thread);
-                self.abandon_release(thread);
+                if !slot.is_late() {
+                    self.abandon_release(thread);
+                }
             }
             Verb::Renew => self.renewal_failed(),
         }
@@ -262,10 +277,10 @@ impl<Q: InFlight> Process<'_, Q> {
         if request.stage != Stage::Sent {
             return Some(());
         }
-        self.put_aside(Request { retries_left: 0, ..request })
+        self.put_aside(Request { retries_left: 0, answer_left: Timer::OFF, ..request })
     }
 
-    /// A request that nobody waits for any more is kept apart. `None`: there is no room for it.
+    /// A request whose caller does not wait any more is kept apart. `None`: there is no room for it.
     fn put_aside(&mut self, request: Request) -> Option<()> {
         let requests = self.in_flight.requests_mut()?;
         let Some(free) =
@@ -274,27 +289,33 @@ impl<Q: InFlight> Process<'_, Q> {
             self.notes.exceeded(Capacity::LateRequests);
             return None;
         };
-        *requests.slot_mut(free) = Some(Request { answer_left: Timer::OFF, asks_for: 0, ..request });
+        *requests.slot_mut(free) = Some(Request { asks_for: 0, ..request });
         Some(())
     }
 
-    /// A thread waits for its call no longer, whatever becomes of it. `must_undo`: a grant is to be released.
+    /// A thread waits for its call no longer, whatever becomes of it. `must_undo`: a grant is to be released. Of a release the
+    /// process still awaits the answer, and renews until it has it or the timeout is over
+    /// (docs/facts/redisson.md#an-interrupted-release-that-is-lost).
     pub(crate) fn cancel(&mut self, thread: u8, must_undo: bool) -> Option<()> {
         let mut call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).take()?;
+        if call.verb == Verb::Release && !self.config.is_mutated(Mutant::InterruptedReleaseForgotten) {
+            return self.put_aside(call);
+        }
         if call.stage == Stage::Confirming {
             (call.stage, call.asks_for) = (Stage::Executed(Reply::Acquired), 0);
         }
         if call.stage == Stage::Sent || (must_undo && call.has_grant()) {
-            self.put_aside(Request { retries_left: 0, must_undo, ..call })?;
+            self.put_aside(Request { retries_left: 0, answer_left: Timer::OFF, must_undo, ..call })?;
         }
         Some(())
     }
 
     /// Request or reply is lost.
     pub(crate) fn lose(&mut self, slot: Slot, is_there: impl Fn(&Request) -> bool) -> Option<()> {
-        let is_awaited = self.client.mode != Mode::Crashed && !slot.is_late();
+        let is_alive = self.client.mode != Mode::Crashed;
         let in_slot = self.in_flight.requests_mut()?.slot_mut(slot);
         let request = in_slot.filter(is_there)?;
+        let is_awaited = is_alive && request.is_awaited(slot);
         *in_slot = Some(Request { stage: Stage::Lost, age: 0, asks_for: 0, ..request }).filter(|_| is_awaited);
         Some(())
     }

@@ -93,7 +93,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
     /// The request in that slot, if its caller's timeout is over.
     pub(crate) fn overdue(&self, slot: Slot) -> Option<Request> {
         let request = self.in_flight.requests().get(slot)?;
-        let is_waiting = !slot.is_late() && self.client.is_running() && !request.is_heard;
+        let is_waiting = request.is_awaited(slot) && self.client.is_running() && !request.is_heard;
         (is_waiting && request.answer_left.is_due()).then_some(*request)
     }
 }

@@ -1,10 +1,9 @@
 //! A thread is interrupted while it waits, or while its request is in flight.
 //!
-//! Source: Redisson's `RedissonLock.lockInterruptibly`, `tryLock` and `CommandAsyncService.get`: the waiting thread gets an
-//! exception, and the future that it waited for is cancelled. A request that is written is executed all the same; stages
-//! that depend on the cancelled future do not run. So an acquire that is granted afterwards is known to nobody and not
-//! renewed, and a release that is executed afterwards stays in the renewal table. Unconfirmed: no run of Redisson shows it
-//! yet.
+//! The waiting thread gets an exception, and a request that is written is executed all the same. Of a release that is all:
+//! its process still awaits the answer, and removes the hold from the renewal table when it has it or at the timeout
+//! (docs/facts/redisson.md#an-interrupted-release-that-is-lost). An acquire that is granted afterwards is known to nobody and
+//! not renewed here; Redisson renews it (docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
 
 use super::process::Process;
 use super::requests::{InFlight, Verb};

@@ -280,6 +280,11 @@ impl Requests {
 }
 
 impl Request {
+    /// Whether its process waits for the answer: it is a call, a renewal, or a release whose caller was interrupted.
+    pub(crate) fn is_awaited(&self, slot: Slot) -> bool {
+        !slot.is_late() || self.answer_left != Timer::OFF
+    }
+
     /// Nobody waits for its answer, and it is not resent.
     pub(crate) const fn await_nothing(&mut self) {
         self.answer_left = Timer::OFF;

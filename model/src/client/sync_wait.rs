@@ -9,10 +9,11 @@
 //! answer to one loses both, the renewal table hears of the grant after both, and the undo is a request like any other. The
 //! node answers as soon as enough replicas have it; `Confirm` is its time-out.
 //!
-//! Redisson also waits after a release, and repeats an acquire that too few replicas have; here a release does not wait,
-//! and a client that was refused so may ask again.
+//! The number of replicas is read before each script of the lock whose client does not know it, whatever the script is
+//! answered. Redisson also waits after every script, and repeats an acquire that too few replicas have; here only a granted
+//! acquire waits, and a client that was refused so may ask again.
 //!
-//! Source: docs/facts/redisson.md#replica-check, #replica-count.
+//! Source: docs/facts/redisson.md#replica-check, #replica-count, #redisson-315-does-not-check.
 
 use super::process::Process;
 use super::requests::InFlight;
@@ -34,7 +35,7 @@ impl<Q: InFlight> Process<'_, Q> {
                 view.set_known_replicas(Some(known));
                 known
             }
-            WaitRule::All => self.config.cluster.wait_for,
+            WaitRule::All | WaitRule::Ignored => self.config.cluster.wait_for,
         }
     }
 
@@ -48,11 +49,8 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A thread hears the answer to its `WAIT`, where it does nothing else meanwhile. True: it holds now, as far as it
     /// knows.
-    pub(crate) fn hear_wait(&mut self, thread: u8, reply: Reply, connected: impl FnOnce() -> u8) -> bool {
-        if self.is_news(reply) {
-            // It reads the number anew. Once that is 0 it does not ask any more.
-            self.client.views[0].set_known_replicas(Some(connected()));
-        }
+    pub(crate) fn hear_wait(&mut self, thread: u8, reply: Reply) -> bool {
+        self.note_wait(self.client.master(), reply);
         if matches!(reply, Reply::TooFewReplicas { .. }) {
             self.thread_mut(thread).phase = Phase::Undoing;
             return false;
@@ -62,8 +60,8 @@ impl<Q: InFlight> Process<'_, Q> {
         true
     }
 
-    /// The same of a client that made a call: a number other than the one it knew is not kept, and it counts again when it
-    /// asks the next time.
+    /// A number other than the one that the client knew is not kept: it reads the number before its next script, which may
+    /// be the undo.
     pub(super) fn note_wait(&mut self, node: u8, reply: Reply) {
         if self.client.master() == node && self.is_news(reply) {
             self.client.views[0].set_known_replicas(None);
@@ -77,7 +75,8 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// Time passes. A paused client has its answer by now, and hears it when it runs again.
-    pub(crate) fn note_too_few(&mut self, thread: u8) {
+    pub(crate) fn note_too_few(&mut self, thread: u8, reply: Reply) {
+        self.note_wait(self.client.master(), reply);
         self.thread_mut(thread).phase = Phase::Undoing;
     }
 
@@ -98,6 +97,7 @@ pub(crate) fn verdict_on(config: &Config, replicas: u8) -> Reply {
     let needed = match config.protocol.wait_rule {
         WaitRule::Any => 1,
         WaitRule::All => config.cluster.wait_for,
+        WaitRule::Ignored => 0,
     };
     if replicas >= needed || config.is_mutated(Mutant::WaitIgnored) {
         Reply::Acknowledged { replicas }

@@ -1,6 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::Resend;
+use super::profiles::WaitRule;
 use super::sections::{Bound, Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::MAX_LATE_REQUESTS;
 use crate::locks::contract::LockContext;
@@ -33,10 +34,15 @@ impl Config {
         self.can_promote() || (self.cluster.replicas > 0 && self.faults.hand_over > 0)
     }
 
-    /// Whether `WAIT` may find too few replicas.
-    pub const fn can_lack_replicas(&self) -> bool {
+    /// Whether `WAIT` may find fewer replicas than it asks for.
+    pub const fn can_time_out_waiting(&self) -> bool {
         let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
+    }
+
+    /// Whether `WAIT` may find too few replicas for the client's rule.
+    pub const fn can_lack_replicas(&self) -> bool {
+        self.can_time_out_waiting() && !matches!(self.protocol.wait_rule, WaitRule::Ignored)
     }
 
     /// Whether a failover compares how much of the data each replica has.

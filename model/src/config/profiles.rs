@@ -29,12 +29,16 @@ pub struct Protocol {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitRule {
-    /// At least one replica, if the client knows of any: it reads their number once for each master, again when `WAIT`
-    /// answers a different number, and sends no `WAIT` once it has read 0 (Redisson; docs/facts/redisson.md#replica-count).
+    /// At least one replica, if the client knows of any: it reads their number once for each master, again before its next
+    /// script after `WAIT` answered a different number, and sends no `WAIT` once it has read 0 (Redisson 4.7;
+    /// docs/facts/redisson.md#replica-count).
     #[default]
     Any,
     /// All replicas that were asked for.
     All,
+    /// Any answer, also 0: the client sends `WAIT` and does not look at the number (Redisson 3.15;
+    /// docs/facts/redisson.md#redisson-315-does-not-check).
+    Ignored,
 }
 
 /// A named set of switches.
@@ -112,7 +116,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::PerLock,
                 missed_renewal: MissedRenewal::StopTimer,
                 failed_renewal: FailedRenewal::Forget,
-                wait_rule: WaitRule::Any,
+                wait_rule: WaitRule::Ignored,
             },
             Self::Redisson47 => Protocol {
                 profile: self,

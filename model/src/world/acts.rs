@@ -97,6 +97,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         let node = self.world.reachable(client)?;
+        self.count_replicas(client);
         let executed = self.server().execute(node, LockRequest::Force, 0)?;
         if executed.is_published {
             self.publish(node);

@@ -41,6 +41,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client makes a request of the master that it knows.
     fn ask(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<Asked> {
         let node = self.world.reachable(holder.client())?;
+        self.count_replicas(holder.client());
         if Y::InFlight::IS_SPLIT {
             let sending = self.sending(holder, verb, node);
             self.process(holder.client(), |process| process.send(holder.thread(), slot, verb, sending))?;
@@ -56,6 +57,12 @@ impl<Y: Layout> Context<'_, Y> {
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
         Sending { node, receipt, asks_for }
+    }
+
+    /// Before each script of the lock a client reads how many replicas its master has, if it does not know. So it does where
+    /// the script is refused, and it may read 0 (docs/facts/redisson.md#replica-count).
+    pub(super) fn count_replicas(&mut self, client: u8) {
+        self.replicas_to_wait_for(client);
     }
 
     /// How many replicas an acquire of this client waits for; 0: it sends no `WAIT`.
@@ -232,10 +239,9 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() {
             return None;
         }
-        let connected = self.count_connected(client);
         self.server().close_wait(holder);
         self.process(client, |process| {
-            if process.hear_wait(thread, reply, || connected) {
+            if process.hear_wait(thread, reply) {
                 process.register_hold(thread);
             }
         });
@@ -249,7 +255,10 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         let reply = match self.world.reachable(client) {
-            Some(node) => self.execute_at(node, holder, Verb::Undo, 0)?.0,
+            Some(node) => {
+                self.count_replicas(client);
+                self.execute_at(node, holder, Verb::Undo, 0)?.0
+            }
             None => Reply::Unreachable,
         };
         self.process(client, |process| process.leave_unconfirmed(thread));
@@ -268,9 +277,10 @@ impl<Y: Layout> Context<'_, Y> {
             }
             let master = self.world.client(holder.client()).master();
             let replicas = self.server().acknowledged(holder, master);
-            if matches!(verdict_on(self.config, replicas), Reply::TooFewReplicas { .. }) {
+            let reply = verdict_on(self.config, replicas);
+            if matches!(reply, Reply::TooFewReplicas { .. }) {
                 self.server().close_wait(holder);
-                self.process(holder.client(), |process| process.note_too_few(holder.thread()));
+                self.process(holder.client(), |process| process.note_too_few(holder.thread(), reply));
             }
         }
     }
@@ -334,7 +344,7 @@ impl<Y: Layout> Context<'_, Y> {
         let holder = Holder::new(client, request.thread);
         let (reply, token) = self.execute_at(node, holder, request.verb, request.id)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
-        let is_awaited = self.process(client, |process| process.awaits_reply(slot, must_undo));
+        let is_awaited = self.process(client, |process| process.awaits_reply(slot, &request, must_undo));
         if slot.is_late() {
             self.notes.happened(Happening::ExecutedLate);
         }
@@ -375,6 +385,7 @@ impl<Y: Layout> Context<'_, Y> {
     fn send_back(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<()> {
         let (client, thread) = (holder.client(), holder.thread());
         let Some(node) = self.world.reachable(client) else { return Some(()) };
+        self.count_replicas(client);
         let sending = self.sending(holder, verb, node);
         let is_awaited = !slot.is_late() && self.world.thread(holder).phase != Phase::Dead;
         self.process(client, |process| {

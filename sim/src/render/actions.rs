@@ -42,7 +42,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Answer { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "receives the answer",
             Slot::Renewal => "receives the answer to its renewal",
-            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "releases what it was granted too late",
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => "receives the answer to an abandoned request",
         },
         Action::Resend { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 | Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => {

@@ -115,7 +115,7 @@ fn limits_of_grants(config: &Config) -> String {
         let replicas = count(config.cluster.min_replicas.into(), "replica");
         needs = format!("; a master that has not heard of {replicas} refuses to write (min_replicas)");
     }
-    if config.cluster.wait_for > 0 {
+    if config.can_lack_replicas() {
         needs += "; a grant that too few replicas acknowledge is undone (wait_for)";
     }
     if config.clients.acquires.is_some() {

@@ -1,5 +1,6 @@
 //! What is replied to a request: as a phrase in a sentence, and as a label in a picture.
 
+use lockstep_model::config::WaitRule;
 use lockstep_model::{Config, Reply};
 
 use super::units::{count, time};
@@ -54,6 +55,15 @@ pub fn label(config: &Config, answer: Reply) -> String {
         | Reply::Accepted
         | Reply::Rejected
         | Reply::Interrupted => reply(config, answer),
+    }
+}
+
+/// The answer to a `WAIT` after which the client believes its grant.
+pub fn enough(config: &Config, replicas: u8) -> String {
+    let have = format!("{} acknowledged the grant", count(replicas.into(), "replica"));
+    match config.protocol.wait_rule {
+        WaitRule::Any | WaitRule::All => have,
+        WaitRule::Ignored => format!("{have}, which this client does not check"),
     }
 }
 

@@ -24,7 +24,11 @@ pub fn requests(config: &Config, client: &ClientState) -> Vec<String> {
 
 fn in_flight(config: &Config, request: &RequestState) -> String {
     let what = verb(request.verb);
-    let given_up = if request.slot.is_late() { ", abandoned" } else { "" };
+    let (given_up, waiter) = match (request.slot.is_late(), request.answer_left) {
+        (false, _) => ("", "caller"),
+        (true, Some(_)) => (", whose caller was interrupted", "process"),
+        (true, None) => (", abandoned", "process"),
+    };
     let number = request.receipt.map_or_else(String::new, |number| format!(" {number}"));
     let mut says = format!("in flight: {what}{number} of {} to {}{given_up}, ", request.holder, request.node);
     let answer = request.answer.map_or_else(String::new, |answer| reply(config, answer));
@@ -51,7 +55,7 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
     if let Some(left) = request.answer_left {
         let waits =
             if left == 0 { "waits no longer".to_owned() } else { format!("waits {} more", time(config, left.into())) };
-        let _ = write!(says, "; its caller {waits}");
+        let _ = write!(says, "; its {waiter} {waits}");
     }
     if request.retries_left > 0 {
         let _ = write!(says, ", may be sent again {}", count(request.retries_left.into(), "time"));

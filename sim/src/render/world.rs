@@ -113,6 +113,11 @@ fn safeguards(config: &Config) -> Vec<String> {
                  otherwise"
                     .to_owned()
             }
+            WaitRule::Ignored => {
+                format!(
+                    "a client asks whether {asked} acknowledged its grant (WAIT), and believes it whatever the answer"
+                )
+            }
         });
     }
     if config.cluster.lock_delay > 0 {

@@ -186,11 +186,25 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
             .note("remove `wait_rule`, or let an acquire wait: wait_for = 1 in [cluster]");
         return;
     }
-    if cluster.wait_for > cluster.replicas && cluster.replicas > 0 {
+    let rule = parts.protocol.map(|protocol| protocol.wait_rule);
+    let is_unsaid = sections.protocol.span_of("wait_rule").is_none();
+    if rule == Some(WaitRule::Ignored) && is_unsaid && cluster.replicas > 0 {
+        // Source: docs/facts/redisson.md#redisson-315-does-not-check.
+        Contradiction::of(
+            &sections.cluster,
+            "wait_for",
+            "this client sends WAIT but ignores the answer, so wait_for protects no grant",
+        )
+        .with(sections.protocol.span_of("profile"), "Redisson 3.15 does not check how many replicas have a grant")
+        .note(
+            "remove `wait_for`; or model a client that checks: profile = \"redisson-4.7\", or wait_rule = \"all\" in \
+             [protocol]; or say that the answer is ignored: wait_rule = \"ignored\"",
+        );
+    } else if cluster.wait_for > cluster.replicas && cluster.replicas > 0 {
         Contradiction::of(&sections.cluster, "wait_for", "an acquire would wait for more replicas than there are")
             .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
             .note("use a smaller wait_for, or more replicas");
-    } else if cluster.wait_for > 1 && parts.protocol.is_some_and(|protocol| protocol.wait_rule == WaitRule::Any) {
+    } else if cluster.wait_for > 1 && rule == Some(WaitRule::Any) {
         Contradiction::of(
             &sections.cluster,
             "wait_for",

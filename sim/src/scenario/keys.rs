@@ -280,10 +280,10 @@ pub const KEYS: &[ScenarioKey] = &[
     key(
         "protocol",
         "wait_rule",
-        "\"any\" or \"all\"",
+        "\"any\", \"all\" or \"ignored\"",
         OF_PROFILE,
-        "how many replicas must have acknowledged a grant: one, if the client knows of any replica (Redisson), or \
-         all of wait_for",
+        "how many replicas must have acknowledged a grant: one, if the client knows of any replica (Redisson 4.7), all \
+         of wait_for, or none, because the client ignores the answer (Redisson 3.15)",
     ),
     key(
         "protocol",

@@ -203,8 +203,7 @@ impl Sections<'_> {
         let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
         let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
         let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
-        let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All))];
-        let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
+        let wait_rule = section.word("wait_rule", "rule for WAIT", &WAIT_RULES);
         let switches = profile.or(Profile::Redisson47)?.protocol();
         Some(Protocol {
             profile: switches.profile,
@@ -266,6 +265,8 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
 ];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
+const WAIT_RULES: [(&str, Option<WaitRule>); 3] =
+    [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];

@@ -1,7 +1,7 @@
 //! Accepted texts, rejected texts, and the reports that users see.
 
 use lockstep_model::config::{
-    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer,
+    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer, WaitRule,
 };
 use tempfile::TempDir;
 
@@ -187,6 +187,21 @@ fn how_renewals_are_done_is_refused_where_nothing_renews() {
     assert_eq!(codes(&smallest_and("[protocol]\nprofile = \"lockstep\"")), [], "a profile is of no world");
 }
 
+/// A file that asks for a safeguard which the client does not have must say that it knows.
+#[test]
+fn a_profile_that_ignores_the_answer_to_wait_is_named_where_a_scenario_waits() {
+    let of_2021 = "[cluster]\nreplicas = 1\nwait_for = 1\n[protocol]\nprofile = \"redisson-3.15\"\n";
+    let refusal = picture(&smallest_and(of_2021)).split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(refusal.contains("sends WAIT but ignores the answer"), "{refusal}");
+    assert!(refusal.contains("wait_rule = \"ignored\""), "{refusal}");
+    for (word, rule) in [("any", WaitRule::Any), ("all", WaitRule::All), ("ignored", WaitRule::Ignored)] {
+        let config = read(&smallest_and(&format!("{of_2021}wait_rule = \"{word}\""))).config;
+        assert_eq!(config.protocol.wait_rule, rule);
+    }
+    let without = read(&smallest_and("[protocol]\nprofile = \"redisson-3.15\"")).config;
+    assert_eq!(without.protocol.wait_rule, WaitRule::Ignored);
+}
+
 /// Traces take the spelling of `"lower-first"` from the model, scenarios take it from the reader.
 #[test]
 fn scenarios_and_traces_spell_the_switches_alike() {
@@ -287,6 +302,7 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[cluster]\nreplicas = 1\npromote = \"coordinated\""),
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
         smallest_and("[cluster]\nreplicas = 2\nwait_for = 2\n[protocol]\nwait_rule = \"any\""),
+        smallest_and("[cluster]\nreplicas = 1\nwait_for = 1\n[protocol]\nprofile = \"redisson-3.15\""),
         smallest_and("[faults]\ncrash_node = 1\nrestart_node = 2"),
     ] {
         assert_eq!(codes(&text), [Code::Impossible], "{text}");

@@ -6,7 +6,7 @@ use lockstep_model::trace::{NodeRole, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
-use super::super::replies::{reply, too_few};
+use super::super::replies::{enough, reply, too_few};
 use super::super::units::{count, time};
 use super::lane::Lane;
 use super::narrator::Narrator;
@@ -56,11 +56,7 @@ impl Narrator<'_> {
         let what = format!("{name} asks {master} how many replicas have the grant");
         let answer = match self.step.answer {
             Reply::Acknowledged { replicas } => {
-                let have = format!(
-                    "{} acknowledged the grant{}",
-                    count(replicas.into(), "replica"),
-                    self.others_believe(name)
-                );
+                let have = enough(self.config, replicas) + &self.others_believe(name);
                 ("HOLDS".to_owned(), Tone::Good, have)
             }
             Reply::TooFewReplicas { replicas } => {

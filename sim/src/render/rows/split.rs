@@ -6,7 +6,7 @@ use lockstep_model::trace::{RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
-use super::super::replies::{label, reply, too_few};
+use super::super::replies::{enough, label, reply, too_few};
 use super::super::requests::verb;
 use super::super::units::count;
 use super::lane::Lane;
@@ -65,6 +65,11 @@ impl Narrator<'_> {
     pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let (node, caller) = (self.node_of(request), self.caller(client, slot));
+        if slot.is_late() && request.verb == Verb::Release {
+            let says = reply(self.config, self.step.answer);
+            let what = format!("{}'s process receives the answer to its interrupted release: {says}", request.holder);
+            return vec![Row::of(self.step, what).answering(Lane::Node(node), caller, says)];
+        }
         if slot.is_late() {
             let receives = format!("{} receives a grant that no thread waits for", self.step.lane);
             let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
@@ -92,7 +97,7 @@ impl Narrator<'_> {
                 };
                 let receives = match self.step.answer {
                     Reply::Acknowledged { replicas } => {
-                        format!("receives the answer: {} acknowledged the grant", count(replicas.into(), "replica"))
+                        format!("receives the answer: {}", enough(self.config, replicas))
                     }
                     _ => "receives the answer".to_owned(),
                 };
@@ -171,6 +176,9 @@ impl Narrator<'_> {
             Verb::Acquire => {
                 format!("{name} has no answer in time: its call fails, and it does not know whether it holds")
             }
+            Verb::Release if slot.is_late() => {
+                format!("{name}'s process has no answer to its interrupted release, and stops renewing that hold")
+            }
             Verb::Release => {
                 format!("{name} has no answer in time: its release fails, and it drops that hold")
             }
@@ -248,6 +256,9 @@ fn whose(request: &RequestState, slot: Slot) -> String {
     match slot {
         Slot::Call1 | Slot::Call2 => format!("{name}'s {}", verb(request.verb)),
         Slot::Renewal => format!("the renewal for {name}"),
-        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => format!("{name}'s abandoned {}", verb(request.verb)),
+        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => {
+            let how = if request.answer_left.is_some() { "interrupted" } else { "abandoned" };
+            format!("{name}'s {how} {}", verb(request.verb))
+        }
     }
 }

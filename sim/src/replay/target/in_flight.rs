@@ -78,8 +78,7 @@ impl RequestsInFlight {
         testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
         testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
 
-        // A caller that has given up does not read the answer, and so sends nothing after it.
-        let Some(command) = request.request.follow_up.filter(|_| !slot.is_late()) else { return Ok(None) };
+        let Some(command) = request.request.follow_up else { return Ok(None) };
         let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
         if !testbed.servers.is_master(node) {
             return Ok(None);

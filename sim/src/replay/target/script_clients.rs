@@ -153,7 +153,7 @@ impl ScriptClients {
         self.messages.settle(testbed)?;
         let known = step.before.clients.get(usize::from(caller.0)).and_then(|client| client.replicas_known);
         let asked = match self.config.protocol.wait_rule {
-            WaitRule::All => self.config.cluster.wait_for,
+            WaitRule::All | WaitRule::Ignored => self.config.cluster.wait_for,
             WaitRule::Any => known.unwrap_or(1),
         };
         let connection = self.waiting.remove(&caller).ok_or(ReplayError::NothingInFlight)?;

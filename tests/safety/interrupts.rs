@@ -1,0 +1,95 @@
+//! What an interrupt of `unlock()` changes: histories that are worked out by hand
+//! (docs/facts/redisson.md#an-interrupted-release-that-is-lost).
+
+use lockstep_model::Action;
+use lockstep_model::client::Slot;
+use lockstep_model::trace::{About, State, Trace};
+use lockstep_sim::scenario::Scenario;
+
+const CALL: Slot = Slot::Call1;
+const EXECUTE: Action = Action::Execute { client: 0, slot: CALL };
+const RELEASE: Action = Action::Release { client: 0, thread: 0 };
+const INTERRUPT: Action = Action::Interrupt { client: 0, thread: 0 };
+
+/// A acquires, calls `unlock()`, and then this happens; the state at the end.
+fn after(protocol: &str, then: &[Action]) -> State {
+    let text = format!(
+        "story = 'An interrupt.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 2\nwait_limit = 0\n\
+         [clients]\ncount = 1\n[network]\nmode = 'split'\n[protocol]\n{protocol}\n\
+         [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n"
+    );
+    let scenario = Scenario::parse("interrupted", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
+    let acquires = [
+        Action::Acquire { client: 0, thread: 0 },
+        EXECUTE,
+        Action::Register { client: 0, thread: 0 },
+        Action::Answer { client: 0, slot: CALL },
+        RELEASE,
+    ];
+    let actions = [&acquires[..], then].concat();
+    let trace = Trace::record("by-hand", "", &scenario.config, About::Drawn, &actions, "");
+    trace.expect("each action can happen").state_after(actions.len()).clone()
+}
+
+fn renewed(state: &State) -> u8 {
+    state.clients[0].renewal_counts.iter().sum()
+}
+
+/// The caller gives up its hold at once, the process at the timeout.
+#[test]
+fn the_hold_of_an_interrupted_release_that_is_lost_is_renewed_until_the_timeout() {
+    let lost = [Action::LoseRequest { client: 0, slot: CALL }, INTERRUPT, Action::Tick];
+    let waiting = after("", &lost);
+    assert!(!waiting.clients[0].threads[0].believes());
+    assert_eq!(renewed(&waiting), 1);
+    let late = Action::Abandon { client: 0, slot: Slot::Late };
+    assert_eq!(renewed(&after("", &[&lost[..], &[late]].concat())), 0);
+}
+
+#[test]
+fn the_process_hears_the_answer_to_an_interrupted_release() {
+    let late = Slot::Late;
+    let [execute, answer] = [Action::Execute { client: 0, slot: late }, Action::Answer { client: 0, slot: late }];
+    assert_eq!(renewed(&after("", &[INTERRUPT, execute])), 1);
+    let heard = after("", &[INTERRUPT, execute, answer]);
+    assert_eq!(renewed(&heard), 0);
+    assert_eq!(heard.clients[0].requests, []);
+    // It was executed before the interrupt.
+    assert_eq!(renewed(&after("", &[EXECUTE, INTERRUPT, answer])), 0);
+}
+
+/// Redisson 3.15.6 was seen to do so.
+#[test]
+fn an_interrupted_release_is_sent_again_like_any_other() {
+    let late = Slot::Late;
+    let lost = [
+        EXECUTE,
+        Action::LoseReply { client: 0, slot: CALL },
+        INTERRUPT,
+        Action::Tick,
+        Action::Resend { client: 0, slot: late },
+        Action::Execute { client: 0, slot: late },
+    ];
+    assert_eq!(renewed(&after("resend = 'release'", &lost)), 1);
+    let answer = Action::Answer { client: 0, slot: late };
+    assert_eq!(renewed(&after("resend = 'release'", &[&lost[..], &[answer]].concat())), 0);
+}
+
+/// The thread does something else by then: what is heard of the old release does not concern its new hold.
+#[test]
+fn an_interrupted_release_that_is_abandoned_leaves_the_next_hold_alone() {
+    let again = [
+        Action::LoseRequest { client: 0, slot: CALL },
+        INTERRUPT,
+        Action::Acquire { client: 0, thread: 0 },
+        EXECUTE,
+        Action::Register { client: 0, thread: 0 },
+        Action::Answer { client: 0, slot: CALL },
+        Action::Tick,
+        RELEASE,
+        Action::Abandon { client: 0, slot: Slot::Late },
+    ];
+    let state = after("", &again);
+    assert_eq!(renewed(&state), 1);
+    assert_eq!(state.clients[0].threads[0].holds, 1, "its second release is still in flight");
+}
