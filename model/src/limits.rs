@@ -24,15 +24,24 @@ pub const MAX_FAULTS: u8 = 8;
 pub const MAX_RETRIES: u8 = 4;
 
 // Capacities: where one is exceeded, what lies behind is not explored, and a verdict that rests on every state is
-// inconclusive (`notes::Capacity`).
+// inconclusive (`notes::Capacity`). Each has the room that a scenario usually gets, which ordinary worlds do not fill, and
+// the most that it may ask for in `[bounds]`.
 
 /// Effects under way to one replica.
-pub const MAX_EFFECTS_UNDER_WAY: u8 = 4;
+pub const EFFECTS_UNDER_WAY: u8 = 4;
+/// The most of them: a layout has an array of them for each node.
+pub const MAX_EFFECTS_UNDER_WAY: u8 = 12;
 /// Unlock messages under way to one client, and permits of its wake-up entry.
-pub const MAX_MESSAGES: u8 = 3;
+pub const MESSAGES: u8 = 3;
+/// The most of them.
+pub const MAX_MESSAGES: u8 = 8;
 /// Receipts that a node stores at once.
-pub const MAX_RECEIPTS: u8 = 6;
-/// Requests of one client that their callers have abandoned.
-pub const MAX_LATE_REQUESTS: u8 = 4;
+pub const RECEIPTS: u8 = 6;
+/// The most of them: each effect under way has as many.
+pub const MAX_RECEIPTS: u8 = 8;
+/// Requests of one client that their callers have abandoned. It is also the most of them: each has a name in actions.
+pub const LATE_REQUESTS: u8 = 4;
 /// Grants of one thread that its renewal table has not heard of.
-pub const MAX_REGISTRATIONS: u8 = 3;
+pub const REGISTRATIONS: u8 = 3;
+/// The most of them.
+pub const MAX_REGISTRATIONS: u8 = 16;

@@ -2,7 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{MAX_EFFECTS_UNDER_WAY, MAX_LATE_REQUESTS, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS};
+use crate::limits::{
+    EFFECTS_UNDER_WAY, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS, MESSAGES,
+    RECEIPTS, REGISTRATIONS,
+};
 
 /// Everything that is noted while one step is executed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -209,9 +212,10 @@ impl Breaches {
     }
 }
 
-/// Declares the capacities: what there is too much of, and what a scenario can do about it.
+/// Declares the capacities: what there is too much of, the key that bounds it with its usual and its largest value, and what
+/// else a scenario can do about it.
 macro_rules! capacities {
-    ($($(#[$doc:meta])* $capacity:ident = $name:literal, $limit:expr, $noun:literal, $advice:literal;)+) => {
+    ($($(#[$doc:meta])* $capacity:ident = $name:literal, $key:literal, $usual:expr, $most:expr, $noun:literal, $advice:literal;)+) => {
         /// Something the model has limited room for. A step that would need more than that is not explored, so that nothing
         /// can be said of what lies behind it: a verdict that rests on every state is then inconclusive.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -233,10 +237,24 @@ macro_rules! capacities {
                 }
             }
 
-            /// For how many there is room.
-            pub const fn limit(self) -> u8 {
+            /// The key of `[bounds]` that sets it.
+            pub const fn key(self) -> &'static str {
                 match self {
-                    $(Self::$capacity => $limit,)+
+                    $(Self::$capacity => $key,)+
+                }
+            }
+
+            /// For how many there usually is room.
+            pub const fn usual(self) -> u8 {
+                match self {
+                    $(Self::$capacity => $usual,)+
+                }
+            }
+
+            /// For how many there can be room.
+            pub const fn most(self) -> u8 {
+                match self {
+                    $(Self::$capacity => $most,)+
                 }
             }
 
@@ -259,18 +277,33 @@ macro_rules! capacities {
 
 capacities! {
     /// Effects under way to one replica.
-    Effects = "effects", MAX_EFFECTS_UNDER_WAY, "effects under way to one replica",
+    Effects = "effects", "effects_under_way", EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY,
+        "effects under way to one replica",
         "use a shorter lag, fewer acquires or a longer renew_every";
     /// Unlock messages under way to one process, and permits that nobody has taken.
-    Messages = "messages", MAX_MESSAGES, "unlock messages under way to one client, or permits that wait for it",
+    Messages = "messages", "messages", MESSAGES, MAX_MESSAGES,
+        "unlock messages under way to one client, or permits that wait for it",
         "set acquires in [clients], or use a shorter delay";
     /// Receipts of releases on one node.
-    Receipts = "receipts", MAX_RECEIPTS, "release receipts on one node",
+    Receipts = "receipts", "receipts", RECEIPTS, MAX_RECEIPTS, "release receipts on one node",
         "use a shorter receipt in [time], or fewer acquires and lost replies";
     /// Requests of one client that their callers have abandoned.
-    LateRequests = "late-requests", MAX_LATE_REQUESTS, "abandoned requests of one client that are still under way",
+    LateRequests = "late-requests", "late_requests", LATE_REQUESTS, LATE_REQUESTS,
+        "abandoned requests of one client that are still under way",
         "use a shorter delay in [network], or fewer faults";
     /// Grants of one thread that the renewal table has not heard of.
-    Registrations = "registrations", MAX_REGISTRATIONS, "grants of one thread that its renewal table has not heard of",
+    Registrations = "registrations", "registrations", REGISTRATIONS, MAX_REGISTRATIONS,
+        "grants of one thread that its renewal table has not heard of",
         "set acquires in [clients], or use registration = \"before-answer\" in [protocol]";
+}
+
+impl Capacity {
+    /// For how many there is room at least.
+    pub const fn least(self) -> u8 {
+        match self {
+            // Fewer could not take the place of more: a thread would miss a wake-up that it gets in truth.
+            Self::Messages => MESSAGES,
+            Self::Effects | Self::Receipts | Self::LateRequests | Self::Registrations => 1,
+        }
+    }
 }

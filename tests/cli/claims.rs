@@ -55,3 +55,103 @@ fn one_property_can_be_looked_at_alone() {
     assert_eq!(ran.code, 2, "{}", ran.stdout);
     assert!(ran.stderr.contains("the scenario has no [resource]"), "{}", ran.stderr);
 }
+
+/// One client, and replicas that count every effect: up to four are under way.
+const COUNTED: &str = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n\
+                       [clients]\ncount = 1\nacquires = 2\n[cluster]\nreplicas = 2\nwait_for = 1\n\
+                       promote = \"most-data\"\nfailover_within = 0\n[faults]\ncrash_node = 1\n";
+
+fn checked_whole(text: &str, options: &[&str]) -> Ran {
+    run_on(text, "check", options)
+}
+
+fn run_on(text: &str, command: &str, options: &[&str]) -> Ran {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("my_lock.toml");
+    fs::write(&file, text).expect("a file");
+    let file = file.to_str().expect("a path of letters").to_owned();
+    run(&[&[command, &file], options].concat())
+}
+
+/// Who sets a bound may claim what is so within it, and nothing else is meant by it.
+#[test]
+fn a_file_that_sets_a_bound_may_claim_what_holds_within_it() {
+    let bounded = |effects: u8, claim: &str| {
+        format!("{COUNTED}[bounds]\neffects_under_way = {effects}\n[expect]\none-believer = \"{claim}\"\n")
+    };
+    let ran = checked_whole(&bounded(2, "holds-within-bounds"), &[]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let said =
+        "my_lock: holds within the bounds of the file (the model has room for 2 effects under way to one replica";
+    for part in [said, "set effects_under_way = 3 in [bounds] (at most 12)", "): one-believer", "1 hold within bounds"]
+    {
+        assert!(ran.stdout.contains(part), "{part:?} is not in\n{}", ran.stdout);
+    }
+
+    let plain = checked_whole(&bounded(2, "holds"), &[]);
+    assert_eq!(plain.code, 3, "{}", plain.stdout);
+    assert!(plain.stdout.contains("set effects_under_way = 3 in [bounds]"), "{}", plain.stdout);
+    let stopped = checked_whole(&bounded(2, "holds-within-bounds"), &["--max-states", "10"]);
+    assert_eq!(stopped.code, 3, "a limit is no bound: {}", stopped.stdout);
+
+    let outright = checked_whole(&bounded(4, "holds-within-bounds"), &[]);
+    assert_eq!(outright.code, 0, "{}", outright.stdout);
+    let said = "my_lock: holds outright (no bound was touched, so \"holds\" can be claimed): one-believer";
+    assert!(outright.stdout.contains(said), "{}", outright.stdout);
+
+    let broken = bounded(2, "holds-within-bounds").replace("one-believer", "grant-survives");
+    let broken = checked_whole(&broken, &[]);
+    assert_eq!(broken.code, 1, "{}", broken.stdout);
+    assert!(broken.stdout.contains("violated, but declared holds-within-bounds"), "{}", broken.stdout);
+}
+
+#[test]
+fn what_holds_within_bounds_is_refused_in_a_file_that_sets_none() {
+    for bounds in ["", "[bounds]\n"] {
+        let ran = checked_whole(&format!("{COUNTED}{bounds}[expect]\none-believer = \"holds-within-bounds\"\n"), &[]);
+        assert_eq!(ran.code, 2, "{}", ran.stdout);
+        for part in ["S012", "only in a file that sets a bound in [bounds]", "claim \"holds\", or set the bounds"] {
+            assert!(ran.stderr.contains(part), "{part:?} is not in\n{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn programs_learn_which_bound_was_touched_and_which_key_raises_it() {
+    let text = format!("{COUNTED}[bounds]\neffects_under_way = 2\n[expect]\none-believer = \"holds-within-bounds\"\n");
+    let ran = checked_whole(&text, &["--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let object: serde_json::Value = serde_json::from_str(&ran.stdout).expect("JSON");
+    let scenario = &object["scenarios"][0];
+    assert_eq!(scenario["complete"], false);
+    let exceeded = &scenario["coverage"]["capacities_exceeded"];
+    assert_eq!(exceeded.as_array().map(Vec::len), Some(1), "{exceeded}");
+    let exceeded = &exceeded[0];
+    assert!(exceeded["action"].is_string(), "{exceeded}");
+    let expected = serde_json::json!({
+        "capacity": "effects", "room": 2, "action": exceeded["action"], "key": "bounds.effects_under_way", "try": 3, "most": 12
+    });
+    assert_eq!(*exceeded, expected);
+    let property = scenario["properties"].as_array().and_then(|all| all.iter().find(|one| one["id"] == "one-believer"));
+    let property = property.expect("it applies");
+    let said = (&property["declared"], &property["verdict"], &property["as_declared"]);
+    assert_eq!(said, (&"holds-within-bounds".into(), &"holds-within-bounds".into(), &true.into()));
+    assert!(
+        property["why"].as_str().is_some_and(|why| why.contains("set effects_under_way = 3 in [bounds]")),
+        "{property}"
+    );
+}
+
+/// Who reads what a scenario is about reads within which bounds.
+#[test]
+fn an_explanation_of_a_scenario_names_its_bounds() {
+    let explained = run_on(&format!("{COUNTED}[bounds]\neffects_under_way = 2\n"), "explain", &[]);
+    assert!(
+        explained.stdout.contains("nothing is explored beyond 2 effects under way to one replica"),
+        "{}",
+        explained.stdout
+    );
+    let usual = run_on(COUNTED, "explain", &[]);
+    assert_eq!(usual.code, 0, "{}", usual.stderr);
+    assert!(!usual.stdout.contains("nothing is explored beyond"), "{}", usual.stdout);
+}

@@ -258,7 +258,9 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
     assert_eq!((ran.code, ran.stdout.as_str()), (2, ""));
     let listed: Vec<_> = ran.stderr.split([' ', ',', '\n']).collect();
     let properties = Property::ALL.map(Property::id);
-    let verdicts = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive].map(Verdict::name);
+    let verdicts =
+        [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+    let verdicts = verdicts.map(Verdict::name);
     let exits = Exit::ALL.map(|exit| format!("exit-{}", exit.code()));
     let codes = Code::ALL.map(Code::id);
     let keys = KEYS.iter().map(|key| key.name);
@@ -283,6 +285,13 @@ fn an_explanation_says_what_to_do_next() {
         ("holds", "of no larger one"),
         ("vacuous", "declare PROPERTY"),
         ("inconclusive", "Raise the limit"),
+        ("inconclusive", "the reason names the key of [bounds]"),
+        ("holds-within-bounds", "raise it until no bound is touched"),
+        ("effects_under_way", "a key in [bounds]"),
+        ("effects_under_way", "a whole number from 1 to 12"),
+        ("bounds", "how many effects may be under way to one replica"),
+        ("receipts", "a key in [protocol]"),
+        ("receipts", "a key in [bounds]"),
         ("waiter-served", "`lockstep explain fairness`"),
         ("waiter-served", "Set a wait limit"),
         ("watchdog", "renew_every in [time]"),

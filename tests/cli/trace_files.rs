@@ -54,6 +54,21 @@ fn a_trace_comes_back_byte_for_byte() {
     assert_eq!(ran.stdout, text);
 }
 
+/// Traces from before there were bounds say nothing of them, and mean the usual room.
+#[test]
+fn a_trace_says_which_bounds_its_scenario_sets_and_nothing_where_it_sets_none() {
+    let mut trace = given();
+    assert!(!json::document(&trace).contains("bounds"), "what is usual is left out");
+    trace.config.bounds.effects_under_way = Some(6);
+    let text = json::document(&trace);
+    assert!(text.contains("\"effects_under_way\": 6"), "{text}");
+    let ran = show(&text);
+    assert_eq!((ran.code, &ran.stdout), (0, &text), "{}", ran.stderr);
+    trace.config.bounds.effects_under_way = Some(13);
+    let says = "/config/bounds/effects_under_way is 13: it must be 1 to 12";
+    assert_refused(&show(&json::document(&trace)), &[says]);
+}
+
 #[test]
 fn what_is_not_json_is_refused_where_it_is_not() {
     assert_refused(&show("{\n  \"schema\": nope }"), &["given.json:2:14", "not JSON"]);

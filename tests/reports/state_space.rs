@@ -222,8 +222,9 @@ fn bounds() -> String {
         ),
     ];
     let capacities = Capacity::ALL.map(|capacity| {
-        let what = format!("{}; where more are needed, a verdict is inconclusive", capacity.noun());
-        vec![format!("`{}`", capacity.name()), capacity.limit().to_string(), what]
+        let (most, noun) = (capacity.most(), capacity.noun());
+        let what = format!("{noun}; at most {most}; where more are needed, a verdict is inconclusive");
+        vec![format!("`[bounds] {}`", capacity.key()), capacity.usual().to_string(), what]
     });
     let rows: Vec<_> = rows
         .map(|(name, value, what)| vec![format!("`{name}`"), thousands(value), what.to_owned()])

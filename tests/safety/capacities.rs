@@ -3,12 +3,13 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::config::{Bounds, Config, Ttls};
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, Engine};
 use lockstep_sim::scenario::{Scenario, builtin};
 
-use crate::{exhaust, verdict};
+use crate::{exhaust, scenario, verdict};
 
 fn read(text: &str) -> Scenario {
     Scenario::parse("a-world", text).unwrap_or_else(|error| panic!("{}", error.report(false)))
@@ -121,7 +122,7 @@ fn a_world_that_needs_more_is_inconclusive_and_says_what_it_needs() {
     assert_eq!(verdict(&outcome, Property::OneBeliever), Verdict::Inconclusive);
     let says = why(&outcome, Property::OneBeliever);
     assert!(says.contains("room for 3 grants of one thread"), "{says}");
-    assert!(says.contains("acquires"), "{says}");
+    assert!(says.contains("set registrations = 5 in [bounds] (at most 16), or set acquires in [clients]"), "{says}");
 }
 
 /// Where both `WAIT` and the choice of the fullest replica count effects, none takes the place of another.
@@ -171,4 +172,185 @@ fn every_capacity_is_noted_where_it_is_exceeded() {
          [time]\nlease = 1\n[clients]\ncount = 2\nacquires = 5\n[network]\ndelay = 'any'\n",
     );
     assert_eq!(exceeded(&exhaust(&unread, Engine::Native)), [Capacity::Messages]);
+}
+
+/// Worlds that have room enough as they are, each with a bound that gives it too little, and what is said then. Of messages
+/// there is never less room than usual.
+fn worlds_with_a_bound() -> [(Scenario, Bounds, Capacity, &'static str); 4] {
+    const NONE: Bounds = Bounds::NONE;
+    let one_client = "story = 'One client.'\nlock = 'reentrant'\n[time]\nlease = 3\nhold_at_most = 2\nwait_limit = 0\n";
+    let split = "[network]\nmode = 'split'\n[protocol]\nresend = 'release'\n";
+    let effects = format!(
+        "{one_client}[clients]\ncount = 1\nacquires = 2\n\
+         [cluster]\nreplicas = 2\nwait_for = 1\npromote = 'most-data'\nfailover_within = 0\n[faults]\ncrash_node = 1\n"
+    );
+    let interrupted =
+        format!("{one_client}[clients]\ncount = 1\nacquires = 3\n{split}receipts = true\n[faults]\ninterrupt = 2\n");
+    let registered = format!(
+        "{one_client}[clients]\ncount = 1\nacquires = 2\n[network]\nmode = 'split'\n\
+                    [protocol]\nreceipts = false\nregistration = 'unordered'\n"
+    )
+    .replace("lease = 3", "lease = 3\nrenew_every = 1");
+    [
+        (
+            read(&effects),
+            Bounds { effects_under_way: Some(2), ..NONE },
+            Capacity::Effects,
+            "set effects_under_way = 3 in [bounds] (at most 12)",
+        ),
+        (
+            read(&interrupted),
+            Bounds { receipts: Some(1), ..NONE },
+            Capacity::Receipts,
+            "set receipts = 2 in [bounds] (at most 8)",
+        ),
+        (
+            read(&interrupted),
+            Bounds { late_requests: Some(1), ..NONE },
+            Capacity::LateRequests,
+            "set late_requests = 2 in [bounds] (at most 4)",
+        ),
+        (
+            read(&registered),
+            Bounds { registrations: Some(1), ..NONE },
+            Capacity::Registrations,
+            "set registrations = 2 in [bounds] (at most 16)",
+        ),
+    ]
+}
+
+fn with_bounds(scenario: &Scenario, bounds: Bounds) -> Scenario {
+    Scenario { config: Config { bounds, ..scenario.config }, ..scenario.clone() }
+}
+
+/// A bound that is touched leaves nothing unsaid: what a trace breaks is violated, what was reached is reached, and of
+/// everything else nothing is known.
+#[test]
+fn a_lowered_bound_makes_a_settled_world_inconclusive_and_names_the_key_that_raises_it() {
+    for (world, bounds, capacity, says) in worlds_with_a_bound() {
+        let settled = exhaust(&world, Engine::Both);
+        assert_eq!(exceeded(&settled), [], "{capacity:?}");
+        assert!(settled.complete, "{capacity:?}");
+        let lowered = exhaust(&with_bounds(&world, bounds), Engine::Both);
+        assert_eq!(exceeded(&lowered), [capacity]);
+        assert!(!lowered.complete, "{capacity:?}");
+        let mut unknown = 0;
+        for (found, before) in lowered.properties.iter().zip(&settled.properties) {
+            match found.verdict {
+                Verdict::Inconclusive => {
+                    let why = found.why.as_deref().unwrap_or_default();
+                    unknown += u32::from(why.contains(says));
+                }
+                Verdict::Violated => assert_eq!(before.verdict, Verdict::Violated, "{capacity:?}: {}", found.property),
+                Verdict::Holds => assert_eq!(found.property, Property::ActionsReached, "{capacity:?}"),
+                other => panic!("{capacity:?}: {} is {other}", found.property),
+            }
+        }
+        assert!(unknown > 0, "{capacity:?}: nobody is told {says:?}");
+    }
+}
+
+/// Five effects are under way where there is room for four, and never a seventh.
+#[test]
+fn a_raised_bound_settles_a_world_that_has_too_little_room() {
+    let [(two_acquires, ..), ..] = worlds_with_a_bound();
+    let mut world = two_acquires;
+    world.config.clients.acquires = Some(3);
+    let too_little = exhaust(&world, Engine::Both);
+    assert_eq!(exceeded(&too_little), [Capacity::Effects]);
+    let says = why(&too_little, Property::OneBeliever);
+    assert!(says.contains("set effects_under_way = 6 in [bounds] (at most 12)"), "{says}");
+
+    let bound = |effects| with_bounds(&world, Bounds { effects_under_way: Some(effects), ..Bounds::NONE });
+    let (six, twelve) = (exhaust(&bound(6), Engine::Both), exhaust(&bound(12), Engine::Both));
+    assert_eq!(exceeded(&six), []);
+    assert!(six.complete);
+    assert_eq!(verdict(&six, Property::OneBeliever), Verdict::Holds);
+    assert_eq!((six.states, six.depth), (twelve.states, twelve.depth), "more room than is needed changes nothing");
+    assert!(six.states > too_little.states);
+
+    let unread = read(
+        "story = 'Unlock messages arrive at any time.'\nlock = 'reentrant'\n\
+         [time]\nlease = 1\n[clients]\ncount = 2\nacquires = 4\n[network]\ndelay = 'any'\n",
+    );
+    assert_eq!(exceeded(&exhaust(&unread, Engine::Both)), [Capacity::Messages]);
+    let four = exhaust(&with_bounds(&unread, Bounds { messages: Some(4), ..Bounds::NONE }), Engine::Both);
+    assert_eq!(exceeded(&four), [], "one for each release of the other client");
+    assert!(four.complete);
+}
+
+/// Room that no step needs changes no state, in the roomiest layout as in the usual ones; and where wake-ups saturate, more
+/// of them change no verdict.
+#[test]
+fn more_room_than_a_world_needs_changes_no_verdict() {
+    let verdicts = |outcome: &CheckOutcome| -> Vec<_> {
+        outcome.properties.iter().map(|found| (found.property, found.verdict)).collect()
+    };
+    let most = |capacity: Capacity| Some(capacity.most());
+    let roomiest = Bounds {
+        effects_under_way: most(Capacity::Effects),
+        messages: None,
+        receipts: most(Capacity::Receipts),
+        late_requests: most(Capacity::LateRequests),
+        registrations: most(Capacity::Registrations),
+    };
+    let mut compared = 0;
+    for scenario in builtin() {
+        let usual = exhaust(&scenario, Engine::Native);
+        if usual.states > 5_000 {
+            continue;
+        }
+        let roomy = exhaust(&with_bounds(&scenario, roomiest), Engine::Native);
+        assert_eq!((usual.states, usual.depth), (roomy.states, roomy.depth), "{}", scenario.name);
+        assert_eq!(verdicts(&usual), verdicts(&roomy), "{}", scenario.name);
+        let wakeful = exhaust(&with_bounds(&scenario, Bounds { messages: Some(5), ..Bounds::NONE }), Engine::Native);
+        assert_eq!(verdicts(&usual), verdicts(&wakeful), "{}", scenario.name);
+        compared += 1;
+    }
+    assert!(compared > 20, "{compared} scenarios are small enough");
+}
+
+/// Each of four acquires leads to a grant, a release and a receipt that is dropped, and all of them may be under way.
+#[test]
+fn wait_in_one_batch_has_room_enough_before_redis_7_0() {
+    let mut old = scenario("wait-in-one-batch");
+    old.config.cluster.ttls = Ttls::Relative;
+    assert_eq!(old.config.room_for(Capacity::Effects), 12);
+    let outcome = exhaust(&old, Engine::Native);
+    assert_eq!(exceeded(&outcome), []);
+    assert!(outcome.complete);
+    let usual = Bounds { effects_under_way: Some(4), ..Bounds::NONE };
+    let with_four = exhaust(&with_bounds(&old, usual), Engine::Native);
+    assert_eq!(exceeded(&with_four), [Capacity::Effects], "it is the longer queue that settles it");
+    // Without a bound on acquires no queue is long enough, and a longer one is only slower.
+    old.config.clients.acquires = None;
+    assert_eq!(old.config.room_for(Capacity::Effects), 4);
+}
+
+/// A claim that is bounded rests on bounds alone: a limit of the search leaves it inconclusive, and what was never put to
+/// the test within the bounds does not hold there.
+#[test]
+fn holds_within_bounds_is_said_where_it_is_claimed_and_tested_and_nothing_but_a_bound_is_in_the_way() {
+    let [(world, bounds, ..), ..] = worlds_with_a_bound();
+    let mut bounded = with_bounds(&world, bounds);
+    for property in [Property::OneBeliever, Property::OneServerHolder] {
+        assert_ne!(verdict(&exhaust(&world, Engine::Native), property), Verdict::Violated);
+        bounded.expect.insert(property, Verdict::HoldsWithinBounds);
+    }
+    let outcome = exhaust(&bounded, Engine::Both);
+    assert_eq!(verdict(&outcome, Property::OneBeliever), Verdict::HoldsWithinBounds);
+    assert_eq!(verdict(&outcome, Property::NoOrphan), Verdict::Inconclusive, "nobody claims it");
+    assert_eq!(verdict(&outcome, Property::OneServerHolder), Verdict::Inconclusive, "there are never two masters");
+    let says = why(&outcome, Property::OneServerHolder);
+    assert!(says.starts_with("within the bounds it was never put to the test; the model has room for 2"), "{says}");
+
+    let outright = exhaust(&Scenario { config: world.config, ..bounded }, Engine::Native);
+    assert_eq!(verdict(&outright, Property::OneBeliever), Verdict::Holds);
+    assert_eq!(verdict(&outright, Property::OneServerHolder), Verdict::Vacuous);
+    let as_declared = |property| {
+        let found = outright.properties.iter().find(|found| found.property == property);
+        found.is_some_and(lockstep_sim::check::PropertyOutcome::is_as_declared)
+    };
+    assert!(as_declared(Property::OneBeliever), "what holds outright holds within any bounds");
+    assert!(!as_declared(Property::OneServerHolder), "what was never put to the test does not");
 }

@@ -17,7 +17,6 @@ use super::requests::{InFlight, Request, Slot, Stage, Verb};
 use super::state::{Mode, Phase};
 use crate::config::calls::{Registration, Resend, StaleRenewal};
 use crate::config::sections::Config;
-use crate::limits::MAX_REGISTRATIONS;
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
@@ -214,11 +213,12 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         if request.is_granted() {
             let registration = self.config.calls.registration;
+            let room = self.config.room_for(Capacity::Registrations);
             let owed = &mut self.in_flight.requests_mut()?.owed[usize::from(request.thread)];
             if registration == Registration::BeforeAnswer {
                 return None;
             }
-            if *owed == MAX_REGISTRATIONS {
+            if *owed >= room {
                 self.notes.exceeded(Capacity::Registrations);
                 return None;
             }

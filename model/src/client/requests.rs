@@ -10,7 +10,7 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::config::sections::Config;
-use crate::limits::{MAX_LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
+use crate::limits::{LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -96,7 +96,7 @@ impl Slot {
     pub const ALL: [Self; 7] =
         [Self::Call1, Self::Call2, Self::Renewal, Self::Late, Self::Late2, Self::Late3, Self::Late4];
     /// Those of abandoned requests.
-    pub const LATE: [Self; MAX_LATE_REQUESTS as usize] = [Self::Late, Self::Late2, Self::Late3, Self::Late4];
+    pub const LATE: [Self; LATE_REQUESTS as usize] = [Self::Late, Self::Late2, Self::Late3, Self::Late4];
 
     /// The word for it in traces and reports.
     pub const fn name(self) -> &'static str {
@@ -263,9 +263,9 @@ impl Requests {
         self.message_ages[later.len()] = 0;
     }
 
-    /// The newest unlock message has just set out.
-    pub(crate) const fn renew_newest_message(&mut self) {
-        self.message_ages[MAX_MESSAGES as usize - 1] = 0;
+    /// The newest of so many unlock messages has just set out.
+    pub(crate) const fn renew_newest_message(&mut self, messages: u8) {
+        self.message_ages[messages as usize - 1] = 0;
     }
 
     /// The subscription has ended.
@@ -316,12 +316,19 @@ impl Request {
 impl Hash for Requests {
     // In words, for the reason that `world/hash` gives.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { slots, owed: [first_owed, second_owed], message_ages: [oldest, older, newest] } = *self;
-        let mut flags = 0;
+        const MORE_MESSAGES: u8 = 1 << 7;
+        const { assert!(Slot::ALL.len() < 8, "a bit for each slot, and one") };
+        let Self { slots, owed: [first_owed, second_owed], message_ages } = *self;
+        let [first, second, third, fourth, fifth, more @ ..] = message_ages;
+        let mut flags = if more == [0; _] { 0 } else { MORE_MESSAGES };
         for (slot, request) in (0u8..).zip(&slots) {
             flags |= u8::from(request.is_some()) << slot;
         }
-        hasher.write_u64(u64::from_le_bytes([flags, oldest, older, newest, first_owed, second_owed, 0, 0]));
+        hasher.write_u64(u64::from_le_bytes([flags, first, second, third, first_owed, second_owed, fourth, fifth]));
+        if flags & MORE_MESSAGES != 0 {
+            let [sixth, seventh, eighth] = more;
+            hasher.write_u32(u32::from_le_bytes([sixth, seventh, eighth, 0]));
+        }
         for request in slots.into_iter().flatten() {
             request.hash(hasher);
         }

@@ -11,7 +11,7 @@
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, Thread, WakeupEntry};
-use crate::limits::{MAX_MESSAGES, MAX_THREADS};
+use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
@@ -265,7 +265,8 @@ impl<Q: InFlight> Process<'_, Q> {
         if !self.client.threads.iter().any(|thread| thread.phase == Phase::Waiting) {
             self.notes.happened(Happening::MessageUnheard);
         }
-        if self.client.wakeup.permits < MAX_MESSAGES {
+        let room = self.config.room_for(Capacity::Messages);
+        if self.client.wakeup.permits < room {
             self.client.wakeup.permits += 1;
         } else if !self.wakes_at_once() {
             self.notes.exceeded(Capacity::Messages);
@@ -278,9 +279,10 @@ impl<Q: InFlight> Process<'_, Q> {
     /// as many wake-ups as there are threads and one more are never too few. Where a wake-up can take time, between two of
     /// them a timer may fire, and the difference could be seen.
     pub(crate) fn send_message(&mut self) {
-        const { assert!(MAX_MESSAGES > MAX_THREADS, "among the wake-ups, one thread has two") };
+        const { assert!(Capacity::Messages.least() > MAX_THREADS, "among the wake-ups, one thread has two") };
+        let room = self.config.room_for(Capacity::Messages);
         let messages = &mut self.client.wakeup.messages;
-        if *messages < MAX_MESSAGES {
+        if *messages < room {
             *messages += 1;
             return;
         }
@@ -288,7 +290,7 @@ impl<Q: InFlight> Process<'_, Q> {
             self.notes.exceeded(Capacity::Messages);
         }
         if let Some(requests) = self.in_flight.requests_mut() {
-            requests.renew_newest_message();
+            requests.renew_newest_message(room);
         }
     }
 

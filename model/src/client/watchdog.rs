@@ -9,7 +9,7 @@ use super::process::Process;
 use super::requests::{InFlight, Slot};
 use super::state::{RenewalTable, Thread};
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer};
-use crate::limits::MAX_HOLDS;
+use crate::limits::{MAX_HOLDS, REGISTRATIONS};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
@@ -87,6 +87,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let is_renewing = self.config.protocol.renewal_timer == RenewalTimer::Shared
             && self.in_flight.requests().get(Slot::Renewal).is_some();
         let period = self.period();
+        let room = MAX_REGISTERED + self.config.room_for(Capacity::Registrations).saturating_sub(REGISTRATIONS);
         let table = &mut self.client.renewal;
         if table.is_empty() {
             table.first = thread;
@@ -96,7 +97,7 @@ impl<Q: InFlight> Process<'_, Q> {
             }
         }
         let count = &mut table.counts[usize::from(thread)];
-        if *count < MAX_REGISTERED {
+        if *count < room {
             *count += 1;
         } else {
             // Grants that are registered after their release was: the table may count more and more holds.

@@ -3,9 +3,10 @@
 use super::calls::Resend;
 use super::profiles::WaitRule;
 use super::sections::{Bound, Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
-use crate::limits::MAX_LATE_REQUESTS;
+use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::LockContext;
 use crate::mutants::{ActiveMutant, Mutant};
+use crate::notes::Capacity;
 
 impl Config {
     /// Nodes of the group: the first master and its replicas.
@@ -140,7 +141,41 @@ impl Config {
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.crash_node);
         let most = if self.network.can_outlast(self.calls) { u8::MAX } else { by_fault.saturating_add(1) };
-        most.min(MAX_LATE_REQUESTS)
+        most.min(self.room_for(Capacity::LateRequests))
+    }
+
+    /// For how many there is room in this scenario.
+    #[inline]
+    pub const fn room_for(&self, capacity: Capacity) -> u8 {
+        match self.bounds.of(capacity) {
+            Some(room) => room,
+            None if matches!(capacity, Capacity::Effects) => self.effects_to_hold(),
+            None => capacity.usual(),
+        }
+    }
+
+    /// How many effects may be under way to a replica where the scenario does not say it: all that there can be, where many
+    /// stay apart and the roomiest layout holds them. Where a TTL counts from its arrival they are not merged; in a split
+    /// network each acquire leads to a grant, a release and a receipt that is dropped, and a `WAIT` keeps apart what would be
+    /// alike.
+    const fn effects_to_hold(&self) -> u8 {
+        let stay_apart = matches!(self.cluster.ttls, Ttls::Relative) && self.cluster.wait_for > 0 && self.is_split();
+        if let Some(acquires) = self.clients.acquires
+            && stay_apart
+        {
+            let all = acquires.saturating_mul(self.clients.count).saturating_mul(3);
+            if EFFECTS_UNDER_WAY < all && all <= MAX_EFFECTS_UNDER_WAY {
+                return all;
+            }
+        }
+        EFFECTS_UNDER_WAY
+    }
+
+    /// Whether it needs the roomiest layout. Only replicas have effects under way, and only a split network has receipts.
+    pub const fn is_roomy(&self) -> bool {
+        let many_effects = self.room_for(Capacity::Effects) > EFFECTS_UNDER_WAY;
+        let many_receipts = self.room_for(Capacity::Receipts) > RECEIPTS;
+        (many_effects && self.cluster.replicas > 0) || (many_receipts && self.is_split())
     }
 
     /// Whether a release leaves a receipt that could ever be read: where request and answer are one step, none can.

@@ -1,5 +1,6 @@
 //! How big the world is, which protocol is spoken in it, and which faults may happen.
 
+pub mod bounds;
 pub mod calls;
 mod defaults;
 pub mod derived;
@@ -9,6 +10,7 @@ pub mod sections;
 
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
+pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
 pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};

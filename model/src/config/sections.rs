@@ -4,6 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::bounds::Bounds;
 use super::calls::Calls;
 use super::defaults::{is_default, is_one_tick, one_tick};
 use super::faults::Faults;
@@ -41,6 +42,9 @@ pub struct Config {
     /// nothing that can happen, only what must happen (liveness).
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub strong_fairness: bool,
+    /// How much room the model has, where the scenario says so itself.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub bounds: Bounds,
     /// The one rule that is wrong on purpose.
     #[cfg(feature = "mutants")]
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -9,7 +9,6 @@ use core::hash::{Hash, Hasher};
 
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
-use crate::limits::MAX_RECEIPTS;
 use crate::time::Timer;
 
 /// One receipt: `redisson_unlock_latch:{name}:id`, `1` or `0`.
@@ -47,9 +46,9 @@ pub trait ReceiptStore:
     #[must_use]
     fn changed(self, change: impl Fn(Receipt) -> Option<Receipt>) -> Self;
 
-    /// One receipt more. `None`: there is no room.
+    /// One receipt more. `None`: there are as many as there is room for.
     #[must_use]
-    fn with(self, receipt: Receipt) -> Option<Self>;
+    fn with(self, receipt: Receipt, room: u8) -> Option<Self>;
 
     /// The keys that they occupy on a node.
     fn keys(&self) -> Vec<Key> {
@@ -90,16 +89,22 @@ impl ReceiptStore for NoReceipts {
         self
     }
 
-    fn with(self, _: Receipt) -> Option<Self> {
+    fn with(self, _: Receipt, _: u8) -> Option<Self> {
         Some(self)
     }
 }
 
-/// A few receipts. In one order, whichever was left first; free cells come last.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Receipts([Option<Receipt>; MAX_RECEIPTS as usize]);
+/// Up to `R` receipts. In one order, whichever was left first; free cells come last.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Receipts<const R: usize>([Option<Receipt>; R]);
 
-impl ReceiptStore for Receipts {
+impl<const R: usize> Default for Receipts<R> {
+    fn default() -> Self {
+        Self([None; R])
+    }
+}
+
+impl<const R: usize> ReceiptStore for Receipts<R> {
     fn iter(&self) -> impl Iterator<Item = Receipt> {
         self.0.into_iter().flatten()
     }
@@ -110,14 +115,17 @@ impl ReceiptStore for Receipts {
         Self(cells)
     }
 
-    fn with(self, receipt: Receipt) -> Option<Self> {
+    fn with(self, receipt: Receipt, room: u8) -> Option<Self> {
+        if self.iter().count() >= usize::from(room) {
+            return None;
+        }
         let mut cells = self.0;
         *cells.iter_mut().find(|cell| cell.is_none())? = Some(receipt);
         Some(Self(cells).changed(Some))
     }
 }
 
-impl Hash for Receipts {
+impl<const R: usize> Hash for Receipts<R> {
     // In words, for the reason that `world/hash` gives.
     fn hash<H: Hasher>(&self, hasher: &mut H) {
         for cell in self.0 {

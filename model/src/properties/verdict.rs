@@ -11,6 +11,8 @@ use serde::{Deserialize, Serialize};
 pub enum Verdict {
     /// Every reachable state was explored, and it is so in each.
     Holds,
+    /// It is so in every state within the bounds that the scenario sets itself, and it claims no more than that.
+    HoldsWithinBounds,
     /// A trace breaks it.
     Violated,
     /// It was never put to the test: an antecedent never true, an allowed action never taken.
@@ -24,6 +26,7 @@ impl Verdict {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Holds => "holds",
+            Self::HoldsWithinBounds => "holds-within-bounds",
             Self::Violated => "violated",
             Self::Vacuous => "vacuous",
             Self::Inconclusive => "inconclusive",

@@ -12,7 +12,7 @@ impl LinkState {
     pub const CONNECTED: Self = Self(0);
 
     const CUT: u8 = 1 << 7;
-    const LINKS_AT: u8 = 3;
+    const LINKS_AT: u8 = 4;
     const LINKS: u8 = ((1 << (MAX_REPLICAS + 1)) - 1) << Self::LINKS_AT;
     const MISSED: u8 = (1 << Self::LINKS_AT) - 1;
 

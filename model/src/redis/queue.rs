@@ -58,13 +58,13 @@ impl<Y: ServerLayout> Queue<Y> {
     /// two sees the same where the replica has applied the older one before the newer one was written. `None`: there is no
     /// room.
     #[must_use]
-    pub(super) fn supersede(&mut self, effect: Effect<Y>) -> Option<()> {
+    pub(super) fn supersede(&mut self, effect: Effect<Y>, room: u8) -> Option<()> {
         match self.effects_mut().last_mut() {
             Some(newest) if !newest.is_awaited() => {
                 *newest = effect.aged(effect.age().max(newest.age()));
                 Some(())
             }
-            _ => self.push(effect),
+            _ => self.push(effect, room),
         }
     }
 
@@ -72,10 +72,10 @@ impl<Y: ServerLayout> Queue<Y> {
     /// one does, and before this one was written it could have arrived at any time. Not so if an effect between them leaves
     /// a TTL as it was. `None`: there is no room.
     #[must_use]
-    pub(super) fn push_anew(&mut self, effect: Effect<Y>) -> Option<()> {
+    pub(super) fn push_anew(&mut self, effect: Effect<Y>, room: u8) -> Option<()> {
         let alike = self.effects().iter().position(|older| *older == effect.aged(older.age()));
         let Some(at) = alike.filter(|&at| self.effects()[at..].iter().all(Effect::tells_every_ttl)) else {
-            return self.push(effect);
+            return self.push(effect, room);
         };
         let age = self.effects()[at].age();
         let end = usize::from(self.len) - 1;
@@ -103,9 +103,12 @@ impl<Y: ServerLayout> Queue<Y> {
         }
     }
 
-    /// One effect more. `None`: there is no room.
+    /// One effect more. `None`: as many are under way as there is room for.
     #[must_use]
-    pub(super) fn push(&mut self, effect: Effect<Y>) -> Option<()> {
+    pub(super) fn push(&mut self, effect: Effect<Y>, room: u8) -> Option<()> {
+        if self.len >= room {
+            return None;
+        }
         *self.effects.as_mut().get_mut(usize::from(self.len))? = effect;
         self.len += 1;
         Some(())

@@ -39,6 +39,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
         let config = self.config;
         let ahead = self.group.node(master).ahead;
+        let room = config.room_for(Capacity::Effects);
         let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
         for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
             // A time that is left is the same on every clock; a deadline is not.
@@ -53,11 +54,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             let pushed = if config.merges_effects() {
                 node.links.set_missed(node.links.missed() + u8::from(config.ranks_replicas()));
-                node.queue.supersede(effect)
+                node.queue.supersede(effect, room)
             } else if config.ranks_replicas() {
-                node.queue.push(effect)
+                node.queue.push(effect, room)
             } else {
-                node.queue.push_anew(effect)
+                node.queue.push_anew(effect, room)
             };
             if pushed.is_none() {
                 self.notes.exceeded(Capacity::Effects);

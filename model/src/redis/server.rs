@@ -70,7 +70,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                     let freed = reply == Reply::Released;
                     let remaining = Timer::ticks(self.config.calls.receipt);
                     let left = Receipt { holder, id: receipt, freed, remaining };
-                    let Some(receipts) = before.receipts.without(holder, receipt).with(left) else {
+                    let room = self.config.room_for(Capacity::Receipts);
+                    let Some(receipts) = before.receipts.without(holder, receipt).with(left, room) else {
                         self.notes.exceeded(Capacity::Receipts);
                         return None;
                     };

@@ -88,7 +88,7 @@ impl<Y: ServerLayout> Queue<Y> {
         }
         let mut kept = Self::empty();
         for effect in self.effects().iter().filter(|effect| effect.is_awaited()) {
-            let pushed = kept.push(*effect);
+            let pushed = kept.push(*effect, self.len());
             debug_assert!(pushed.is_some(), "no more than there were");
         }
         *self = kept;

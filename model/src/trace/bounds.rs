@@ -3,6 +3,7 @@
 use crate::limits::{
     MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS,
 };
+use crate::notes::Capacity;
 
 /// The bounds of one number.
 #[derive(Clone, Copy, Debug)]
@@ -17,7 +18,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but the fault budgets, which are all at most
 /// [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 22] = [
+pub const BOUNDS: [NumberBound; 27] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
@@ -40,10 +41,19 @@ pub const BOUNDS: [NumberBound; 22] = [
     NumberBound::new("/calls/answer_within", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/receipt", 1, MAX_TICKS as i64),
     NumberBound::new("/calls/retry_attempts", 1, MAX_RETRIES as i64),
+    NumberBound::of(Capacity::Effects, "/bounds/effects_under_way"),
+    NumberBound::of(Capacity::Messages, "/bounds/messages"),
+    NumberBound::of(Capacity::Receipts, "/bounds/receipts"),
+    NumberBound::of(Capacity::LateRequests, "/bounds/late_requests"),
+    NumberBound::of(Capacity::Registrations, "/bounds/registrations"),
 ];
 
 impl NumberBound {
     const fn new(pointer: &'static str, least: i64, most: i64) -> Self {
         Self { pointer, least, most }
+    }
+
+    const fn of(capacity: Capacity, pointer: &'static str) -> Self {
+        Self::new(pointer, capacity.least() as i64, capacity.most() as i64)
     }
 }

@@ -9,7 +9,9 @@ use core::marker::PhantomData;
 
 use crate::client::requests::{InFlight, Requests};
 use crate::config::sections::Config;
-use crate::limits::{MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_REPLICAS};
+use crate::limits::{
+    EFFECTS_UNDER_WAY, MAX_CLIENTS, MAX_EFFECTS_UNDER_WAY, MAX_GROUPS, MAX_RECEIPTS, MAX_REPLICAS, RECEIPTS,
+};
 use crate::locks::contract::Lock;
 use crate::locks::kind::WithKind;
 use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
@@ -40,18 +42,18 @@ pub trait NetworkLayout: Copy + Default + Eq + Ord + Hash + Debug + Send + Sync 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Atomic;
 
-/// Request and answer are steps of their own.
+/// Request and answer are steps of their own; a node has room for `R` receipts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Split;
+pub struct Split<const R: usize = { RECEIPTS as usize }>;
 
 impl NetworkLayout for Atomic {
     type InFlight = ();
     type Receipts = NoReceipts;
 }
 
-impl NetworkLayout for Split {
+impl<const R: usize> NetworkLayout for Split<R> {
     type InFlight = Requests;
-    type Receipts = Receipts;
+    type Receipts = Receipts<R>;
 }
 
 /// A lock of kind `L` in a network `M`, for `C` clients and `N` nodes, with `E` effects under way to each; `W` words of
@@ -78,8 +80,9 @@ impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, 
     type ActionBits = [u64; W];
 }
 
-/// Effects under way to one replica.
-const QUEUE: usize = MAX_EFFECTS_UNDER_WAY as usize;
+/// Effects under way to one replica, and in a roomy world.
+const QUEUE: usize = EFFECTS_UNDER_WAY as usize;
+const LONG_QUEUE: usize = MAX_EFFECTS_UNDER_WAY as usize;
 /// Words of bits for the actions of two clients and three nodes, and of the largest world.
 const FEW_ACTIONS: usize = 3;
 const MANY_ACTIONS: usize = 5;
@@ -92,8 +95,13 @@ pub type Pair<L, M> = Room<L, M, 2, 2, QUEUE, FEW_ACTIONS>;
 pub type Trio<L, M> = Room<L, M, 2, 3, QUEUE, FEW_ACTIONS>;
 /// Many processes, and a node without replicas.
 pub type CrowdAlone<L, M> = Room<L, M, { MAX_CLIENTS as usize }, 1, 0, MANY_ACTIONS>;
-/// The largest world there is.
+/// The largest world there is, with the usual room.
 pub type Largest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as usize + 1 }, QUEUE, MANY_ACTIONS>;
+/// The same with all the room that a scenario may ask for: it serves every size, so that there is one copy more for each
+/// network and no more than that.
+pub type Roomiest<L, M> = Room<L, M, { MAX_CLIENTS as usize }, { MAX_REPLICAS as usize + 1 }, LONG_QUEUE, MANY_ACTIONS>;
+/// A split network with all the room there is.
+pub type RoomySplit = Split<{ MAX_RECEIPTS as usize }>;
 
 /// Work to be done in the layout of a scenario.
 pub trait InLayout {
@@ -109,7 +117,7 @@ pub fn in_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
     config.lock.with(Smallest { config, work })
 }
 
-/// Does the work in the largest layout of the scenario's kind and network: for what is done once for each step of a trace,
+/// Does the work in the largest layout of the scenario's kind, network and room: for what is done once for each step of a trace,
 /// so that there need not be many copies of it.
 pub fn in_largest_layout<W: InLayout>(config: &Config, work: W) -> W::Output {
     config.lock.with(OfKind { config, work })
@@ -125,6 +133,9 @@ impl<W: InLayout> WithKind for Smallest<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
+        if config.is_roomy() {
+            return OfKind { config, work }.run::<L>();
+        }
         if config.is_split() {
             return match (config.clients.count, config.nodes()) {
                 (..=2, ..=1) => work.run::<Alone<L, Split>>(config),
@@ -151,6 +162,11 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        if config.is_split() { work.run::<Largest<L, Split>>(config) } else { work.run::<Largest<L, Atomic>>(config) }
+        match (config.is_split(), config.is_roomy()) {
+            (true, false) => work.run::<Largest<L, Split>>(config),
+            (true, true) => work.run::<Roomiest<L, RoomySplit>>(config),
+            (false, false) => work.run::<Largest<L, Atomic>>(config),
+            (false, true) => work.run::<Roomiest<L, Atomic>>(config),
+        }
     }
 }

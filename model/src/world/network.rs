@@ -468,8 +468,9 @@ pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -
 
 /// The smallest number that no release of this thread has and no receipt that could be found.
 fn free_receipt<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> u8 {
-    // Bit n: n is used. One call, one that is abandoned, and the receipts of a few nodes: far fewer than there are bits.
-    let mut used = 1u64;
+    // Bit n: n is used. A few calls, and of each node its receipts and one more for each effect under way to it: fewer than
+    // there are bits.
+    let mut used = 1u128;
     let of_thread = |request: &&Request| request.verb.releases() && request.thread == holder.thread();
     for request in world.requests(holder.client()).iter().map(|(_, request)| request).filter(of_thread) {
         used |= 1 << request.id;

@@ -4,6 +4,7 @@
 //! engine is chosen, because stateright cannot. The judge executes every witness again before it is shown.
 
 pub(crate) mod adapter;
+pub(crate) mod bounds;
 mod coverage;
 pub mod covering;
 mod engine;

@@ -74,7 +74,7 @@ pub struct PropertyOutcome {
     pub is_required: bool,
     /// The actual verdict.
     pub verdict: Verdict,
-    /// The reason for a vacuous or inconclusive verdict, in words.
+    /// The reason for a vacuous or inconclusive verdict, or the bounds within which it holds, in words.
     pub why: Option<String>,
     /// The source of the verdict.
     pub engine: Engine,
@@ -86,6 +86,8 @@ impl PropertyOutcome {
     /// Whether the verdict is as declared, or nothing is expected of it.
     pub fn is_as_declared(&self) -> bool {
         match self.declared {
+            // What holds outright holds within any bounds.
+            Some(Verdict::HoldsWithinBounds) => matches!(self.verdict, Verdict::HoldsWithinBounds | Verdict::Holds),
             Some(declared) => declared == self.verdict,
             None => !self.is_required || matches!(self.verdict, Verdict::Holds | Verdict::Vacuous),
         }

@@ -8,6 +8,7 @@ use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
+use super::bounds::{exceeded, weighed};
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
 use super::layouts::in_layout;
@@ -92,6 +93,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let graph_states = limits.progress.load(Ordering::Relaxed);
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
 
+    let exceeded = exceeded(config, &search.coverage);
     let mut properties = Vec::new();
     for property in applying {
         let declared = scenario.expect.get(&property).copied();
@@ -99,11 +101,13 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         if let Some(index) = promises.iter().position(|promise| *promise == property) {
             let found = of_liveness(scenario, property, index, (liveness.as_ref(), graph_states), &search, &must_stop)
                 .map_err(reject)?;
-            properties.push(PropertyOutcome { declared, is_required, ..found });
+            let (verdict, why) = weighed(property, declared, (found.verdict, found.why), exceeded.as_deref());
+            properties.push(PropertyOutcome { declared, is_required, verdict, why, ..found });
             continue;
         }
         let witness = witnesses.iter().find(|witness| witness.property == property);
-        let (verdict, why) = verdict(config, property, witness.is_some(), &search);
+        let found = verdict(config, property, witness.is_some(), &search);
+        let (verdict, why) = weighed(property, declared, found, exceeded.as_deref());
         let trace = witness
             .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
             .transpose()
@@ -117,9 +121,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         states: search.states,
         generated: search.generated,
         depth: search.depth,
-        complete: search.stopped.is_none()
-            && search.coverage.touched().next().is_none()
-            && !matches!(liveness, Some(Err(_))),
+        complete: search.stopped.is_none() && exceeded.is_none() && !matches!(liveness, Some(Err(_))),
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
         peak_bytes: search.peak_bytes,
@@ -178,6 +180,7 @@ impl InLayout for Wide<'_> {
     }
 }
 
+/// What was seen of a property, as far as the model has room.
 fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search) -> (Verdict, Option<String>) {
     if is_broken {
         return (Verdict::Violated, None);
@@ -188,15 +191,11 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
             // Reached actions count, wherever the search stopped.
             _ if unreached.is_empty() => (Verdict::Holds, None),
             Some(stopped) => (Verdict::Inconclusive, Some(stopped.words(search.states))),
-            None if search.coverage.touched().next().is_some() => (Verdict::Inconclusive, out_of_room(search)),
             None => (Verdict::Vacuous, Some(unreached.join("; "))),
         };
     }
     if let Some(stopped) = search.stopped {
         return (Verdict::Inconclusive, Some(stopped.words(search.states)));
-    }
-    if let Some(why) = out_of_room(search) {
-        return (Verdict::Inconclusive, Some(why));
     }
     match property.antecedent() {
         Some(antecedent) if !search.coverage.happenings.has(antecedent) => {
@@ -206,23 +205,7 @@ fn verdict(config: &Config, property: Property, is_broken: bool, search: &Search
     }
 }
 
-/// What the model has too little room for, and so did not explore; `None`: nothing.
-fn out_of_room(search: &Search) -> Option<String> {
-    let touched: Vec<String> = search
-        .coverage
-        .touched()
-        .map(|(capacity, kind)| {
-            let (limit, noun, advice) = (capacity.limit(), capacity.noun(), capacity.advice());
-            format!(
-                "the model has room for {limit} {noun}, but in some state the action {} needs more: {advice}",
-                kind.name()
-            )
-        })
-        .collect();
-    (!touched.is_empty()).then(|| touched.join("; "))
-}
-
-/// The liveness pass's verdict on a property; a lasso is judged.
+/// The liveness pass's verdict on a property, as far as the model has room; a lasso is judged.
 fn of_liveness(
     scenario: &Scenario,
     property: Property,
@@ -238,9 +221,6 @@ fn of_liveness(
     let stopped = match liveness {
         Some(Ok(liveness)) => {
             return Ok(match &liveness.found[index] {
-                Found::Holds | Found::Vacuous if out_of_room(search).is_some() => {
-                    say(Verdict::Inconclusive, out_of_room(search), None)
-                }
                 Found::Holds => say(Verdict::Holds, None, None),
                 Found::Vacuous => say(Verdict::Vacuous, Some(property.antecedent_sentence().to_owned()), None),
                 Found::Violated(run) => say(Verdict::Violated, None, Some(lasso(scenario, property, run)?)),

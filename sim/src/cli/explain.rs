@@ -58,8 +58,10 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(verdict) = VERDICTS.into_iter().find(|verdict| verdict.name() == what) {
         return Ok(Some(("verdict", of_verdict(verdict))));
     }
-    if let Some(key) = KEYS.iter().find(|key| key.name == what) {
-        return Ok(Some(("key", of_key(key))));
+    // Two tables may have a key of the same name.
+    let keys: Vec<_> = KEYS.iter().filter(|key| key.name == what).map(of_key).collect();
+    if !keys.is_empty() {
+        return Ok(Some(("key", keys.join("\n"))));
     }
     if let Some((table, means)) = TABLES.iter().find(|(table, _)| !table.is_empty() && *table == what) {
         return Ok(Some(("table", of_table(table, means))));
@@ -86,7 +88,8 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     }
 }
 
-const VERDICTS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+const VERDICTS: [Verdict; 5] =
+    [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
 
 fn of_property(property: Property) -> String {
     let kind = match property.kind() {
@@ -179,6 +182,14 @@ fn of_verdict(verdict: Verdict) -> String {
             "Add the faults that your deployment can have, one at a time. `lockstep frontier FILE` tries which faults \
              break which property.",
         ),
+        Verdict::HoldsWithinBounds => (
+            "the property is true in every state that can be reached within the bounds that the table [bounds] of the file \
+             sets, and some step was not explored because it would exceed one of them: nothing is known of what lies behind \
+             it. This is said only where the file claims PROPERTY = \"holds-within-bounds\" in [expect]; otherwise the \
+             verdict is inconclusive. If no bound was touched the property holds outright, and that is as declared too.",
+            "`lockstep check FILE` names the bound, a step that needs more, and the key that raises it: raise it until no \
+             bound is touched, if the world then stays small enough. `lockstep explain bounds` lists the keys.",
+        ),
         Verdict::Violated => (
             "a trace breaks the property. Lockstep ran the trace again before showing it. Of a safety property, no \
              shorter one exists in the world of the file; that of a liveness property ends in a loop, and a shorter one \
@@ -194,10 +205,12 @@ fn of_verdict(verdict: Verdict) -> String {
              [expect].",
         ),
         Verdict::Inconclusive => (
-            "a limit (--max-states, --max-memory, --timeout) or Ctrl-C ended the run before the verdict was known. The \
-             states that were checked do not break the property; the others were not checked.",
+            "a limit (--max-states, --max-memory, --timeout) or Ctrl-C ended the run before the verdict was known, or the \
+             model has too little room for some step, for example for one more effect under way. The states that were \
+             checked do not break the property; the others were not checked.",
             "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a bound \
-             on acquires.",
+             on acquires. Where the room is too small, the reason names the key of [bounds] that gives more; a file that \
+             sets [bounds] can accept them with PROPERTY = \"holds-within-bounds\".",
         ),
     };
     paragraph(&format!("{verdict}: {meaning}")) + "\n" + &row("next", next)

@@ -94,7 +94,8 @@ impl TraceFolder<'_> {
             }
             let is_mended = match found.map(|found| found.verdict) {
                 Some(Verdict::Holds | Verdict::Vacuous) => true,
-                Some(Verdict::Inconclusive | Verdict::Violated) => false,
+                // It may be violated beyond the bounds.
+                Some(Verdict::HoldsWithinBounds | Verdict::Inconclusive | Verdict::Violated) => false,
                 // What does not apply cannot be violated; what was not asked for is not known.
                 None => property.applies(&outcome.config).is_err(),
             };

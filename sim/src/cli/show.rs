@@ -215,7 +215,7 @@ fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) 
     let found = outcome.properties.iter().find(|found| found.property == property);
     let verdict = found.map_or(Verdict::Inconclusive, |found| found.verdict);
     let why = found.and_then(|found| found.why.as_deref()).map_or_else(String::new, |why| format!(" ({why})"));
-    let is = if verdict == Verdict::Holds { "" } else { "is " };
+    let is = if matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds) { "" } else { "is " };
     let text = format!("{property} {is}{verdict}{why} in {}: there is no counterexample to show", outcome.scenario);
     screen.fail(if verdict == Verdict::Inconclusive { Exit::Inconclusive } else { Exit::Usage }, &text)
 }

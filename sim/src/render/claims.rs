@@ -17,6 +17,9 @@ pub fn about(about: &About) -> String {
 pub fn as_declared(verdict: Verdict, declared: Option<Verdict>, is_required: bool) -> String {
     match declared {
         Some(declared) if declared == verdict => format!("{verdict}, as declared"),
+        Some(Verdict::HoldsWithinBounds) if verdict == Verdict::Holds => {
+            "holds outright, as declared: no bound was touched".to_owned()
+        }
         Some(declared) => format!("{verdict}, but declared {declared}"),
         None if matches!(verdict, Verdict::Holds | Verdict::Vacuous) => verdict.to_string(),
         None if is_required => format!("{verdict}, but not declared"),

@@ -11,6 +11,7 @@ use serde_json::{Value, json};
 use super::paint::{Paint, Tone};
 use super::text::{self, Declared};
 use super::words::{as_declared, count, hanging, thousands};
+use crate::check::bounds::more_room;
 use crate::check::fingerprint::collision_bound;
 use crate::check::{CheckOutcome, Engine, PropertyOutcome};
 
@@ -73,6 +74,7 @@ pub fn page(all: &[CheckedScenario], paint: Paint, width: usize) -> String {
             surprise(found, property, paint, width, &mut page);
         }
         undecided(found, &unknown, &mut page);
+        bounded(found, &mut page);
         let free = found.outcome.properties.iter().filter(|property| property.is_as_declared());
         let unknown: Vec<_> = free.filter(|property| property.verdict == Verdict::Inconclusive).collect();
         undecided(found, &unknown, &mut page);
@@ -163,6 +165,7 @@ pub(crate) fn trimmed(table: &Table) -> String {
 fn summary(outcome: &CheckOutcome) -> String {
     let phrases = [
         (Verdict::Holds, "hold"),
+        (Verdict::HoldsWithinBounds, "hold within bounds"),
         (Verdict::Violated, "violated"),
         (Verdict::Vacuous, "vacuous"),
         (Verdict::Inconclusive, "inconclusive"),
@@ -236,6 +239,27 @@ fn undecided(found: &CheckedScenario, unknown: &[&PropertyOutcome], page: &mut S
     let _ = writeln!(page, "\n{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
 }
 
+/// What is claimed within the bounds of the file only: where these matter, and where the property holds outright.
+fn bounded(found: &CheckedScenario, page: &mut String) {
+    let claimed: Vec<_> = found
+        .outcome
+        .properties
+        .iter()
+        .filter(|found| found.declared == Some(Verdict::HoldsWithinBounds) && found.is_as_declared())
+        .collect();
+    let (outright, bounded): (Vec<_>, Vec<_>) = claimed.into_iter().partition(|found| found.verdict == Verdict::Holds);
+    let ids = |all: &[&PropertyOutcome]| all.iter().map(|found| found.property.id()).collect::<Vec<_>>().join(", ");
+    let name = &found.outcome.scenario;
+    if let Some(first) = bounded.first() {
+        let why = first.why.as_deref().unwrap_or_default();
+        let _ = writeln!(page, "\n{name}: holds within the bounds of the file ({why}): {}", ids(&bounded));
+    }
+    if !outright.is_empty() {
+        let why = "no bound was touched, so \"holds\" can be claimed";
+        let _ = writeln!(page, "\n{name}: holds outright ({why}): {}", ids(&outright));
+    }
+}
+
 fn scenario_json(outcome: &CheckOutcome) -> Value {
     json!({
         "name": outcome.scenario,
@@ -262,7 +286,7 @@ fn scenario_json(outcome: &CheckOutcome) -> Value {
 /// | `answers` | how often an action of each kind got each answer |
 /// | `happenings` | all events of any step |
 /// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
-/// | `capacities_exceeded` | what the model has too little room for: how much, and an action that needs more |
+/// | `capacities_exceeded` | what the model has too little room for: how much room, an action that needs more, the key that raises it, the value to try (null: there is no more) and the largest one |
 /// | `never.answers` | answers that the rules allow in such a scenario and that never occurred |
 /// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
 /// | `never.ways` | switches whose rule no step reached, with their values |
@@ -280,9 +304,17 @@ fn coverage_json(outcome: &CheckOutcome) -> Value {
         coverage.answers_never_given(config).map(|(kind, reply)| json!({ "action": kind, "answer": reply.name() }));
     let missing_ways = coverage.ways_never_gone(config).map(|way| json!({ "switch": way.switch, "value": way.value }));
     let unspent: BTreeMap<_, _> = coverage.unspent().map(|(kind, left)| (kind.name(), left)).collect();
-    let touched = coverage
-        .touched()
-        .map(|(capacity, kind)| json!({ "capacity": capacity.name(), "room": capacity.limit(), "action": kind }));
+    let touched = coverage.touched().map(|(capacity, kind)| {
+        let room = config.room_for(capacity);
+        json!({
+            "capacity": capacity.name(),
+            "room": room,
+            "action": kind,
+            "key": format!("bounds.{}", capacity.key()),
+            "try": more_room(capacity, room),
+            "most": capacity.most(),
+        })
+    });
     json!({
         "taken": each(&|kind| json!(coverage.taken(kind))),
         "enabled": each(&|kind| json!(coverage.enabled[kind as usize])),

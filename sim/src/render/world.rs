@@ -1,6 +1,7 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
+use lockstep_model::notes::Capacity;
 
 use super::units::{count, jump, time};
 
@@ -91,6 +92,7 @@ pub fn world(config: &Config) -> Vec<String> {
         lines.push("fairness is strong: an action that is possible again and again happens".to_owned());
     }
     lines.extend(network(config));
+    lines.extend(bounds(config));
     lines.push(faults(config));
     lines
 }
@@ -166,6 +168,16 @@ fn network(config: &Config) -> Option<String> {
         "; no receipts".to_owned()
     };
     Some(format!("a request, its execution and its answer are three steps; {late}; {waits}, {again}{receipts}"))
+}
+
+/// The bounds that the scenario sets itself.
+fn bounds(config: &Config) -> Option<String> {
+    let set = Capacity::ALL.into_iter().filter_map(|capacity| {
+        let room = config.bounds.of(capacity)?;
+        Some(format!("{room} {}", capacity.noun()))
+    });
+    let set: Vec<_> = set.collect();
+    (!set.is_empty()).then(|| format!("nothing is explored beyond {}", set.join("; ")))
 }
 
 /// The faults of a scenario: `faults: a node crashes (at most 1 time)`.

@@ -162,6 +162,9 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
     if parts.calls.is_some_and(|calls| calls.resend != Resend::None) {
         refuse(&sections.protocol, "resend", "every request is answered at once");
     }
+    for key in ["receipts", "late_requests", "registrations"] {
+        refuse(&sections.bounds, key, "every request is answered at once");
+    }
     if let Some(faults) = parts.faults {
         if faults.lose_request > 0 {
             refuse(&sections.faults, "lose_request", "no request is ever on its way");

@@ -174,7 +174,8 @@ impl Code {
             Self::NotAClaim => {
                 "A scenario declares what is true of its world: holds, violated or vacuous. Inconclusive cannot be \
                  declared, because it is a result of a run: a limit ended the run before the verdict was known. If a \
-                 world is too large to be checked completely, reduce its bounds."
+                 world is too large to be checked completely, make it smaller. A file that sets a bound in [bounds] can \
+                 claim holds-within-bounds as well; without such a bound there is nothing that the claim could rest on."
             }
             Self::Unreadable => {
                 "The file or folder could not be read. The message gives the reason of the operating system."

@@ -77,6 +77,13 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .with(sections.cluster.span_of("replicas"), "there are no replicas")
                 .note(&format!("remove `{key}`, or add a replica: replicas = 1 in [cluster]"));
         }
+        Contradiction::of(
+            &sections.bounds,
+            "effects_under_way",
+            "there is no replica that an effect could be under way to",
+        )
+        .with(sections.cluster.span_of("replicas"), "there are no replicas")
+        .note("remove `effects_under_way`, or add a replica: replicas = 1 in [cluster]");
     }
     if let Some(kind) = parts.lock {
         let (name, publishes) = (kind.name(), kind.facts().publishes());

@@ -23,7 +23,7 @@ impl ScenarioKey {
 }
 
 /// Every table, in the order of the design page. The first one is the file itself.
-pub const TABLES: [(&str, &str); 10] = [
+pub const TABLES: [(&str, &str); 11] = [
     (TOP, "the scenario"),
     (
         "time",
@@ -38,8 +38,15 @@ pub const TABLES: [(&str, &str); 10] = [
     ("resource", "what the lock guards; without this table, effects on a resource and fencing tokens are not modelled"),
     ("fairness", "the fairness assumptions: what must happen sooner or later"),
     (
+        "bounds",
+        "how much room the model has for what has no bound of its own; a step that needs more is not explored, and a verdict \
+         that rests on every state is then inconclusive: it names the step and the key, and a file that sets a bound may \
+         claim \"holds-within-bounds\"; a lower bound makes a world smaller, a higher one makes the search slower",
+    ),
+    (
         "expect",
-        "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\"; a property that is not named is \
+        "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\", and in a file with [bounds] also \
+         \"holds-within-bounds\"; a property that is not named is \
          reported and fails no run, unless others = \"holds\" says that all of them hold or are vacuous, or there is no claim",
     ),
 ];
@@ -383,6 +390,41 @@ pub const KEYS: &[ScenarioKey] = &[
         "false",
         "strong fairness: an action that is possible again and again must happen, even if it is not possible all the \
          time; this matters to liveness only",
+    ),
+    key(
+        "bounds",
+        "effects_under_way",
+        "a whole number from 1 to 12",
+        "4; with wait_for and relative ttls in a split network all that the acquires can lead to, up to 12",
+        "how many effects may be under way to one replica",
+    ),
+    key(
+        "bounds",
+        "messages",
+        "a whole number from 3 to 8",
+        "3",
+        "how many unlock messages may be under way to one client, and how many permits may wait for it",
+    ),
+    key(
+        "bounds",
+        "receipts",
+        "a whole number from 1 to 8",
+        "6",
+        "how many release receipts a node may store at once; in a split network",
+    ),
+    key(
+        "bounds",
+        "late_requests",
+        "a whole number from 1 to 4",
+        "4",
+        "how many requests of one client may be under way that their callers have abandoned; in a split network",
+    ),
+    key(
+        "bounds",
+        "registrations",
+        "a whole number from 1 to 16",
+        "3",
+        "of how many grants of one thread its renewal table may not have heard yet; in a split network",
     ),
 ];
 

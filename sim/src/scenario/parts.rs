@@ -1,7 +1,7 @@
 //! The tables of a scenario file, and the parts of a world that are read from them.
 
 use lockstep_model::config::{
-    Calls, Clients, Cluster, Config, Faults, LockKind, Network, NetworkMode, Protocol, Resource, Time,
+    Bounds, Calls, Clients, Cluster, Config, Faults, LockKind, Network, NetworkMode, Protocol, Resource, Time,
 };
 
 use super::section::{Entry, Section};
@@ -16,6 +16,7 @@ pub(super) struct Sections<'a> {
     pub(super) faults: Section<'a>,
     pub(super) resource: Section<'a>,
     pub(super) fairness: Section<'a>,
+    pub(super) bounds: Section<'a>,
     pub(super) expect: Section<'a>,
 }
 
@@ -31,6 +32,7 @@ pub(super) struct Parts {
     pub(super) faults: Option<Faults>,
     pub(super) resource: Entry<Resource>,
     pub(super) strong_fairness: Option<bool>,
+    pub(super) bounds: Option<Bounds>,
 }
 
 impl Parts {
@@ -47,6 +49,7 @@ impl Parts {
             faults: self.faults?,
             resource: self.resource.optional().or(None)?,
             strong_fairness: self.strong_fairness?,
+            bounds: self.bounds?,
             #[cfg(feature = "mutants")]
             mutant: None,
         })
@@ -66,6 +69,7 @@ impl<'a> Sections<'a> {
             faults: top.table("faults", end),
             resource: top.table("resource", end),
             fairness: top.table("fairness", end),
+            bounds: top.table("bounds", end),
             expect: top.table("expect", end),
         }
     }

@@ -7,10 +7,11 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Clients, Cluster, FailedRenewal, Faults, Fencing, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
-    MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
-    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
+    Bound, Bounds, Clients, Cluster, FailedRenewal, Faults, Fencing, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS,
+    MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network,
+    NetworkMode, Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
 };
+use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
 use toml::de::{DeTable, DeValue};
@@ -39,7 +40,7 @@ const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi
 /// Properties of the design page that are not checked yet.
 const PROPERTIES_FOR_LATER: [&str; 3] = ["first-come-first-served", "all-or-none", "valid-at-grant"];
 /// The words that a scenario may claim for a property.
-const CLAIMS: [Verdict; 3] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous];
+const CLAIMS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::HoldsWithinBounds];
 
 /// Reads the text of a scenario with the given name.
 pub(super) fn read(name: &str, text: &str) -> Result<Scenario, Vec<Problem>> {
@@ -69,7 +70,7 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
     calls::note(&parts, &top, &sections);
-    let (expect, others) = claims(&sections.expect, config.as_ref());
+    let (expect, others) = claims(&sections, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
     Some(Scenario { name: name.into(), story, config: config?, expect, others })
 }
@@ -89,6 +90,7 @@ impl Sections<'_> {
             faults: self.faults(),
             resource: self.resource(),
             strong_fairness: self.fairness.flag("strong").or(false),
+            bounds: self.bounds(),
         }
     }
 
@@ -246,6 +248,21 @@ impl Sections<'_> {
         })
     }
 
+    fn bounds(&self) -> Option<Bounds> {
+        let bound =
+            |capacity: Capacity| self.bounds.number(capacity.key(), capacity.least()..=capacity.most()).optional();
+        let (effects_under_way, messages) = (bound(Capacity::Effects), bound(Capacity::Messages));
+        let (receipts, late_requests) = (bound(Capacity::Receipts), bound(Capacity::LateRequests));
+        let registrations = bound(Capacity::Registrations);
+        Some(Bounds {
+            effects_under_way: effects_under_way.or(None)?,
+            messages: messages.or(None)?,
+            receipts: receipts.or(None)?,
+            late_requests: late_requests.or(None)?,
+            registrations: registrations.or(None)?,
+        })
+    }
+
     fn resource(&self) -> Entry<Resource> {
         let Some(fencing) = self.resource.word("fencing", "fencing", &FENCINGS).or(Fencing::None) else {
             return Entry::Refused;
@@ -289,7 +306,9 @@ fn lock(top: &Section<'_>) -> Option<LockKind> {
 const OTHERS: &str = "others";
 
 /// Without a world, only the words themselves are checked.
-fn claims(expect: &Section<'_>, config: Option<&Config>) -> (BTreeMap<Property, Verdict>, Others) {
+fn claims(sections: &Sections<'_>, config: Option<&Config>) -> (BTreeMap<Property, Verdict>, Others) {
+    let expect = &sections.expect;
+    let sets_bounds = sections.bounds.entries().next().is_some();
     let mut claims = BTreeMap::new();
     let mut all_hold = false;
     for (key, value) in expect.entries() {
@@ -308,6 +327,13 @@ fn claims(expect: &Section<'_>, config: Option<&Config>) -> (BTreeMap<Property, 
         let property = property(expect, key.get_ref(), key.span());
         let verdict = verdict(expect, key.get_ref(), value);
         let (Some(property), Some(verdict)) = (property, verdict) else { continue };
+        if verdict == Verdict::HoldsWithinBounds && !sets_bounds {
+            let title = format!("\"{verdict}\" can be claimed only in a file that sets a bound in [bounds]");
+            let problem = Problem::at(Code::NotAClaim, value.span(), title).label("this file sets no bound");
+            let help =
+                "claim \"holds\", or set the bounds that you accept, for example effects_under_way = 4 in [bounds]";
+            expect.note::<()>(problem.help(help));
+        }
         if let Some(Err(reason)) = config.map(|config| property.applies(config)) {
             let title = format!("`{property}` does not apply to this scenario, so it cannot have a verdict");
             expect

@@ -14,6 +14,7 @@ use super::*;
 
 mod advice;
 mod any_text;
+mod bounds;
 mod calls;
 mod units;
 
