@@ -1,6 +1,7 @@
 //! How big the world is, which protocol is spoken in it, and which faults may happen.
 
 pub mod calls;
+pub mod clients;
 mod defaults;
 pub mod derived;
 pub mod faults;
@@ -10,6 +11,7 @@ pub mod sections;
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
+pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};
 pub use sections::{
