@@ -155,7 +155,10 @@ impl Config {
     /// The same for a request, which brings the lease of the client that makes it.
     pub(crate) fn lock_context_for(&self, request: LockRequest) -> LockContext {
         let caller = request.caller().map(Holder::client);
-        LockContext { lease_ticks: caller.map_or(self.time.lease, |client| self.lease_of(client)), ..self.lock_context() }
+        LockContext {
+            lease_ticks: caller.map_or(self.time.lease, |client| self.lease_of(client)),
+            ..self.lock_context()
+        }
     }
 
     /// The rule that is wrong on purpose.
