@@ -1,8 +1,8 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Calls, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network, NetworkMode, Profile,
-    PromoteRule, Resend, Resource, Time, Ttls,
+    Bound, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network, NetworkMode,
+    Profile, PromoteRule, Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -21,6 +21,7 @@ pub const SMALL: Config = Config {
     lock: kind(true),
     time: Time { tick_ms: 10_000, lease: 3, renew_every: None, wait_limit: Some(0), hold_at_most: None, jump: 0 },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
+    client: ClientTables::NONE,
     cluster: Cluster {
         replicas: 0,
         lag: Bound::Any,
