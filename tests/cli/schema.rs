@@ -69,6 +69,10 @@ fn a_trace_says_what_single_clients_have_only_where_they_differ() {
     assert_eq!(config["client"].as_array().map(Vec::len), Some(1), "{config}");
     assert_eq!((&config["client"][0]["lease"], &config["client"][0]["acquires"]), (&json!(1), &json!(2)));
     assert_eq!(serde_json::from_value::<Config>(config.clone()).expect("it can be read"), unlike());
+    let mut trace = serde_json::to_value(walk(&unlike(), 5, 0)).expect("a trace is JSON");
+    assert!(validator().is_valid(&trace));
+    trace["config"]["client"] = json!([null, null, null, null, null]);
+    assert!(!validator().is_valid(&trace), "there are four places");
     let mut five = config;
     five["client"] = json!([null, null, null, null, null]);
     let error = serde_json::from_value::<Config>(five).expect_err("there are four places");

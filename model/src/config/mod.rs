@@ -7,6 +7,7 @@ pub mod derived;
 pub mod faults;
 pub mod profiles;
 pub mod sections;
+mod unlike;
 
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;

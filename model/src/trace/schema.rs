@@ -24,6 +24,9 @@ pub fn json_schema() -> Schema {
             set_bounds(&mut schema, &place, bound.least, bound.most);
         }
     }
+    let place = place_of(&schema, "/$defs/Config", "/client");
+    let tables = schema.pointer_mut(&place).and_then(|tables| tables.as_object_mut()).expect("it was found before");
+    tables.insert("maxItems".to_owned(), MAX_CLIENTS.into());
     for (fault, _) in Faults::default().budgets() {
         let place = place_of(&schema, "/$defs/Faults", &format!("/{}", fault.name()));
         set_bounds(&mut schema, &place, 0, MAX_FAULTS.into());

@@ -280,7 +280,7 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
             }
         }
     }
-    if config.client.len() > usize::from(config.clients.count) {
+    if config.client.len() > config.clients.count {
         return Err("/config/client has more clients than /config/clients/count says".to_owned());
     }
     let Config { clients, cluster, faults, .. } = config;

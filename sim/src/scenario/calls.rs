@@ -11,9 +11,9 @@ use lockstep_model::config::{
 };
 use lockstep_model::locks::Support;
 
-use super::clients::SettingsPlace;
 use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
+use super::places::SettingsPlace;
 use super::section::Section;
 
 /// The settings for requests without a reply, in these two tables. `otherwise`: what is not said there. `receipt`: the TTL of

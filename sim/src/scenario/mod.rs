@@ -16,6 +16,7 @@ mod file;
 mod impossible;
 mod keys;
 mod parts;
+mod places;
 mod reader;
 mod resolve;
 mod section;
