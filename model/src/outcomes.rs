@@ -233,7 +233,7 @@ pub struct SwitchValue {
     pub value: &'static str,
     /// The answer that is given after the rule has read the switch.
     pub shown_by: (ActionKind, ReplyKind),
-    /// Whether the scenario's switch has this value.
+    /// Whether the switch has this value, in the scenario as one client sees it.
     pub is_set: fn(&Config) -> bool,
 }
 
@@ -322,6 +322,11 @@ pub const SWITCH_VALUES: [SwitchValue; 13] = [
 ];
 
 impl SwitchValue {
+    /// Whether every client has it. Where clients are unlike, an answer does not say whose switch was read.
+    pub fn is_set_for_all(&self, config: &Config) -> bool {
+        config.clients_are_alike() && (self.is_set)(config)
+    }
+
     /// Whether a scenario like this one can reach it.
     pub fn is_possible(&self, config: &Config) -> bool {
         let (action, reply) = self.shown_by;
