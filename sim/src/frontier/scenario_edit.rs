@@ -70,9 +70,10 @@ impl ScenarioEdit {
     pub fn overridden(&self, setting: &Setting) -> Vec<String> {
         let mut overridden = Vec::new();
         for (client, table) in (0u8..).zip(client_tables(&self.document)) {
-            // A profile brings every switch.
+            // A profile brings every switch; what is sent again is none of them.
             let has = |entry: &SettingEntry| {
-                table.contains_key(entry.key) || (entry.table == "protocol" && table.contains_key("profile"))
+                let is_of_profile = entry.table == "protocol" && !["resend", "retry_attempts"].contains(&entry.key);
+                table.contains_key(entry.key) || (is_of_profile && table.contains_key("profile"))
             };
             let keys = setting.entries.iter().filter(|entry| is_of_client(entry.table, entry.key) && has(entry));
             overridden.extend(keys.map(|entry| format!("{} (client {})", entry.key, client_name(client))));
