@@ -156,6 +156,11 @@ macro_rules! actions {
 
             /// Whether the scenario allows it at all. An action that is allowed and never happens makes a verdict vacuous.
             pub fn is_allowed(self, config: &Config) -> bool {
+                config.some_client(|own| self.is_allowed_to(own))
+            }
+
+            /// The same of one client, whose scenario this is.
+            fn is_allowed_to(self, config: &Config) -> bool {
                 let has_budget = self.fault().is_none_or(|fault| config.faults.left(fault) > 0);
                 has_budget && match self {
                     $(Self::$action => { let $config = config; $allowed })+
@@ -330,17 +335,19 @@ fn threads(config: &Config) -> impl Iterator<Item = (u8, u8)> {
 }
 
 fn slots(config: &Config, which: Which) -> impl Iterator<Item = (u8, Slot)> {
-    let (has_second, has_watchdog) = (config.clients.threads > 1, config.time.renew_every.is_some());
-    let has_late = which == Which::Any || config.faults.interrupt > 0;
-    let late = Slot::late(config.late_requests());
-    let is_there = move |slot: &Slot| match slot {
-        Slot::Call1 => true,
-        Slot::Call2 => has_second,
-        Slot::Renewal => has_watchdog,
-        Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => has_late && late.contains(slot),
-    };
-    (0..config.clients.count)
-        .flat_map(move |client| Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot)))
+    (0..config.clients.count).flat_map(move |client| {
+        let own = config.of_client(client);
+        let (has_second, has_watchdog) = (own.clients.threads > 1, own.time.renew_every.is_some());
+        let has_late = which == Which::Any || own.faults.interrupt > 0;
+        let late = Slot::late(own.late_requests());
+        let is_there = move |slot: &Slot| match slot {
+            Slot::Call1 => true,
+            Slot::Call2 => has_second,
+            Slot::Renewal => has_watchdog,
+            Slot::Late | Slot::Late2 | Slot::Late3 | Slot::Late4 => has_late && late.contains(slot),
+        };
+        Slot::ALL.into_iter().filter(is_there).map(move |slot| (client, slot))
+    })
 }
 
 impl Action {
@@ -350,7 +357,20 @@ impl Action {
             .into_iter()
             .filter(|kind| kind.is_allowed(config))
             .flat_map(|kind| kind.instances(config))
+            .filter(|action| action.is_allowed_to_its_party(config))
             .collect()
+    }
+}
+
+impl Action {
+    /// Whether the client that acts, if it is one, can act so by its own settings.
+    fn is_allowed_to_its_party(self, config: &Config) -> bool {
+        match self.party() {
+            Party::Thread(_) | Party::Client(_) if config.client.is_empty() => true,
+            Party::Thread(holder) => self.kind().is_allowed_to(&config.of_client(holder.client())),
+            Party::Client(client) => self.kind().is_allowed_to(&config.of_client(client)),
+            Party::Node(_) | Party::World => true,
+        }
     }
 }
 

@@ -18,6 +18,11 @@ type Answer = (ReplyKind, fn(&Config) -> bool);
 impl ActionKind {
     /// Whether a scenario like this one can have a state in which the action gets this answer.
     pub fn can_be_answered(self, reply: ReplyKind, config: &Config) -> bool {
+        config.some_client(|own| self.can_be_answered_to(reply, own))
+    }
+
+    /// The same of one client, whose scenario this is.
+    fn can_be_answered_to(self, reply: ReplyKind, config: &Config) -> bool {
         let can = |&(other, is_possible): &Answer| other == reply && is_possible(config);
         let answers = if config.is_split() { self.sent_answers() } else { self.answers() };
         let is_heard = || {
@@ -168,6 +173,11 @@ impl ActionKind {
 impl Happening {
     /// Whether it can happen in a scenario like this one.
     pub fn is_possible(self, config: &Config) -> bool {
+        config.some_client(|own| self.is_possible_to(own))
+    }
+
+    /// The same of one client, whose scenario this is.
+    fn is_possible_to(self, config: &Config) -> bool {
         let faults = &config.faults;
         let has_watchdog = config.time.renew_every.is_some();
         let sleeps = is_contended(config) && config.waits();
@@ -225,7 +235,7 @@ pub struct SwitchValue {
     pub value: &'static str,
     /// The answer that is given after the rule has read the switch.
     pub shown_by: (ActionKind, ReplyKind),
-    /// Whether the scenario's switch has this value.
+    /// Whether the switch has this value, in the scenario as one client sees it.
     pub is_set: fn(&Config) -> bool,
 }
 
@@ -320,10 +330,15 @@ pub const SWITCH_VALUES: [SwitchValue; 14] = [
 ];
 
 impl SwitchValue {
+    /// Whether every client has it. Where clients are unlike, an answer does not say whose switch was read.
+    pub fn is_set_for_all(&self, config: &Config) -> bool {
+        config.clients_are_alike() && (self.is_set)(config)
+    }
+
     /// Whether a scenario like this one can reach it.
     pub fn is_possible(&self, config: &Config) -> bool {
         let (action, reply) = self.shown_by;
-        (self.is_set)(config) && action.can_be_answered(reply, config)
+        config.some_client(|own| (self.is_set)(own) && action.can_be_answered(reply, own))
     }
 }
 

@@ -277,6 +277,26 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
 }
 
 #[test]
+fn an_explanation_says_in_what_single_clients_differ() {
+    let explained = |topic: &str| {
+        let ran = run(&["explain", topic]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+    };
+    for (topic, says) in [
+        ("explicit-lease-beside-a-watchdog", "client A differs: a lease is 10 s; no watchdog "),
+        ("old-client-beside-a-new-one", "client A differs: the protocol is that of redisson-3.15 "),
+        ("lock-delay-shorter-than-one-lease", "client A differs: a lease is 40 s; a holder releases within 40 s "),
+        ("lease", "lease: a key in [time], or for one client in [[client]]"),
+        ("client", "[[client]]: a table of a scenario's file"),
+    ] {
+        let text = explained(topic);
+        assert!(text.contains(says), "{topic}: {text}");
+    }
+    assert!(!explained("two-clients-one-node").contains("differs"));
+}
+
+#[test]
 fn an_explanation_says_what_to_do_next() {
     for (topic, says) in [
         ("lease", "a tick is 10 s unless tick_ms in [time] says otherwise"),

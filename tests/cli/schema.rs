@@ -2,7 +2,7 @@
 
 use std::path::Path;
 
-use lockstep_model::config::{Bound, Config};
+use lockstep_model::config::{Bound, ClientSettings, Config, Profile};
 use lockstep_model::trace;
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
@@ -40,7 +40,7 @@ fn every_trace_is_as_the_schema_says() {
         Config { cluster: lockstep_model::config::Cluster { lag: Bound::Ticks(0), ..FAILOVER.cluster }, ..FAILOVER };
     let plain = Config { lock: kind(false), ..EVERYTHING };
     traces.extend(
-        [EVERYTHING, IN_FLIGHT, synchronous, plain]
+        [EVERYTHING, IN_FLIGHT, synchronous, plain, unlike()]
             .iter()
             .flat_map(|config| (0..10).map(|seed| walk(config, 60, seed))),
     );
@@ -50,6 +50,33 @@ fn every_trace_is_as_the_schema_says() {
             panic!("at {}: {error}", error.instance_path());
         }
     }
+}
+
+/// Client A has a lease and a limit of its own, and client B nothing.
+fn unlike() -> Config {
+    let common = EVERYTHING.common_settings();
+    let own = ClientSettings { lease: 1, acquires: Some(2), protocol: Profile::Redisson315.protocol(), ..common };
+    EVERYTHING.with_settings(&[own, common])
+}
+
+/// Traces of alike clients are as they always were, so old ones can be read; what one client has of its own is written out.
+#[test]
+fn a_trace_says_what_single_clients_have_only_where_they_differ() {
+    let alike = serde_json::to_value(EVERYTHING).expect("a configuration is JSON");
+    assert_eq!(alike.get("client"), None);
+    assert_eq!(serde_json::from_value::<Config>(alike).expect("it can be read"), EVERYTHING);
+    let config = serde_json::to_value(unlike()).expect("a configuration is JSON");
+    assert_eq!(config["client"].as_array().map(Vec::len), Some(1), "{config}");
+    assert_eq!((&config["client"][0]["lease"], &config["client"][0]["acquires"]), (&json!(1), &json!(2)));
+    assert_eq!(serde_json::from_value::<Config>(config.clone()).expect("it can be read"), unlike());
+    let mut trace = serde_json::to_value(walk(&unlike(), 5, 0)).expect("a trace is JSON");
+    assert!(validator().is_valid(&trace));
+    trace["config"]["client"] = json!([null, null, null, null, null]);
+    assert!(!validator().is_valid(&trace), "there are four places");
+    let mut five = config;
+    five["client"] = json!([null, null, null, null, null]);
+    let error = serde_json::from_value::<Config>(five).expect_err("there are four places");
+    assert!(error.to_string().contains("5 clients: at most 4 fit"), "{error}");
 }
 
 /// A schema that accepts everything would prove nothing.

@@ -139,6 +139,16 @@ fn a_world_beyond_the_bounds_is_refused() {
     assert_refused(&show(&altered("/config/clients/threads", value!(0))), &["/config/clients/threads is 0"]);
     assert_refused(&show(&altered("/config/cluster/replicas", value!(255))), &["/config/cluster/replicas"]);
     assert_refused(&show(&altered("/config/time/lease", value!(255))), &["/config/time/lease"]);
+    let with_clients = |tables: Value| {
+        let mut trace = serde_json::to_value(given()).expect("a trace is JSON");
+        trace["config"]["client"] = tables;
+        trace.to_string()
+    };
+    let mut own = serde_json::to_value(given().config.common_settings()).expect("settings are JSON");
+    own["lease"] = value!(2);
+    assert_refused(&show(&with_clients(value!([null, null, own]))), &["/config/client has more clients"]);
+    own["lease"] = value!(200);
+    assert_refused(&show(&with_clients(value!([null, own]))), &["/config/client/1/lease is 200", "0 to 60"]);
     let stranger = value!({ "do": "acquire", "client": 255, "thread": 7 });
     assert_refused(&show(&altered("/steps/0/action", stranger)), &["step 1", "does not have"]);
 }

@@ -1,7 +1,8 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network, NetworkMode,
+    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network,
+    NetworkMode,
     Profile, PromoteRule, Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
@@ -30,6 +31,7 @@ pub const SMALL: Config = Config {
         jump: 0,
     },
     clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
+    client: ClientTables::NONE,
     cluster: Cluster {
         replicas: 0,
         lag: Bound::Any,

@@ -118,6 +118,26 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
     });
 }
 
+/// Each client uses its own lease, receipts and rule for `WAIT`: a server would show the lease of another client in its TTL.
+#[test]
+fn random_histories_of_clients_that_differ_agree_on_every_server() {
+    let atomic = "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 2\nhold_at_most = 2\n\
+                  [clients]\nmax_holds = 2\n[[client]]\nlease = 1\nrenew_every = \"none\"\n[[client]]\nprofile = \"lockstep\"\n\
+                  wait_limit = 0\n[[client]]\nlease = 2\nprofile = \"redisson-3.15\"\n[cluster]\nreplicas = 1\nwait_for = 1\n\
+                  [faults]\ncrash_node = 1\nforce_release = 1\n";
+    let split = "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 2\nhold_at_most = 2\n\
+                 [clients]\ncount = 2\nacquires = 3\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"\n\
+                 [[client]]\nlease = 2\nprofile = \"redisson-3.15\"\n[[client]]\nanswer_within = 2\nretry_attempts = 2\n\
+                 [faults]\nlose_request = 1\nlose_reply = 2\n";
+    let worlds = [atomic, split].map(|text| scenario("clients-that-differ", text));
+    assert!(worlds.iter().all(|world| !world.config.clients_are_alike()));
+    for_every_version(|version| {
+        for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {
+            assert_fuzz_agrees(version, &on(version, world.clone()), FuzzOptions { cases: 60, seed });
+        }
+    });
+}
+
 /// Commands in a master's stream that change no data are no effect; and a new master deletes what has expired by its clock,
 /// even where it has not expired by the clocks of its replicas. On both the model and the servers once differed.
 #[test]

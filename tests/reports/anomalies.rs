@@ -40,6 +40,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "old-master-is-stopped-too-late",
             "old-master-is-outwaited",
             "lock-delay-after-failover",
+            "lock-delay-shorter-than-one-lease",
             "lock-delay-beside-an-old-master",
             "wait-for-the-replica",
             "plain-wait-for-the-replica",
@@ -69,6 +70,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "missed-renewal-of-2026",
             "missed-renewal-is-told",
             "failed-renewal-of-2021",
+            "explicit-lease-beside-a-watchdog",
+            "old-client-beside-a-new-one",
         ],
     },
     AnomalyGroup {

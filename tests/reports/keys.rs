@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use lockstep_sim::scenario::{KEYS, TABLES};
+use lockstep_sim::scenario::{CLIENT, KEYS, TABLES, header};
 
 use crate::page::{self, table};
 
@@ -22,8 +22,12 @@ fn the_page_on_keys_tells_every_key() {
                 [format!("`{}`", key.name), key.means.to_owned(), key.takes.to_owned(), left_out.to_owned()].into()
             })
             .collect();
-        let title = if name.is_empty() { "Before the first table".to_owned() } else { format!("`[{name}]`") };
+        let title = if name.is_empty() { "Before the first table".to_owned() } else { format!("`{}`", header(name)) };
         let _ = write!(text, "\n## {title}\n\n{means}\n");
+        if name == CLIENT {
+            let also = KEYS.iter().filter(|key| key.is_of_client).map(|key| format!("`{}`", key.name));
+            let _ = write!(text, "\nKeys of other tables that it may have: {}.\n", also.collect::<Vec<_>>().join(", "));
+        }
         if !rows.is_empty() {
             text += "\n";
             text += &table(&["key", "means", "takes", "default"], &rows);

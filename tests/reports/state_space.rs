@@ -169,7 +169,7 @@ fn unseen() -> String {
         .iter()
         .filter(|way| {
             let has_gone = |(scenario, outcome): &(Scenario, CheckOutcome)| {
-                (way.is_set)(&scenario.config) && outcome.coverage.has_gone(way)
+                way.is_set_for_all(&scenario.config) && outcome.coverage.has_gone(way)
             };
             !ALL.iter().any(has_gone)
         })

@@ -1,7 +1,7 @@
 //! The frontier agrees with single checks: a fault set that it calls minimal breaks the property, and with one fault
 //! less the property holds.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::Faults;
@@ -276,4 +276,23 @@ fn progress_counts_every_set_once() {
     let all = found.unwrap_or_else(|error| panic!("{error}")).bare.sets;
     assert_eq!(sets.counts(), (all, all));
     assert!(all > 1);
+}
+
+/// A repair changes what all clients have in common: it says whom it does not reach.
+#[test]
+fn a_repair_names_the_clients_that_have_the_key_of_their_own() {
+    let overridden = |world: &str, name: &str| draft_of(world).overridden(repair(name));
+    assert_eq!(overridden("explicit-lease-beside-a-watchdog", "watchdog"), ["renew_every (client A)"]);
+    assert_eq!(overridden("explicit-lease-beside-a-watchdog", "fencing"), Vec::<String>::new());
+    // A profile brings all switches.
+    let both = ["missed_renewal (client A)", "missed_renewal (client B)"];
+    assert_eq!(overridden("old-client-beside-a-new-one", "told-holder"), both);
+    assert_eq!(overridden(ATOMIC, "watchdog"), Vec::<String>::new());
+}
+
+#[test]
+fn a_repair_by_the_longest_lease_looks_at_every_client() {
+    let repaired = draft_of("lock-delay-shorter-than-one-lease").with(repair("lock-delay"));
+    let text = repaired.text("A longer delay.", &BTreeMap::new());
+    assert!(text.contains("lock_delay = 5"), "{text}");
 }

@@ -3,11 +3,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{Bound, Fault, MAX_JUMP, MAX_TICKS, MessageDelay};
+use lockstep_model::config::{
+    Bound, ClientSettings, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay,
+};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, Property, Verdict};
-use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check_as};
+use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 
@@ -182,6 +184,48 @@ fn kept(law: Result<u32, String>) -> u32 {
 fn of_built_in(widened: fn(&Config) -> Vec<Wider>) {
     let compared: u32 = builtin().iter().map(|scenario| kept(compare_wider(scenario, widened))).sum();
     assert!(compared > 10, "only {compared} verdicts compared");
+}
+
+/// One client more, which never asks. `None` where it may do something all the same, or where the model has no room for it: it
+/// may delete a lock that is not its own, and a bounded failover waits until it knows the new master.
+fn with_an_idle_client(config: &Config) -> Option<Config> {
+    let faults = &config.faults;
+    let waits_for_it = config.can_fail_over() && config.cluster.failover_within != Bound::Any;
+    let count = config.clients.count;
+    let is_left_out = config.is_split() || count == MAX_CLIENTS || waits_for_it;
+    if is_left_out || faults.force_release > 0 || faults.foreign_release > 0 {
+        return None;
+    }
+    let settings: Vec<_> = (0..count).map(|client| config.settings_of(client)).collect();
+    let idle = ClientSettings { acquires: Some(0), ..config.common_settings() };
+    let clients = Clients { count: count + 1, ..config.clients };
+    Some(Config { clients, ..*config }.with_settings(&[settings, vec![idle]].concat()))
+}
+
+/// It need not be there, and what it does changes nothing for the others: each safety verdict stays, and so does the length of
+/// each shortest trace.
+#[test]
+fn a_client_that_never_asks_changes_no_safety_verdict() {
+    let mut compared = 0;
+    for scenario in builtin() {
+        let Some(config) = with_an_idle_client(&scenario.config) else { continue };
+        let narrow = checked(&scenario, MOST_STATES);
+        let wide = checked(&Scenario { config, ..scenario.clone() }, MOST_WIDER);
+        if !narrow.complete || !wide.complete {
+            continue;
+        }
+        for (alone, beside) in narrow.properties.iter().zip(&wide.properties) {
+            assert_eq!(alone.property, beside.property, "{}", scenario.name);
+            if alone.property.kind() != PropertyKind::Safety {
+                continue;
+            }
+            assert_eq!(beside.verdict, alone.verdict, "{} in {}", alone.property, scenario.name);
+            let steps = |found: &PropertyOutcome| found.trace.as_ref().map(|trace| trace.steps.len());
+            assert_eq!(steps(beside), steps(alone), "{} in {}", alone.property, scenario.name);
+            compared += 1;
+        }
+    }
+    assert!(compared > 20, "only {compared} verdicts compared");
 }
 
 #[test]

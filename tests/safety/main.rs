@@ -1,10 +1,11 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
 //! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
-//! `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms` compares small worlds with full ones; `verdicts` compares
-//! the built-in scenarios with what they declare, with both engines; `replica_count` has histories about `INFO` and `WAIT`;
-//! `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge` test the step function
-//! and the judge; `laws` widens worlds, and nothing that was broken may hold then.
+//! `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms`
+//! compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare, with both
+//! engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one rule after the other and asserts
+//! which property fails; `rules` and `judge` test the step function and the judge; `laws` widens worlds, and nothing that was
+//! broken may hold then; `unlike` has clients that differ.
 
 mod beliefs;
 mod capacities;
@@ -18,6 +19,7 @@ mod mutants;
 mod normal_forms;
 mod replica_count;
 mod rules;
+mod unlike;
 mod verdicts;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
@@ -45,6 +47,13 @@ fn every_world(scenario: &Scenario, max_states: Option<u64>) -> CheckOutcome {
     let limits = Limits { max_states, ..Limits::none(&stop, &progress) };
     let how = How { native: Options { normal_forms: false, ..Options::default() }, ..How::by(Engine::Native) };
     check_as(scenario, how, &limits).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Explores every state, with these options of the engine.
+fn exhaust_as(scenario: &Scenario, native: Options) -> CheckOutcome {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits::none(&stop, &progress);
+    check_as(scenario, How { native, ..How::by(Engine::Native) }, &limits).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// The verdict on a property.

@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 
 use lockstep_model::LockKind;
 use lockstep_model::locks::Facts;
-use lockstep_sim::scenario::{KEYS, Scenario, ScenarioError, ScenarioKey, TABLES};
+use lockstep_sim::scenario::{CLIENT, KEYS, Scenario, ScenarioError, ScenarioKey, TABLES, header};
 use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -21,6 +21,8 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
 /// In this many of a thousand scenarios the requirements of keys are ignored, so that keys may not fit together.
 const CARELESS: u16 = 60;
+/// The percentage of scenarios in which client A has a table of its own.
+const UNLIKE: u16 = 15;
 /// The factor by which faults are more frequent in a world where more goes wrong.
 const WILD: u16 = 3;
 
@@ -121,7 +123,7 @@ const ROWS: &[DrawnKey] = &[
     row("max_holds", &["1", "2", "2", "3"], 30, Said::reenters),
     row("acquires", TICKS, 40, |_| true),
     row("acquires", TICKS, 90, |said| said.is_split() && said.some("delay")),
-    row("roles", &["\"reader\""], 1, |_| true),
+    row("role", &["\"reader\""], 1, |_| true),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),
     row("renew_every", &["1"], 35, |_| true),
@@ -203,11 +205,22 @@ const ROWS: &[DrawnKey] = &[
     row("registrations", &["3", "4"], 4, Said::is_split),
 ];
 
+/// What client A may have of its own, in a scenario where it has a table; `goes_with` is about what all clients have.
+const OWN_ROWS: &[DrawnKey] = &[
+    row("lease", TICKS, 40, |said| !said.is("renew_every", "2") && !said.is("renew_every", "3")),
+    row("renew_every", &["1", "\"none\""], 30, |_| true),
+    row("wait_limit", &["0", "1", "2", "\"none\""], 30, |_| true),
+    row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
+    row("acquires", &["0", "1", "2"], 40, |_| true),
+    row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 40, |_| true),
+];
+
 /// The text of a small world; the reader accepts most of them.
 pub fn any_scenario_text() -> impl Strategy<Value = String> {
     let is_careless = weighted(Probability::new(f64::from(CARELESS) / 1000.0), Just(()));
-    (prop_oneof![3 => values(1), 1 => values(WILD)], is_careless)
-        .prop_map(|(values, careless)| text(&values, careless.is_some()))
+    let own = weighted(Probability::new(f64::from(UNLIKE) / 100.0), values(OWN_ROWS, 1));
+    (prop_oneof![3 => values(ROWS, 1), 1 => values(ROWS, WILD)], own, is_careless)
+        .prop_map(|(values, own, careless)| text(&values, &own.unwrap_or_default(), careless.is_some()))
 }
 
 /// The same, parsed; rejected texts are filtered out.
@@ -256,7 +269,7 @@ impl Drop for ShownIfItFails<'_> {
 }
 
 /// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.
-fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
+fn values(rows: &'static [DrawnKey], wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
     let drawn = |row: &DrawnKey| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
@@ -266,7 +279,7 @@ fn values(wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
             _ => weighted(Probability::new(f64::from(often) / 100.0), value).boxed(),
         }
     };
-    ROWS.iter().map(drawn).collect()
+    rows.iter().map(drawn).collect()
 }
 
 /// Every lock kind as written in a scenario; kinds whose waiters sleep are three times as frequent, for they have more
@@ -280,7 +293,7 @@ fn lock_words() -> &'static [&'static str] {
     })
 }
 
-fn text(values: &[Option<&'static str>], is_careless: bool) -> String {
+fn text(values: &[Option<&'static str>], own: &[Option<&'static str>], is_careless: bool) -> String {
     let mut said = Said::default();
     for (row, value) in ROWS.iter().zip(values) {
         if let Some(value) = value
@@ -290,15 +303,20 @@ fn text(values: &[Option<&'static str>], is_careless: bool) -> String {
             said.0.insert(row.key, value);
         }
     }
+    let own = OWN_ROWS.iter().zip(own).filter(|(row, _)| is_careless || (row.goes_with)(&said));
+    let own: String = own.filter_map(|(row, value)| Some(format!("{} = {}\n", row.key, value.as_ref()?))).collect();
     let mut text = String::new();
     for (table, _) in TABLES {
         let keys = KEYS.iter().filter(|key| key.table == table);
         let value = |name: &str| {
             said.0.get(&*format!("{table}.{name}")).or_else(|| said.0.get(name).filter(|_| table_of(name) == table))
         };
-        let lines: String = keys.filter_map(|key| Some(format!("{} = {}\n", key.name, value(key.name)?))).collect();
+        let mut lines: String = keys.filter_map(|key| Some(format!("{} = {}\n", key.name, value(key.name)?))).collect();
+        if table == CLIENT {
+            lines += &own;
+        }
         if !table.is_empty() && !lines.is_empty() {
-            let _ = writeln!(text, "[{table}]");
+            let _ = writeln!(text, "{}", header(table));
         }
         text += &lines;
     }

@@ -12,6 +12,7 @@ use crate::time::Timer;
 /// What a rule of the client side works on: one process, what it has in flight, and what is noted. It reaches no server:
 /// what it wants from one is an output, what it hears of one an input.
 pub(crate) struct Process<'a, Q: InFlight> {
+    /// As this client sees it: the settings are its own.
     pub(crate) config: &'a Config,
     pub(crate) client: &'a mut Client,
     pub(crate) in_flight: &'a mut Q,

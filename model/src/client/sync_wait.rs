@@ -92,7 +92,7 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 }
 
-/// What a number of replicas means by the client's rule.
+/// What a number of replicas means by the rule of the client whose scenario this is.
 pub(crate) fn verdict_on(config: &Config, replicas: u8) -> Reply {
     let needed = match config.protocol.wait_rule {
         WaitRule::Any => 1,

@@ -2,9 +2,10 @@
 
 use super::calls::Resend;
 use super::profiles::WaitRule;
-use super::sections::{Bound, Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
+use super::sections::{Bound, Config, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
-use crate::locks::contract::LockContext;
+use crate::locks::contract::{LockContext, LockRequest};
+use crate::locks::holder::Holder;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::notes::Capacity;
 
@@ -14,9 +15,9 @@ impl Config {
         1 + self.cluster.replicas
     }
 
-    /// Whether a refused client waits, instead of asking once.
+    /// Whether some refused client waits, instead of asking once.
     pub fn waits(&self) -> bool {
-        self.time.wait_limit != Some(0)
+        self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
     /// Whether a replica can be promoted because the master is dead or cut off.
@@ -113,7 +114,7 @@ impl Config {
                 || faults.pause_client > 0
                 || faults.crash_node > 0
                 || self.can_lose_waits()
-                || self.network.can_outlast(self.calls))
+                || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
 
     /// Whether a `WAIT` can lose its connection: when the node dies, or is demoted.
@@ -129,9 +130,11 @@ impl Config {
             + u32::from(faults.pause_client)
             + u32::from(faults.crash_node)
             + if self.can_lose_waits() { u32::from(faults.cut_link) + u32::from(faults.hand_over) } else { 0 };
-        let is_late = self.network.can_outlast(self.calls);
-        self.can_miss_answers()
-            && (self.calls.resend != Resend::All || is_late || losses > u32::from(self.calls.retry_attempts))
+        self.some_client(|own| {
+            let is_late = own.network.can_outlast(own.calls);
+            own.can_miss_answers()
+                && (own.calls.resend != Resend::All || is_late || losses > u32::from(own.calls.retry_attempts))
+        })
     }
 
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
@@ -140,13 +143,14 @@ impl Config {
         // paused or its node died.
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.crash_node);
-        let most = if self.network.can_outlast(self.calls) { u8::MAX } else { by_fault.saturating_add(1) };
+        let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
+        let most = if is_late { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 
     /// For how many there is room in this scenario.
     #[inline]
-    pub const fn room_for(&self, capacity: Capacity) -> u8 {
+    pub fn room_for(&self, capacity: Capacity) -> u8 {
         match self.bounds.of(capacity) {
             Some(room) => room,
             None if matches!(capacity, Capacity::Effects) => self.effects_to_hold(),
@@ -158,12 +162,12 @@ impl Config {
     /// stay apart and the roomiest layout holds them. Where a TTL counts from its arrival they are not merged; in a split
     /// network each acquire leads to a grant, a release and a receipt that is dropped, and a `WAIT` keeps apart what would be
     /// alike.
-    const fn effects_to_hold(&self) -> u8 {
+    fn effects_to_hold(&self) -> u8 {
         let stay_apart = matches!(self.cluster.ttls, Ttls::Relative) && self.cluster.wait_for > 0 && self.is_split();
-        if let Some(acquires) = self.clients.acquires
-            && stay_apart
-        {
-            let all = acquires.saturating_mul(self.clients.count).saturating_mul(3);
+        let mut of_each = (0..self.clients.count).map(|client| self.settings_of(client).acquires);
+        let acquires = of_each.try_fold(0_u8, |all, acquires| Some(all.saturating_add(acquires?)));
+        if let Some(acquires) = acquires.filter(|_| stay_apart) {
+            let all = acquires.saturating_mul(3);
             if EFFECTS_UNDER_WAY < all && all <= MAX_EFFECTS_UNDER_WAY {
                 return all;
             }
@@ -172,29 +176,30 @@ impl Config {
     }
 
     /// Whether it needs the roomiest layout. Only replicas have effects under way, and only a split network has receipts.
-    pub const fn is_roomy(&self) -> bool {
+    pub fn is_roomy(&self) -> bool {
         let many_effects = self.room_for(Capacity::Effects) > EFFECTS_UNDER_WAY;
         let many_receipts = self.room_for(Capacity::Receipts) > RECEIPTS;
         (many_effects && self.cluster.replicas > 0) || (many_receipts && self.is_split())
     }
 
-    /// Whether a release leaves a receipt that could ever be read: where request and answer are one step, none can.
-    pub const fn leaves_receipts(&self) -> bool {
-        self.is_split() && self.protocol.receipts && self.lock.facts().receipts.is_there()
+    /// Whether some client's release leaves a receipt that could ever be read: where request and answer are one step, none
+    /// can.
+    pub fn leaves_receipts(&self) -> bool {
+        self.is_split() && self.lock.facts().receipts.is_there() && self.some_client(|own| own.protocol.receipts)
     }
 
-    /// Whether all clients are alike: exchanging the names of two clients then changes nothing that can happen. Symmetry
-    /// reduction and per-client liveness rely on it.
-    pub const fn clients_are_alike(&self) -> bool {
-        // Every client has the same threads, limits, lease and protocol. A field that is given per client makes them
-        // unlike: this pattern has to be visited with it.
-        let Clients { count: _, threads: _, max_holds: _, acquires: _, hold_for_ever: _ } = self.clients;
-        true
-    }
-
-    /// What the scripts of the lock are given besides their keys.
+    /// What the scripts of the lock are given besides their keys, where nobody asks: time passes, and sets no lease.
     pub(crate) const fn lock_context(&self) -> LockContext {
         LockContext { lease_ticks: self.time.lease, mutant: self.active_mutant() }
+    }
+
+    /// The same for a request, which brings the lease of the client that makes it.
+    pub(crate) fn lock_context_for(&self, request: LockRequest) -> LockContext {
+        let caller = request.caller().map(Holder::client);
+        LockContext {
+            lease_ticks: caller.map_or(self.time.lease, |client| self.lease_of(client)),
+            ..self.lock_context()
+        }
     }
 
     /// The rule that is wrong on purpose.

@@ -2,16 +2,19 @@
 
 pub mod bounds;
 pub mod calls;
+pub mod clients;
 mod defaults;
 pub mod derived;
 pub mod faults;
 pub mod profiles;
 pub mod sections;
+mod unlike;
 
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
+pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};
 pub use sections::{

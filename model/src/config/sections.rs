@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::bounds::Bounds;
 use super::calls::Calls;
+use super::clients::ClientTables;
 use super::defaults::{is_default, is_one_tick, one_tick};
 use super::faults::Faults;
 use super::profiles::Protocol;
@@ -24,6 +25,9 @@ pub struct Config {
     pub time: Time,
     /// Who asks.
     pub clients: Clients,
+    /// What single clients have of their own, in their order; empty where all clients are as the other sections say.
+    #[serde(default, skip_serializing_if = "ClientTables::is_empty")]
+    pub client: ClientTables,
     /// Who stores.
     pub cluster: Cluster,
     /// The network between clients and nodes.

@@ -128,7 +128,7 @@ impl Facts {
 /// What a script is given besides its keys and its caller.
 #[derive(Clone, Copy, Debug)]
 pub struct LockContext {
-    /// The lease that a grant or renewal sets, ticks.
+    /// The lease that a grant or renewal sets, ticks: that of the client that asks.
     pub lease_ticks: u8,
     /// The rule that is wrong on purpose, if any.
     pub mutant: ActiveMutant,
@@ -303,6 +303,16 @@ pub struct StoredHold {
 pub enum HoldMode {
     /// Nobody else holds.
     Exclusive,
+}
+
+impl LockRequest {
+    /// Whose request it is; a forced release is nobody's.
+    pub const fn caller(self) -> Option<Holder> {
+        match self {
+            Self::Acquire(holder) | Self::Renew(holder) | Self::Release(holder) => Some(holder),
+            Self::Force => None,
+        }
+    }
 }
 
 impl LockContext {

@@ -20,7 +20,7 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if config.time.renew_every.is_none() {
+    if !config.some_client(|own| own.time.renew_every.is_some()) {
         return Err("there is no watchdog: renew_every in [time] is left out");
     }
     Ok(())

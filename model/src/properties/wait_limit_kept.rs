@@ -20,7 +20,7 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    if config.time.wait_limit.is_none_or(|limit| limit == 0) {
+    if !config.some_client(|own| own.time.wait_limit.is_some_and(|limit| limit > 0)) {
         return Err("no client waits with a limit: wait_limit in [time] is left out or 0");
     }
     Ok(())

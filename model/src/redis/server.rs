@@ -50,7 +50,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.notes.happened(Happening::ReceiptFound);
             return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
         }
-        let outcome = before.lock.execute(self.config.lock_context(), request);
+        let outcome = before.lock.execute(self.config.lock_context_for(request), request);
         if let LockRequest::Renew(holder) | LockRequest::Release(holder) = request {
             self.note_foreign(&before, outcome.stored, holder);
         }
@@ -68,7 +68,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let receipts = match (request, reply) {
                 (LockRequest::Release(holder), Reply::Released | Reply::StillHeld) if receipt > 0 => {
                     let freed = reply == Reply::Released;
-                    let remaining = Timer::ticks(self.config.calls.receipt);
+                    let remaining = Timer::ticks(self.config.settings_of(holder.client()).calls.receipt);
                     let left = Receipt { holder, id: receipt, freed, remaining };
                     let room = self.config.room_for(Capacity::Receipts);
                     let Some(receipts) = before.receipts.without(holder, receipt).with(left, room) else {

@@ -16,8 +16,8 @@ pub struct NumberBound {
     pub most: i64,
 }
 
-/// The bounds of every number in [`Config`](crate::Config) but the fault budgets, which are all at most
-/// [`MAX_FAULTS`](crate::config::MAX_FAULTS).
+/// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
+/// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
 pub const BOUNDS: [NumberBound; 27] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
@@ -46,6 +46,18 @@ pub const BOUNDS: [NumberBound; 27] = [
     NumberBound::of(Capacity::Receipts, "/bounds/receipts"),
     NumberBound::of(Capacity::LateRequests, "/bounds/late_requests"),
     NumberBound::of(Capacity::Registrations, "/bounds/registrations"),
+];
+
+/// The bounds of every number in the settings of one client.
+pub const CLIENT_BOUNDS: [NumberBound; 8] = [
+    NumberBound::new("/lease", 0, MAX_TICKS as i64),
+    NumberBound::new("/renew_every", 0, MAX_TICKS as i64),
+    NumberBound::new("/wait_limit", 0, MAX_TICKS as i64),
+    NumberBound::new("/hold_at_most", 0, MAX_TICKS as i64),
+    NumberBound::new("/acquires", 0, MAX_ACQUIRES as i64),
+    NumberBound::new("/calls/answer_within", 1, MAX_TICKS as i64),
+    NumberBound::new("/calls/receipt", 1, MAX_TICKS as i64),
+    NumberBound::new("/calls/retry_attempts", 1, MAX_RETRIES as i64),
 ];
 
 impl NumberBound {

@@ -4,7 +4,7 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 
-use super::bounds::BOUNDS;
+use super::bounds::{BOUNDS, CLIENT_BOUNDS};
 use super::format::Trace;
 use crate::config::faults::Faults;
 use crate::limits::{MAX_CLIENTS, MAX_FAULTS, MAX_REPLICAS, MAX_THREADS};
@@ -18,10 +18,15 @@ pub fn json_schema() -> Schema {
     let mut schema = generator.into_root_schema_for::<Trace>();
     schema.insert("title".to_owned(), "Lockstep trace".into());
     RecursiveTransform(drop_rustdoc_links).transform(&mut schema);
-    for bound in BOUNDS {
-        let place = place_of(&schema, "/$defs/Config", bound.pointer);
-        set_bounds(&mut schema, &place, bound.least, bound.most);
+    for (definition, bounds) in [("/$defs/Config", &BOUNDS[..]), ("/$defs/ClientSettings", &CLIENT_BOUNDS)] {
+        for bound in bounds {
+            let place = place_of(&schema, definition, bound.pointer);
+            set_bounds(&mut schema, &place, bound.least, bound.most);
+        }
     }
+    let place = place_of(&schema, "/$defs/Config", "/client");
+    let tables = schema.pointer_mut(&place).and_then(|tables| tables.as_object_mut()).expect("it was found before");
+    tables.insert("maxItems".to_owned(), MAX_CLIENTS.into());
     for (fault, _) in Faults::default().budgets() {
         let place = place_of(&schema, "/$defs/Faults", &format!("/{}", fault.name()));
         set_bounds(&mut schema, &place, 0, MAX_FAULTS.into());

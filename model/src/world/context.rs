@@ -22,12 +22,14 @@ impl<Y: Layout> Context<'_, Y> {
         Server { config: self.config, group: self.world.group_mut(), notes: self.notes }
     }
 
-    /// A rule of the client side, for one client. If its last waiter has left, it unsubscribes.
+    /// A rule of the client side, for one client, with the settings of that client. If its last waiter has left, it
+    /// unsubscribes.
     #[inline]
     pub(crate) fn process<T>(&mut self, client: u8, rule: impl FnOnce(&mut Process<'_, Y::InFlight>) -> T) -> T {
         let index = usize::from(client);
+        let config = self.config.of_client(client);
         let mut process = Process {
-            config: self.config,
+            config: &config,
             client: &mut self.world.clients.as_mut()[index],
             in_flight: &mut self.world.in_flight.as_mut()[index],
             notes: self.notes,
@@ -42,7 +44,7 @@ impl<Y: Layout> Context<'_, Y> {
 }
 
 impl<Y: Layout> World<Y> {
-    /// One client, to look at.
+    /// One client, to look at. What is looked at is no setting of its own, so the scenario is not made its own here.
     #[inline]
     pub(super) fn view<'a>(&'a self, config: &'a Config, client: u8) -> ProcessView<'a, Y::InFlight> {
         let index = usize::from(client);

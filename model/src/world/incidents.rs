@@ -71,7 +71,8 @@ impl<Y: Layout> Context<'_, Y> {
             let client = self.world.client(hold.holder.client());
             let is_connected = client.master() == self.world.group().master;
             let is_held = client.is_running() && self.world.thread(hold.holder).believes();
-            if self.config.time.renew_every.is_some() && is_connected && is_held {
+            let has_watchdog = self.config.settings_of(hold.holder.client()).renew_every.is_some();
+            if has_watchdog && is_connected && is_held {
                 self.notes.broke(Breach::LeaseLost);
             }
         }

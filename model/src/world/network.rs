@@ -53,7 +53,7 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// What a request is sent with.
     fn sending(&mut self, holder: Holder, verb: Verb, node: u8) -> Sending {
-        let leaves_receipt = verb.releases() && self.config.leaves_receipts();
+        let leaves_receipt = verb.releases() && self.config.of_client(holder.client()).leaves_receipts();
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
         Sending { node, receipt, asks_for }
@@ -230,7 +230,7 @@ impl<Y: Layout> Context<'_, Y> {
         let (client, thread) = (holder.client(), holder.thread());
         let node = self.world.group().waits_at(holder)?;
         let replicas = self.server().acknowledged(holder, node);
-        let reply = verdict_on(self.config, replicas);
+        let reply = verdict_on(&self.config.of_client(client), replicas);
         if Y::InFlight::IS_SPLIT {
             self.server().close_wait(holder);
             self.process(client, |process| process.wait_answered(thread, reply))?;
@@ -277,7 +277,7 @@ impl<Y: Layout> Context<'_, Y> {
             }
             let master = self.world.client(holder.client()).master();
             let replicas = self.server().acknowledged(holder, master);
-            let reply = verdict_on(self.config, replicas);
+            let reply = verdict_on(&self.config.of_client(holder.client()), replicas);
             if matches!(reply, Reply::TooFewReplicas { .. }) {
                 self.server().close_wait(holder);
                 self.process(holder.client(), |process| process.note_too_few(holder.thread(), reply));
@@ -291,7 +291,7 @@ impl<Y: Layout> Context<'_, Y> {
             return;
         }
         for (holder, replicas) in answers.iter() {
-            let reply = verdict_on(self.config, replicas);
+            let reply = verdict_on(&self.config.of_client(holder.client()), replicas);
             self.process(holder.client(), |process| process.wait_answered(holder.thread(), reply));
         }
     }
@@ -370,7 +370,7 @@ impl<Y: Layout> Context<'_, Y> {
             Answered::MustRelease => self.send_back(holder, slot, Verb::Release)?,
             Answered::MustUndo => self.send_back(holder, Slot::of_thread(thread), Verb::Undo)?,
             Answered::DropReceipt { receipt } => {
-                if self.config.leaves_receipts()
+                if self.config.of_client(client).leaves_receipts()
                     && let Some(node) = self.world.reachable_master(client)
                 {
                     self.server().drop_receipt(node, holder, receipt)?;
@@ -407,7 +407,7 @@ impl<Y: Layout> Context<'_, Y> {
         let node = self.world.reachable(client)?;
         let holder = Holder::new(client, request.thread);
         let fresh = self.sending(holder, request.verb, node);
-        let receipt = match self.config.calls.request_id {
+        let receipt = match self.config.settings_of(client).calls.request_id {
             RequestId::PerTry if request.id != 0 => fresh.receipt,
             RequestId::PerTry | RequestId::PerRelease => request.id,
         };

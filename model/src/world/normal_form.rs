@@ -55,7 +55,7 @@ impl NormalForm {
     pub fn of(config: &Config) -> Self {
         Self {
             has_data: config.may_leave_out_data(),
-            has_finished: config.clients.acquires.is_some(),
+            has_finished: config.some_client(|own| own.clients.acquires.is_some()),
             // A failover that is bounded is over when every client knows the new master.
             keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
         }

@@ -44,15 +44,15 @@ impl<Y: Layout> World<Y> {
     pub fn initial(config: &Config) -> Self {
         let mut threads = [Thread::DEAD; MAX_THREADS as usize];
         threads[..usize::from(config.clients.threads)].fill(Thread::IDLE);
-        let client = Client {
+        let client = |number: u8| Client {
             mode: Mode::Running,
-            acquires_left: AcquiresLeft::optional(config.clients.acquires),
+            acquires_left: AcquiresLeft::optional(config.settings_of(number).acquires),
             threads,
             ..Client::ABSENT
         };
-        let is_there = |index: usize| index < usize::from(config.clients.count);
+        let there = |index: usize| u8::try_from(index).ok().filter(|number| *number < config.clients.count);
         Self {
-            clients: Y::Clients::from_fn(|index| if is_there(index) { client } else { Client::ABSENT }),
+            clients: Y::Clients::from_fn(|index| there(index).map_or(Client::ABSENT, client)),
             in_flight: Y::Clients::from_fn(|_| Y::InFlight::default()),
             groups: Y::Groups::from_fn(|_| Group::initial(config)),
             resource: ResourceLog::default(),

@@ -16,7 +16,7 @@ use crate::exit::Exit;
 use crate::render::words;
 use crate::render::words::hanging;
 use crate::scenario;
-use crate::scenario::{KEYS, Others, Scenario, ScenarioKey, TABLES};
+use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, header};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
@@ -142,8 +142,12 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
 }
 
 fn of_key(key: &ScenarioKey) -> String {
-    let ScenarioKey { table, name, takes, unless_said, means } = key;
-    let place = if table.is_empty() { "before the first table".to_owned() } else { format!("in [{table}]") };
+    let ScenarioKey { table, name, takes, unless_said, means, is_of_client } = key;
+    let mut place =
+        if table.is_empty() { "before the first table".to_owned() } else { format!("in {}", header(table)) };
+    if *is_of_client {
+        let _ = write!(place, ", or for one client in {}", header(CLIENT));
+    }
     let left_out = if unless_said.is_empty() { "required" } else { unless_said };
     let mut text = format!("{name}: a key {place}\n\n{}\n", paragraph(means));
     text += &row("takes", takes);
@@ -159,8 +163,8 @@ fn of_key(key: &ScenarioKey) -> String {
 }
 
 fn of_table(table: &str, means: &str) -> String {
-    let text = format!("[{table}]: a table of a scenario's file\n\n{}", paragraph(means));
-    let keys: Vec<_> = KEYS.iter().filter(|key| key.table == table).collect();
+    let text = format!("{}: a table of a scenario's file\n\n{}", header(table), paragraph(means));
+    let keys: Vec<_> = KEYS.iter().filter(|key| key.stands_in(table)).collect();
     let width = keys.iter().map(|key| key.name.len()).max().unwrap_or_default();
     let lines = keys
         .into_iter()

@@ -75,6 +75,14 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
         (false, true) => REPAIRS.iter().collect(),
         (false, false) => args.repair.clone(),
     };
+    for repair in &repairs {
+        let overridden = edit.overridden(repair);
+        if !overridden.is_empty() {
+            let name = repair.name;
+            let keys = overridden.join(", ");
+            screen.tell(&format!("{name} changes what all clients have in common, but [[client]] has its own {keys}"));
+        }
+    }
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, threads };
     let states = AtomicU64::new(0);

@@ -56,7 +56,7 @@ struct History {
 enum PendingReplay {
     History(Box<History>),
     /// The histories that take every kind of action: to find them takes long in a large world, so they come last.
-    Covering(Chosen),
+    Covering(Box<Chosen>),
 }
 
 pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
@@ -219,7 +219,7 @@ fn waiting(
             let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
             waiting.extend(found.trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
         }
-        waiting.push_back(PendingReplay::Covering(one));
+        waiting.push_back(PendingReplay::Covering(Box::new(one)));
         if interrupt::is_asked() {
             break;
         }

@@ -9,7 +9,7 @@ use clap::ValueEnum as _;
 use lockstep_model::action::Party;
 use lockstep_model::config::{Config, MAX_FAULTS, MessageDelay};
 use lockstep_model::properties::PropertyKind;
-use lockstep_model::trace::{About, BOUNDS, SCHEMA, Trace, TraceError};
+use lockstep_model::trace::{About, BOUNDS, CLIENT_BOUNDS, SCHEMA, Trace, TraceError};
 use lockstep_model::{Action, Property, Verdict};
 use serde_json::{Map, Value};
 
@@ -272,7 +272,18 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
             within(bound.pointer, value, bound.least, bound.most)?;
         }
     }
-    let Config { time, clients, cluster, faults, .. } = config;
+    for client in 0..config.client.len() {
+        for bound in CLIENT_BOUNDS {
+            let pointer = format!("/client/{client}{}", bound.pointer);
+            if let Some(value) = values.pointer(&pointer).and_then(Value::as_i64) {
+                within(&pointer, value, bound.least, bound.most)?;
+            }
+        }
+    }
+    if config.client.len() > config.clients.count {
+        return Err("/config/client has more clients than /config/clients/count says".to_owned());
+    }
+    let Config { clients, cluster, faults, .. } = config;
     within("/cluster/min_replicas", cluster.min_replicas.into(), 0, cluster.replicas.into())?;
     if matches!(config.network.delay, MessageDelay::Ticks(_)) && !config.is_split() {
         return Err("/config/network/delay is a number of ticks: that needs the mode split".to_owned());
@@ -284,8 +295,8 @@ fn check_bounds(trace: &Trace) -> Result<(), String> {
     if let Some(step) = stranger {
         return Err(format!("step {} is of a party that the scenario does not have", step.number));
     }
-    if clients.hold_for_ever && time.hold_at_most.is_some() {
-        return Err("/config/clients/hold_for_ever and /config/time/hold_at_most exclude each other".to_owned());
+    if clients.hold_for_ever && config.some_client(|own| own.time.hold_at_most.is_some()) {
+        return Err("/config/clients/hold_for_ever and a hold_at_most exclude each other".to_owned());
     }
     if trace.loop_start.is_some_and(|start| start > trace.steps.len()) {
         return Err("/loop_start is beyond the last step".to_owned());

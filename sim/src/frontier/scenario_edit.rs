@@ -2,17 +2,20 @@
 
 use std::collections::BTreeMap;
 
+use lockstep_model::trace::client_name;
 use lockstep_model::{Property, Verdict};
-use toml_edit::{DocumentMut, Item, Table, value};
+use toml_edit::{DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::settings::{Idle, LATENESS, Setting, SettingEntry, SettingValue};
-use crate::scenario::{KEYS, Scenario, ScenarioError, ms_of};
+use crate::scenario::{CLIENT, KEYS, Scenario, ScenarioError, ms_of};
 
 /// The file without its faults and claims.
 #[derive(Clone, Debug)]
 pub struct ScenarioEdit {
     document: DocumentMut,
     lease: i64,
+    /// Of any client.
+    longest_lease: i64,
     replicas: i64,
 }
 
@@ -20,7 +23,8 @@ impl ScenarioEdit {
     /// The file of a scenario that has been read, as text.
     pub fn new(text: &str) -> Self {
         let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
-        in_ticks(&mut document, text);
+        let config = Scenario::parse("edit", text).expect("the scenario's reader has read it").config;
+        in_ticks(&mut document, config.time.tick_ms);
         for table in ["faults", "expect"] {
             document.remove(table);
         }
@@ -33,7 +37,9 @@ impl ScenarioEdit {
         let lease = document["time"]["lease"].as_integer().expect("every scenario has a lease");
         let replicas = document.get("cluster").and_then(|cluster| cluster.get("replicas"));
         let replicas = replicas.and_then(Item::as_integer).unwrap_or(0);
-        Self { document, lease, replicas }
+        let leases = (0..config.clients.count).map(|client| i64::from(config.lease_of(client)));
+        let longest_lease = leases.max().unwrap_or(lease);
+        Self { document, lease, longest_lease, replicas }
     }
 
     /// The story of the file.
@@ -59,19 +65,42 @@ impl ScenarioEdit {
         edit
     }
 
+    /// The clients that have a key of this setting in a table of their own: it changes the common keys only. In words:
+    /// `renew_every (client A)`.
+    pub fn overridden(&self, setting: &Setting) -> Vec<String> {
+        let mut overridden = Vec::new();
+        for (client, table) in (0u8..).zip(client_tables(&self.document)) {
+            // A profile brings every switch; what is sent again is none of them.
+            let has = |entry: &SettingEntry| {
+                let is_of_profile = entry.table == "protocol" && !["resend", "retry_attempts"].contains(&entry.key);
+                table.contains_key(entry.key) || (is_of_profile && table.contains_key("profile"))
+            };
+            let keys = setting.entries.iter().filter(|entry| is_of_client(entry.table, entry.key) && has(entry));
+            overridden.extend(keys.map(|entry| format!("{} (client {})", entry.key, client_name(client))));
+        }
+        overridden
+    }
+
     /// The same without this key, if it has the word that is refused.
     #[must_use]
     pub(super) fn without_idle(&self, idle: &Idle) -> Self {
         let said = self.document.get(idle.table).and_then(|table| table.get(idle.key));
-        let is_meant = said.is_some_and(|said| idle.word.is_none_or(|word| said.as_str() == Some(word)));
+        let is_meant = said.is_some_and(|said| idle.word.is_none_or(|word| said.as_str() == Some(word)))
+            || (is_of_client(idle.table, idle.key)
+                && client_tables(&self.document).iter().any(|table| table.contains_key(idle.key)));
         if is_meant { self.without(idle.table, idle.key) } else { self.clone() }
     }
 
-    /// The same without this key.
+    /// The same without this key, also in the tables of single clients.
     #[must_use]
     pub fn without(&self, table: &str, key: &str) -> Self {
         let mut edit = self.clone();
         edit.table(table)[key] = Item::None;
+        if is_of_client(table, key) {
+            for client in client_tables_mut(&mut edit.document) {
+                client.remove(key);
+            }
+        }
         edit
     }
 
@@ -97,7 +126,7 @@ impl ScenarioEdit {
         if entry.value == SettingValue::Nothing && !self.document.contains_key(entry.table) {
             return;
         }
-        let (lease, replicas) = (self.lease, self.replicas);
+        let (lease, longest_lease, replicas) = (self.lease, self.longest_lease, self.replicas);
         let table = self.table(entry.table);
         if entry.is_default && table.get(entry.key).is_some() {
             return;
@@ -107,7 +136,7 @@ impl ScenarioEdit {
             SettingValue::Number(number) => value(number),
             SettingValue::Word(word) => value(word),
             SettingValue::Flag(flag) => value(flag),
-            SettingValue::LeaseAnd(more) => value(lease + more),
+            SettingValue::LeaseAnd(more) => value(longest_lease + more),
             SettingValue::LeaseBy(part) => value((lease / part).max(1)),
             SettingValue::Replicas => value(replicas.max(1)),
         };
@@ -120,10 +149,34 @@ impl ScenarioEdit {
     }
 }
 
+fn is_of_client(table: &str, key: &str) -> bool {
+    KEYS.iter().any(|known| known.table == table && known.name == key && known.is_of_client)
+}
+
+/// The tables of single clients, in their order.
+fn client_tables(document: &DocumentMut) -> Vec<&dyn TableLike> {
+    match document.get(CLIENT) {
+        Some(Item::ArrayOfTables(tables)) => tables.iter().map(|table| table as &dyn TableLike).collect(),
+        Some(Item::Value(Value::Array(tables))) => {
+            tables.iter().filter_map(Value::as_inline_table).map(|table| table as &dyn TableLike).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// The same, to change them.
+fn client_tables_mut(document: &mut DocumentMut) -> Vec<&mut dyn TableLike> {
+    match document.get_mut(CLIENT) {
+        Some(Item::ArrayOfTables(tables)) => tables.iter_mut().map(|table| table as &mut dyn TableLike).collect(),
+        Some(Item::Value(Value::Array(tables))) => {
+            tables.iter_mut().filter_map(Value::as_inline_table_mut).map(|table| table as &mut dyn TableLike).collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
 /// Writes times with units as ticks, so that others can be added to them.
-fn in_ticks(document: &mut DocumentMut, text: &str) {
-    let Ok(scenario) = Scenario::parse("edit", text) else { return };
-    let tick_ms = scenario.config.time.tick_ms;
+fn in_ticks(document: &mut DocumentMut, tick_ms: u32) {
     let mut has_units = false;
     for key in KEYS.iter().filter(|key| key.is_in_ticks()) {
         let item = document.get_mut(key.table).and_then(|table| table.get_mut(key.name));

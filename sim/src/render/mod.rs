@@ -5,11 +5,12 @@
 //! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]).
 //!
 //! Everything depends in one direction: `units` (numbers, times, lists), `prose` (lines) and `paint` on nothing; the phrases (`replies`,
-//! `actions`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
+//! `actions`, `clients`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
 //! a trace does, on the phrases; the pictures on rows and phrases.
 
 mod actions;
 mod claims;
+mod clients;
 pub mod frontier;
 mod holds;
 pub mod json;

@@ -118,7 +118,7 @@ fn limits_of_grants(config: &Config) -> String {
     if config.can_lack_replicas() {
         needs += "; a grant that too few replicas acknowledge is undone (wait_for)";
     }
-    if config.clients.acquires.is_some() {
+    if config.some_client(|own| own.clients.acquires.is_some()) {
         needs += "; only the acquires that are left count (acquires)";
     }
     needs

@@ -3,6 +3,7 @@
 use lockstep_model::config::{Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
 use lockstep_model::notes::Capacity;
 
+use super::clients::{hold, lease, profile, renewal, unlike_clients, wait};
 use super::units::{count, jump, time};
 
 /// A scenario's world in sentences, one a line.
@@ -13,10 +14,11 @@ pub fn world(config: &Config) -> Vec<String> {
     let clients = count(config.clients.count.into(), "client");
     let threads =
         if config.clients.threads > 1 { format!(" of {} threads", config.clients.threads) } else { String::new() };
-    let asks = config.clients.acquires.map_or_else(
-        || "each may ask any number of times".to_owned(),
-        |times| format!("each asks at most {}", count(times.into(), "time")),
-    );
+    let asks = match config.clients.acquires {
+        None => "each may ask any number of times".to_owned(),
+        Some(0) => "none ever asks".to_owned(),
+        Some(times) => format!("each asks at most {}", count(times.into(), "time")),
+    };
     let holds = match config.clients.max_holds {
         1 => String::new(),
         most => format!(", and may enter {most} times at once"),
@@ -51,28 +53,10 @@ pub fn world(config: &Config) -> Vec<String> {
     }
     lines.extend(safeguards(config));
 
-    let renewal = config
-        .time
-        .renew_every
-        .map_or_else(|| "no watchdog".to_owned(), |period| format!("the watchdog renews every {}", ticks(period)));
-    let wait = match config.time.wait_limit {
-        None => "a refused client waits without limit".to_owned(),
-        Some(0) => "a refused client does not wait".to_owned(),
-        Some(limit) => format!("a refused client waits at most {}", ticks(limit)),
-    };
-    let hold = config.time.hold_at_most.map_or_else(
-        || {
-            let when = if config.clients.hold_for_ever { "at any time, or never" } else { "at any time" };
-            format!("a holder releases {when}")
-        },
-        |most| format!("a holder releases within {}", ticks(most)),
-    );
-    lines.push(format!("a lease is {}; {renewal}; {wait}; {hold}", ticks(config.time.lease)));
-    lines.push(format!(
-        "a tick is {} ms; the protocol is that of {}",
-        config.time.tick_ms,
-        config.protocol.profile.name()
-    ));
+    let [lease, renewal, wait, hold] = [lease, renewal, wait, hold].map(|times| times(config));
+    lines.push(format!("{lease}; {renewal}; {wait}; {hold}"));
+    lines.push(format!("a tick is {} ms; {}", config.time.tick_ms, profile(config)));
+    lines.extend(unlike_clients(config));
     if let Some(resource) = config.resource {
         lines.push(
             match resource.fencing {

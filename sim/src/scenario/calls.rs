@@ -6,18 +6,24 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    Calls, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode, Profile, Registration,
-    RequestId, Resend, StaleRenewal,
+    Calls, ClientSettings, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode,
+    Profile, Registration, RequestId, Resend, StaleRenewal,
 };
 use lockstep_model::locks::Support;
 
 use super::contradiction::Contradiction;
 use super::parts::{Parts, Sections};
+use super::places::SettingsPlace;
 use super::section::Section;
 
-/// The scenario's settings for requests without a reply.
-pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<Calls> {
-    let (time, protocol) = (&sections.time, &sections.protocol);
+/// The settings for requests without a reply, in these two tables. `otherwise`: what is not said there. `receipt`: the TTL of
+/// a receipt, if it is said elsewhere; otherwise it depends on what is said here.
+pub(super) fn read(
+    time: &Section<'_>,
+    protocol: &Section<'_>,
+    otherwise: Calls,
+    receipt_said: Option<u8>,
+) -> Option<Calls> {
     let answer_within = time.ticks("answer_within", 1..=MAX_TICKS);
     let receipt = time.ticks("receipt", 1..=MAX_TICKS);
     let resend = protocol.word("resend", "resend rule", &RESEND);
@@ -27,25 +33,25 @@ pub(super) fn read(sections: &Sections<'_>, profile: Option<Profile>) -> Option<
     let interrupted =
         protocol.word("interrupted_acquire", "treatment of an interrupted acquire", &INTERRUPTED_ACQUIRES);
     let stale_renewal = protocol.word("stale_renewal", "treatment of a stale renewal", &STALE_RENEWALS);
-    let of_profile = of_profile(profile);
 
-    let answer_within = answer_within.or(Calls::DEFAULT.answer_within)?;
-    let retry_attempts = retry_attempts.or(Calls::DEFAULT.retry_attempts)?;
+    let answer_within = answer_within.or(otherwise.answer_within)?;
+    let retry_attempts = retry_attempts.or(otherwise.retry_attempts)?;
+    let for_all_tries = answer_within.saturating_mul(retry_attempts).min(MAX_TICKS);
     Some(Calls {
         answer_within,
-        resend: resend.or(of_profile.resend)?,
+        resend: resend.or(otherwise.resend)?,
         retry_attempts,
-        request_id: request_id.or(of_profile.request_id)?,
+        request_id: request_id.or(otherwise.request_id)?,
         // The client's total retry time (docs/facts/redisson.md#receipt-ttl).
-        receipt: receipt.or(answer_within.saturating_mul(retry_attempts).min(MAX_TICKS))?,
-        registration: registration.or(of_profile.registration)?,
-        interrupted_acquire: interrupted.or(of_profile.interrupted_acquire)?,
-        stale_renewal: stale_renewal.or(of_profile.stale_renewal)?,
+        receipt: receipt.or(receipt_said.unwrap_or(for_all_tries))?,
+        registration: registration.or(otherwise.registration)?,
+        interrupted_acquire: interrupted.or(otherwise.interrupted_acquire)?,
+        stale_renewal: stale_renewal.or(otherwise.stale_renewal)?,
     })
 }
 
 /// The switches of a profile. What is sent again is not one of them: it depends on the deployment, not on the version.
-const fn of_profile(profile: Option<Profile>) -> Calls {
+pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
     match profile {
         Some(Profile::Redisson315) => {
             Calls { request_id: RequestId::PerTry, registration: Registration::Unordered, ..Calls::DEFAULT }
@@ -70,73 +76,70 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         Support::Yes => None,
         Support::No { why } => Some((kind.name(), why)),
     });
-    let has_receipts = parts.protocol.is_some_and(|protocol| protocol.receipts);
-    for (section, key) in [(&sections.time, "receipt"), (&sections.protocol, "request_id")] {
-        if let Some((name, why)) = no_receipts {
-            Contradiction::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
-                .with(top.span_of("lock"), format!("{name}: {why}"))
-                .note(&format!("remove `{key}`"));
-        } else if parts.protocol.is_some() && !has_receipts {
-            Contradiction::of(section, key, "a release leaves no receipt")
-                .with(
-                    sections.protocol.span_of("receipts").or(sections.protocol.span_of("profile")),
-                    "receipts are switched off here",
-                )
-                .note(&format!("remove `{key}`, or use receipts = true in [protocol]"));
+    for place in sections.places(parts) {
+        let SettingsPlace { time, protocol, .. } = place;
+        for (section, key) in [(time, "receipt"), (protocol, "request_id"), (protocol, "receipts")] {
+            if let Some((name, why)) = no_receipts {
+                Contradiction::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
+                    .with(top.span_of("lock"), format!("{name}: {why}"))
+                    .note(&format!("remove `{key}`"));
+            } else if key != "receipts" && place.nobody(|own| own.protocol.receipts) {
+                let off = protocol.span_of("receipts").or(protocol.span_of("profile"));
+                Contradiction::of(section, key, "a release leaves no receipt")
+                    .with(off, "receipts are switched off here")
+                    .note(&format!("remove `{key}`, or use receipts = true in [protocol]"));
+            }
         }
-    }
-    if let Some((name, why)) = no_receipts {
-        Contradiction::of(&sections.protocol, "receipts", &format!("a release of a {name} lock leaves no receipt"))
-            .with(top.span_of("lock"), format!("{name}: {why}"))
-            .note("remove `receipts`");
-    }
-    if parts.calls.is_some_and(|calls| calls.resend == Resend::None) {
-        Contradiction::of(
-            &sections.protocol,
-            "retry_attempts",
-            "no request is sent again, so `retry_attempts` has no effect",
-        )
-        .with(sections.protocol.span_of("resend"), "no request is sent again")
-        .note("use resend = \"release\" or \"all\", or remove `retry_attempts`");
-    }
-    if parts.time.is_some_and(|time| time.renew_every.is_none()) {
-        for key in ["registration", "stale_renewal"] {
+        if place.nobody(|own| own.calls.resend != Resend::None) {
             Contradiction::of(
-                &sections.protocol,
-                key,
-                "no hold is registered and none is renewed: there is no watchdog",
+                protocol,
+                "retry_attempts",
+                "no request is sent again, so `retry_attempts` has no effect",
             )
-            .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
+            .with(protocol.span_of("resend"), "no request is sent again")
+            .note("use resend = \"release\" or \"all\", or remove `retry_attempts`");
+        }
+        if place.nobody(|own| own.renew_every.is_some()) {
+            for key in ["registration", "stale_renewal"] {
+                Contradiction::of(protocol, key, "no hold is registered and none is renewed: there is no watchdog")
+                    .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
+            }
+        }
+        if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
+            Contradiction::of(
+                protocol,
+                "interrupted_acquire",
+                "no thread is interrupted, so `interrupted_acquire` has no effect",
+            )
+            .with(sections.faults.span_of("interrupt"), "no thread is interrupted")
+            .note("remove `interrupted_acquire`, or let a thread be interrupted: interrupt = 1 in [faults]");
         }
     }
     note_endless_count(parts, sections);
-    if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
-        Contradiction::of(
-            &sections.protocol,
-            "interrupted_acquire",
-            "no thread is interrupted, so `interrupted_acquire` has no effect",
-        )
-        .with(sections.faults.span_of("interrupt"), "no thread is interrupted")
-        .note("remove `interrupted_acquire`, or let a thread be interrupted: interrupt = 1 in [faults]");
-    }
 }
 
 /// A client without a reply sends its request again, and may re-enter a lock that it does not know it holds: the hold
 /// count grows with every request, and the number of states with it.
 fn note_endless_count(parts: &Parts, sections: &Sections<'_>) {
-    let (Some(network), Some(calls), Some(clients)) = (parts.network, parts.calls, parts.clients) else { return };
+    let (Some(network), Some(settings)) = (parts.network, &parts.settings) else { return };
     let reenters = parts.lock.is_none_or(|kind| kind.facts().reentry.is_there());
-    if !reenters || !network.can_outlast(calls) {
-        return;
-    }
-    let tries = if calls.resend == Resend::All { 1 + u16::from(calls.retry_attempts) } else { 1 };
-    let most = (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES));
-    if clients.acquires.is_none_or(|acquires| u16::from(acquires) > most) {
+    let most_of = |calls: Calls| {
+        let tries = if calls.resend == Resend::All { 1 + u16::from(calls.retry_attempts) } else { 1 };
+        (u16::from(u8::MAX) / tries).min(u16::from(MAX_ACQUIRES))
+    };
+    let is_endless = |own: &ClientSettings| {
+        let most = most_of(own.calls);
+        network.can_outlast(own.calls) && own.acquires.is_none_or(|acquires| u16::from(acquires) > most)
+    };
+    if let Some(client) = settings.iter().position(|own| reenters && is_endless(own)) {
+        let calls = settings[client].calls;
+        let most = most_of(calls);
+        let own = sections.client.iter().flatten().nth(client).and_then(|table| table.span_of("acquires"));
         let reason =
             "a client that has no answer in time asks again, and the hold count on the node grows without bound";
         Contradiction::of(&sections.network, "delay", reason)
             .with(
-                sections.clients.span_of("acquires").or(sections.clients.span()),
+                own.or(sections.clients.span_of("acquires")).or(sections.clients.span()),
                 "a client may ask without limit, or too often",
             )
             .note(&format!(
@@ -153,14 +156,16 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
             .with(mode.cloned(), "with mode = \"atomic\", request and answer are one step")
             .note(&format!("remove `{key}`, or use mode = \"split\" in [network]"));
     };
-    for key in ["answer_within", "receipt"] {
-        refuse(&sections.time, key, "every request is answered at once");
-    }
-    for key in ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal"] {
-        refuse(&sections.protocol, key, "every request is answered at once");
-    }
-    if parts.calls.is_some_and(|calls| calls.resend != Resend::None) {
-        refuse(&sections.protocol, "resend", "every request is answered at once");
+    for SettingsPlace { time, protocol, said, .. } in sections.places(parts) {
+        for key in ["answer_within", "receipt"] {
+            refuse(time, key, "every request is answered at once");
+        }
+        for key in ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal"] {
+            refuse(protocol, key, "every request is answered at once");
+        }
+        if said.is_some_and(|said| said.calls.resend != Resend::None) {
+            refuse(protocol, "resend", "every request is answered at once");
+        }
     }
     for key in ["receipts", "late_requests", "registrations"] {
         refuse(&sections.bounds, key, "every request is answered at once");
@@ -172,7 +177,7 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
         if faults.lose_reply > 0 {
             refuse(&sections.faults, "lose_reply", "no reply is ever on its way");
         }
-        if faults.interrupt > 0 && parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
+        if faults.interrupt > 0 && parts.nobody(|own| own.wait_limit != Some(0)) {
             Contradiction::of(
                 &sections.faults,
                 "interrupt",

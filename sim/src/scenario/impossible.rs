@@ -56,7 +56,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
             lost.with(lock, format!("the waiters of a {} lock poll", kind.name()))
                 .note(&format!("use lose_message = 0, or {}", kinds_with(Facts::publishes)));
-        } else if parts.time.is_some_and(|time| time.wait_limit == Some(0)) {
+        } else if parts.nobody(|own| own.wait_limit != Some(0)) {
             lost.with(sections.time.span_of("wait_limit"), "a refused client does not wait")
                 .note("use lose_message = 0, or a longer wait_limit");
         }
@@ -96,9 +96,9 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(top.span_of("lock"), "this is the kind of lock")
             .note(&format!("remove `{key}`"));
     }
-    if parts.time.is_some_and(|time| time.renew_every.is_none()) {
+    for place in sections.places(parts).iter().filter(|place| place.nobody(|own| own.renew_every.is_some())) {
         for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
-            Contradiction::of(&sections.protocol, key, "nothing is renewed: there is no watchdog")
+            Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
                 .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
         }
     }
@@ -188,9 +188,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
 fn note_waits(parts: &Parts, sections: &Sections<'_>) {
     let Some(cluster) = parts.cluster else { return };
     if cluster.wait_for == 0 {
-        Contradiction::of(&sections.protocol, "wait_rule", "no acquire waits for replicas")
-            .with(sections.cluster.span_of("wait_for"), "an acquire waits for 0 replicas")
-            .note("remove `wait_rule`, or let an acquire wait: wait_for = 1 in [cluster]");
+        for place in sections.places(parts) {
+            Contradiction::of(place.protocol, "wait_rule", "no acquire waits for replicas")
+                .with(sections.cluster.span_of("wait_for"), "an acquire waits for 0 replicas")
+                .note("remove `wait_rule`, or let an acquire wait: wait_for = 1 in [cluster]");
+        }
         return;
     }
     let rule = parts.protocol.map(|protocol| protocol.wait_rule);
@@ -211,7 +213,7 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "wait_for", "an acquire would wait for more replicas than there are")
             .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
             .note("use a smaller wait_for, or more replicas");
-    } else if cluster.wait_for > 1 && rule == Some(WaitRule::Any) {
+    } else if cluster.wait_for > 1 && parts.nobody(|own| own.protocol.wait_rule != WaitRule::Any) {
         Contradiction::of(
             &sections.cluster,
             "wait_for",
@@ -236,7 +238,7 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span_of("clock_jump"), "no clock of a node jumps")
             .note("remove `jump`, or let a clock jump: clock_jump = 1 in [faults]");
     }
-    if faults.client_clock_jump > 0 && time.wait_limit.is_none_or(|limit| limit == 0) {
+    if faults.client_clock_jump > 0 && parts.nobody(|own| own.wait_limit.is_some_and(|limit| limit > 0)) {
         Contradiction::of(
             &sections.faults,
             "client_clock_jump",
@@ -272,7 +274,7 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             .note("use a positive jump in [time], or another fsync");
     }
     let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
-    if is_split && parts.protocol.is_some_and(|protocol| protocol.receipts) {
+    if is_split && parts.settings.as_ref().is_some_and(|all| all.iter().any(|own| own.protocol.receipts)) {
         let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];
         for (key, _) in keys.into_iter().filter(|(_, budget)| *budget > 0) {
             let reason = format!("`{key}` together with release receipts in a split network is not modelled yet");

@@ -13,6 +13,8 @@ pub struct ScenarioKey {
     pub unless_said: &'static str,
     /// The meaning.
     pub means: &'static str,
+    /// Whether a table `[[client]]` may have it as well, for one client.
+    pub is_of_client: bool,
 }
 
 impl ScenarioKey {
@@ -20,10 +22,15 @@ impl ScenarioKey {
     pub fn is_in_ticks(&self) -> bool {
         self.takes.starts_with(IN_TICKS)
     }
+
+    /// Whether that table may have it.
+    pub fn stands_in(&self, table: &str) -> bool {
+        self.table == table || (self.is_of_client && table == CLIENT)
+    }
 }
 
 /// Every table, in the order of the design page. The first one is the file itself.
-pub const TABLES: [(&str, &str); 11] = [
+pub const TABLES: [(&str, &str); 12] = [
     (TOP, "the scenario"),
     (
         "time",
@@ -31,6 +38,13 @@ pub const TABLES: [(&str, &str); 11] = [
          (\"30s\", \"500ms\", \"2m\")",
     ),
     ("clients", "the clients, which are the processes that use the lock"),
+    (
+        CLIENT,
+        "one client, where clients differ: a table [[client]] for each, the first of them is client A; if there are fewer \
+         than count, the other clients have no settings of their own. A key that it leaves out is as [time], [clients] and \
+         [protocol] say, but a profile brings all its switches. \"none\" takes back a renew_every, wait_limit or \
+         hold_at_most of [time]",
+    ),
     ("cluster", "the Redis nodes that store the lock"),
     ("network", "the network between clients and nodes"),
     ("protocol", "the client library: a profile, and switches that override it"),
@@ -53,6 +67,8 @@ pub const TABLES: [(&str, &str); 11] = [
 
 /// The name of the part before the first table.
 pub(super) const TOP: &str = "";
+/// The name of the tables of single clients.
+pub const CLIENT: &str = "client";
 
 const BUDGET: &str = "a whole number from 0 to 8";
 /// Every time begins with this.
@@ -74,16 +90,16 @@ pub const KEYS: &[ScenarioKey] = &[
         "10000; where times have units, the longest tick of which all are multiples",
         "the length of a tick in ms",
     ),
-    key("time", "lease", TICKS, "", "how long a grant lives if it is not renewed"),
-    key("time", "renew_every", TICKS, "no watchdog: the lease is fixed", "how often the watchdog renews"),
-    key(
+    of_each(key("time", "lease", TICKS, "", "how long a grant lives if it is not renewed")),
+    of_each(key("time", "renew_every", TICKS, "no watchdog: the lease is fixed", "how often the watchdog renews")),
+    of_each(key(
         "time",
         "wait_limit",
         TICKS_OR_NONE,
         "no limit",
         "how long a client waits to acquire the lock; with 0 a refused client does not wait",
-    ),
-    key(
+    )),
+    of_each(key(
         "time",
         "hold_at_most",
         TICKS,
@@ -91,15 +107,15 @@ pub const KEYS: &[ScenarioKey] = &[
         "a holder releases after this time at the latest, and then does not believe any more that it holds, whether or not its \
          master answers; while it is inside another call, to enter once more or to give back one of several holds, it goes on \
          believing",
-    ),
-    key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network"),
-    key(
+    )),
+    of_each(key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network")),
+    of_each(key(
         "time",
         "receipt",
         TICKS,
         "as long as requests may be sent again",
         "the TTL of a release receipt; in a split network",
-    ),
+    )),
     key("time", "poll_every", TICKS, "1", "how often a waiter asks again, where no message wakes it (a plain lock)"),
     key(
         "time",
@@ -115,7 +131,13 @@ pub const KEYS: &[ScenarioKey] = &[
         "0",
         "how far a clock jumps: ahead, or back if it is negative",
     ),
-    key("clients", "count", "a whole number from 1 to 4", "", "the number of clients (processes)"),
+    key(
+        "clients",
+        "count",
+        "a whole number from 1 to 4",
+        "the number of tables [[client]]; without any it is required",
+        "the number of clients (processes)",
+    ),
     key(
         "clients",
         "threads",
@@ -130,14 +152,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "1",
         "the largest hold count: how often a holder may have entered",
     ),
-    key(
+    of_each(key(
         "clients",
         "acquires",
-        "a whole number from 1 to 100",
+        "a whole number from 0 to 100",
         "no limit",
-        "how often each client may ask for the lock, all its threads together; it is required if an answer can come too late \
-         (delay)",
-    ),
+        "how often each client may ask for the lock, all its threads together; with 0 it never asks; it is required if an \
+         answer can come too late (delay)",
+    )),
     key(
         "clients",
         "hold_for_ever",
@@ -146,11 +168,11 @@ pub const KEYS: &[ScenarioKey] = &[
         "whether a holder may keep the lock for ever; this matters to liveness only",
     ),
     key(
-        "clients",
-        "roles",
+        CLIENT,
+        "role",
         "nothing yet",
-        "all clients are alike",
-        "readers and writers; this is reserved for read-write locks",
+        "no role",
+        "whether this client reads or writes; this is reserved for read-write locks",
     ),
     key(
         "cluster",
@@ -249,92 +271,92 @@ pub const KEYS: &[ScenarioKey] = &[
         "0",
         "how late a message may arrive; in a split network this includes requests and replies",
     ),
-    key(
+    of_each(key(
         "protocol",
         "profile",
         "\"redisson-3.15\", \"redisson-4.7\" or \"lockstep\"",
         "\"redisson-4.7\"",
         "the client library whose behaviour is modelled; the other switches override single parts of it",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "receipts",
         FLAG,
         OF_PROFILE,
         "whether a release leaves a receipt, which makes a resent release harmless",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "resend",
         "\"none\", \"release\" or \"all\"",
         "\"none\"",
         "which unanswered requests are sent again; in a split network",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "retry_attempts",
         "a whole number from 1 to 4",
         "1",
         "how often a request is sent again; in a split network",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "request_id",
         "\"per-release\" or \"per-try\"",
         OF_PROFILE,
         "whether a resent release has the same id as the first one; in a split network",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "wait_rule",
         "\"any\", \"all\" or \"ignored\"",
         OF_PROFILE,
         "how many replicas must have acknowledged a grant: one, if the client knows of any replica (Redisson 4.7), all \
          of wait_for, or none, because the client ignores the answer (Redisson 3.15)",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "renewal_timer",
         "\"per-lock\" or \"shared\"",
         OF_PROFILE,
         "whether each lock has its own renewal timer, or all locks of a client share one",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "missed_renewal",
         "\"lower-first\", \"stop-timer\" or \"tell-holder\"",
         OF_PROFILE,
         "what the client does when a renewal is answered with \"not the holder\"",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "failed_renewal",
         "\"retry\" or \"forget\"",
         OF_PROFILE,
         "what the client does when a renewal has no answer",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "registration",
         "\"before-answer\" or \"unordered\"",
         OF_PROFILE,
         "whether a hold is in the renewal table before its caller has the answer, or possibly later; in a split \
          network",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "interrupted_acquire",
         "\"keep\" or \"release\"",
         OF_PROFILE,
         "whether a grant whose caller was interrupted is kept or released; in a split network",
-    ),
-    key(
+    )),
+    of_each(key(
         "protocol",
         "stale_renewal",
         "\"believe\" or \"ignore\"",
         OF_PROFILE,
         "whether the answer to a renewal counts for holds that were registered after it was sent; in a split network",
-    ),
+    )),
     key("faults", "crash_client", BUDGET, "0", "a client crashes for good"),
     key(
         "faults",
@@ -435,12 +457,22 @@ const fn key(
     unless_said: &'static str,
     means: &'static str,
 ) -> ScenarioKey {
-    ScenarioKey { table, name, takes, unless_said, means }
+    ScenarioKey { table, name, takes, unless_said, means, is_of_client: false }
+}
+
+/// A key that a table of one client may have as well.
+const fn of_each(key: ScenarioKey) -> ScenarioKey {
+    ScenarioKey { is_of_client: true, ..key }
+}
+
+/// How a table begins in the file: `[time]`, or `[[client]]`, which may be there several times.
+pub fn header(table: &str) -> String {
+    if table == CLIENT { format!("[[{table}]]") } else { format!("[{table}]") }
 }
 
 /// The keys allowed in that table; before the first table, table names as well.
 pub(super) fn known(table: &str) -> Vec<&'static str> {
-    let keys = KEYS.iter().filter(|key| key.table == table).map(|key| key.name);
+    let keys = KEYS.iter().filter(|key| key.stands_in(table)).map(|key| key.name);
     let tables = TABLES.iter().map(|(name, _)| *name).filter(|name| table == TOP && *name != TOP);
     keys.chain(tables).collect()
 }

@@ -7,6 +7,7 @@
 
 mod builtin;
 mod calls;
+mod clients;
 mod code;
 mod contradiction;
 mod definition;
@@ -15,6 +16,7 @@ mod file;
 mod impossible;
 mod keys;
 mod parts;
+mod places;
 mod reader;
 mod resolve;
 mod section;
@@ -29,7 +31,7 @@ pub use code::{Code, explain};
 pub use definition::{Others, Scenario};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
 pub use file::{MAX_BYTES, MAX_NAME, is_name};
-pub use keys::{KEYS, ScenarioKey, TABLES};
+pub use keys::{CLIENT, KEYS, ScenarioKey, TABLES, header};
 pub use reader::MAX_STORY;
 pub use resolve::{located, resolve};
 pub use ticks::MAX_TICK_MS;

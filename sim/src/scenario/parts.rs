@@ -1,15 +1,19 @@
 //! The tables of a scenario file, and the parts of a world that are read from them.
 
 use lockstep_model::config::{
-    Bounds, Calls, Clients, Cluster, Config, Faults, LockKind, Network, NetworkMode, Protocol, Resource, Time,
+    Bounds, Calls, ClientSettings, ClientTables, Clients, Cluster, Config, Faults, LockKind, Network, NetworkMode,
+    Protocol, Resource, Time,
 };
 
+use super::keys::CLIENT;
 use super::section::{Entry, Section};
 
 /// The tables of the file.
 pub(super) struct Sections<'a> {
     pub(super) time: Section<'a>,
     pub(super) clients: Section<'a>,
+    /// The tables of single clients; `None`: what stands there is no list of tables.
+    pub(super) client: Option<Vec<Section<'a>>>,
     pub(super) cluster: Section<'a>,
     pub(super) network: Section<'a>,
     pub(super) protocol: Section<'a>,
@@ -25,6 +29,8 @@ pub(super) struct Parts {
     pub(super) lock: Option<LockKind>,
     pub(super) time: Option<Time>,
     pub(super) clients: Option<Clients>,
+    /// What each client has, with or without a table of its own.
+    pub(super) settings: Option<Vec<ClientSettings>>,
     pub(super) cluster: Option<Cluster>,
     pub(super) network: Option<Network>,
     pub(super) protocol: Option<Protocol>,
@@ -38,21 +44,31 @@ pub(super) struct Parts {
 impl Parts {
     /// The world, if all its parts are valid.
     pub(super) fn config(&self) -> Option<Config> {
-        Some(Config {
+        let is_split = self.network?.mode == NetworkMode::Split;
+        let calls = |calls: Calls| if is_split { calls } else { Calls::DEFAULT };
+        let common = Config {
             lock: self.lock?,
             time: self.time?,
             clients: self.clients?,
+            client: ClientTables::NONE,
             cluster: self.cluster?,
             network: self.network?,
             protocol: self.protocol?,
-            calls: if self.network?.mode == NetworkMode::Split { self.calls? } else { Calls::DEFAULT },
+            calls: calls(self.calls?),
             faults: self.faults?,
             resource: self.resource.optional().or(None)?,
             strong_fairness: self.strong_fairness?,
             bounds: self.bounds?,
             #[cfg(feature = "mutants")]
             mutant: None,
-        })
+        };
+        let settings = self.settings.as_ref()?.iter().map(|own| ClientSettings { calls: calls(own.calls), ..*own });
+        Some(common.with_settings(&settings.collect::<Vec<_>>()))
+    }
+
+    /// Whether this is so of no client. Not known, so not said, where some part is wrong.
+    pub(super) fn nobody(&self, is_so: impl Fn(&ClientSettings) -> bool) -> bool {
+        self.settings.as_ref().is_some_and(|all| !all.iter().any(is_so))
     }
 }
 
@@ -63,6 +79,7 @@ impl<'a> Sections<'a> {
         Self {
             time: top.table("time", end),
             clients: top.table("clients", end),
+            client: top.tables(CLIENT),
             cluster: top.table("cluster", end),
             network: top.table("network", end),
             protocol: top.table("protocol", end),

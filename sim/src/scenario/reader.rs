@@ -7,9 +7,8 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Bounds, Clients, Cluster, FailedRenewal, Faults, Fencing, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS,
-    MAX_FAULTS, MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network,
-    NetworkMode, Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
+    Bound, Bounds, Cluster, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
+    MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time, Ttls,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
@@ -24,7 +23,7 @@ use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
 use super::ticks::{MAX_TICK_MS, TICK_MS, Tick};
-use super::{calls, impossible, syntax, ticks};
+use super::{calls, clients, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
@@ -69,6 +68,7 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
     // A claim cannot be checked against a world that is not the intended one.
     let config = if notes.is_empty() { parts.config() } else { None };
     impossible::note(&parts, &top, &sections);
+    clients::note(&parts, &sections);
     calls::note(&parts, &top, &sections);
     let (expect, others) = claims(&sections, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -77,16 +77,21 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
 
 impl Sections<'_> {
     fn parts(&self, top: &Section<'_>, root: &DeTable<'_>) -> Parts {
-        let protocol = self.protocol();
+        let protocol = clients::protocol(&self.protocol, Profile::Redisson47.protocol());
+        // The length of a tick is known from here on.
         let time = self.time(root);
+        let of_profile = calls::of_profile(protocol.map(|protocol| protocol.profile));
+        let calls = calls::read(&self.time, &self.protocol, of_profile, None);
+        let clients = self.clients();
         Parts {
             lock: lock(top),
             time,
-            clients: self.clients(),
+            clients,
+            settings: self.settings(time, clients, protocol, calls),
             cluster: self.cluster(time.map_or(TICK_MS, |time| time.tick_ms)),
             network: self.network(),
             protocol,
-            calls: calls::read(self, protocol.map(|protocol| protocol.profile)),
+            calls,
             faults: self.faults(),
             resource: self.resource(),
             strong_fairness: self.fairness.flag("strong").or(false),
@@ -126,24 +131,6 @@ impl Sections<'_> {
             poll_every: poll_every.or(1)?,
             ask_again_after: ask_again_after.or(1)?,
             jump: jump.or(0)?,
-        })
-    }
-
-    fn clients(&self) -> Option<Clients> {
-        let clients = &self.clients;
-        let count = clients.number("count", 1..=MAX_CLIENTS);
-        let count = clients.require("count", count, "`count = 2`, the number of processes that use the lock");
-        let threads = clients.number("threads", 1..=MAX_THREADS);
-        let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
-        let acquires = clients.number("acquires", 1..=MAX_ACQUIRES);
-        let hold_for_ever = clients.flag("hold_for_ever");
-        clients.for_later("roles", "the role of a client of a read-write lock");
-        Some(Clients {
-            count: count.given()?.0,
-            threads: threads.or(1)?,
-            max_holds: max_holds.or(1)?,
-            acquires: acquires.optional().or(None)?,
-            hold_for_ever: hold_for_ever.or(false)?,
         })
     }
 
@@ -194,26 +181,6 @@ impl Sections<'_> {
                 Some(0) => MessageDelay::None,
                 Some(ticks) => MessageDelay::Ticks(ticks),
             },
-        })
-    }
-
-    fn protocol(&self) -> Option<Protocol> {
-        let section = &self.protocol;
-        let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
-        let profile = section.word("profile", "profile", &profiles);
-        let receipts = section.flag("receipts");
-        let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
-        let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
-        let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
-        let wait_rule = section.word("wait_rule", "rule for WAIT", &WAIT_RULES);
-        let switches = profile.or(Profile::Redisson47)?.protocol();
-        Some(Protocol {
-            profile: switches.profile,
-            receipts: receipts.or(switches.receipts)?,
-            renewal_timer: renewal_timer.or(switches.renewal_timer)?,
-            missed_renewal: missed_renewal.or(switches.missed_renewal)?,
-            failed_renewal: failed_renewal.or(switches.failed_renewal)?,
-            wait_rule: wait_rule.or(switches.wait_rule)?,
         })
     }
 
@@ -273,17 +240,6 @@ impl Sections<'_> {
 
 const FENCINGS: [(&str, Option<Fencing>); 3] =
     [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", None)];
-const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 2] =
-    [("per-lock", Some(RenewalTimer::PerLock)), ("shared", Some(RenewalTimer::Shared))];
-const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
-    ("lower-first", Some(MissedRenewal::LowerFirst)),
-    ("stop-timer", Some(MissedRenewal::StopTimer)),
-    ("tell-holder", Some(MissedRenewal::TellHolder)),
-];
-const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
-    [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
-const WAIT_RULES: [(&str, Option<WaitRule>); 3] =
-    [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];

@@ -135,6 +135,28 @@ impl<'a> Section<'a> {
         section
     }
 
+    /// All tables of that name: `[[client]]`. `None`: what stands there is something else.
+    pub(super) fn tables(&self, name: &'static str) -> Option<Vec<Self>> {
+        let Some((_, value)) = self.find(name) else {
+            return if self.meant.contains(&name) { None } else { Some(Vec::new()) };
+        };
+        let all = match value.get_ref() {
+            DeValue::Array(all) => all.iter().map(|one| Some((one.span(), one.get_ref().as_table()?))).collect(),
+            _ => None,
+        };
+        let Some(all): Option<Vec<_>> = all else {
+            self.note_type::<()>(name, value, &format!("tables: [[{name}]] on a line of its own, once for each"));
+            return None;
+        };
+        let tables = all.into_iter().map(|(header, table)| {
+            let notes = self.notes;
+            let mut one = Self { name, table: Some(table), header, is_refused: false, meant: Vec::new(), notes };
+            one.note_unknown_keys();
+            one
+        });
+        Some(tables.collect())
+    }
+
     /// The place of its header, if the file has it.
     pub(super) fn span(&self) -> Option<Range<usize>> {
         self.table.map(|_| self.header.clone())
@@ -212,6 +234,14 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A time, or "none".
+    pub(super) fn ticks_or_none(&self, key: &'static str, bounds: RangeInclusive<u8>) -> Entry<Option<u8>> {
+        match self.value(key) {
+            Some(value) if value.get_ref().as_str() == Some("none") => Entry::Given { value: None, span: value.span() },
+            _ => self.ticks(key, bounds).optional(),
+        }
+    }
+
     /// `true` or `false`.
     pub(super) fn flag(&self, key: &'static str) -> Entry<bool> {
         let Some(value) = self.value(key) else { return self.absent(key) };
@@ -286,7 +316,8 @@ impl<'a> Section<'a> {
         let title = format!("`{key}` is missing, and it has no default");
         let problem = Problem::at(Code::MissingKey, self.header.clone(), title)
             .label(format!("`{key}` must stand {}", place(self.name)));
-        let header = if self.table.is_some() { String::new() } else { format!("the table [{}] with ", self.name) };
+        let header =
+            if self.table.is_some() { String::new() } else { format!("the table {} with ", keys::header(self.name)) };
         self.note(problem.help(format!("add {header}{example}")))
     }
 
@@ -316,7 +347,7 @@ impl<'a> Section<'a> {
 
     /// Adds what to write instead, where the value is a time in another unit than ticks.
     fn with_advice(&self, problem: Problem, key: &str, value: &Spanned<DeValue<'_>>) -> Problem {
-        let is_time = KEYS.iter().any(|known| known.table == self.name && known.name == key && known.is_in_ticks());
+        let is_time = KEYS.iter().any(|known| known.stands_in(self.name) && known.name == key && known.is_in_ticks());
         let advice = self.notes.tick.get().filter(|_| is_time);
         match advice.map(|tick| ticks::advice(key, value.get_ref(), tick)) {
             Some(advice) => problem.help(advice),
@@ -355,7 +386,7 @@ impl<'a> Section<'a> {
 
 /// Where the keys of a table stand.
 fn place(table: &str) -> String {
-    if table == TOP { "before the first table".into() } else { format!("in [{table}]") }
+    if table == TOP { "before the first table".into() } else { format!("in {}", keys::header(table)) }
 }
 
 fn every_key() -> Vec<&'static str> {

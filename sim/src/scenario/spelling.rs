@@ -7,9 +7,10 @@ use toml::de::DeValue;
 use crate::plain_text::shown;
 
 /// Keys that were removed in favour of other keys, and which ones to use instead.
-const REMOVED: [(&str, &str); 2] = [
+const REMOVED: [(&str, &str); 3] = [
     ("returns", "use restart_node in [faults] and fsync in [cluster]: a node comes back with what is on its disk"),
     ("fenced", "write fencing = \"ideal\" instead of fenced = true, and fencing = \"none\" instead of fenced = false"),
+    ("roles", "describe each client in a table of its own, [[client]]; its key role is reserved for read-write locks"),
 ];
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind

@@ -89,6 +89,10 @@ fn first(table: &DeTable<'_>, key: &str, end: usize) -> Option<Range<usize>> {
     let here = table.get_key_value(key).map(|(first, _)| first.span());
     let below = table.values().filter_map(|value| match value.get_ref() {
         DeValue::Table(table) => first(table, key, end),
+        DeValue::Array(tables) => {
+            let tables = tables.iter().filter_map(|table| table.get_ref().as_table());
+            tables.filter_map(|table| first(table, key, end)).max_by_key(|span| span.start)
+        }
         _ => None,
     });
     below.chain(here).filter(|span| span.end <= end).max_by_key(|span| span.start)

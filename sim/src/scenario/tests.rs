@@ -9,13 +9,14 @@ use std::path::Path;
 
 use lockstep_model::{Property, Verdict};
 
-use super::keys::{KEYS, ScenarioKey};
+use super::keys::{CLIENT, KEYS, ScenarioKey, header};
 use super::*;
 
 mod advice;
 mod any_text;
 mod bounds;
 mod calls;
+mod clients;
 mod units;
 
 /// Four keys have no default; this text sets them and nothing else.
@@ -232,15 +233,18 @@ fn a_scenario_says_whether_fairness_is_strong() {
 /// A key that is in the list of known keys but is not read would be accepted and ignored.
 #[test]
 fn every_known_key_is_looked_at() {
-    for ScenarioKey { table, name, takes, .. } in KEYS {
-        let header = if table.is_empty() { String::new() } else { format!("[{table}]\n") };
-        let text = format!("{header}{name} = 1979-05-27\n");
+    let everywhere = KEYS.iter().flat_map(|key| {
+        [key.table].into_iter().chain(key.is_of_client.then_some(CLIENT)).map(move |table| (table, key))
+    });
+    for (table, ScenarioKey { name, takes, .. }) in everywhere {
+        let header = if table.is_empty() { String::new() } else { header(table) };
+        let text = format!("{header}\n{name} = 1979-05-27\n");
         let at_the_date = |problem: &&Problem| matches!(problem.code(), Code::WrongType | Code::NotModelled);
         let error = Scenario::parse("example", &text).expect_err("no key takes a date");
         assert_eq!(error.problems().filter(at_the_date).count(), 1, "{table}.{name}: {error}");
         // The documentation of a key matches what its reader expects.
         let is_told = error.report(false).contains(&format!("must be {takes}"));
-        assert!(is_told || *name == "roles", "{table}.{name}: {}", error.report(false));
+        assert!(is_told || *name == "role", "{table}.{name}: {}", error.report(false));
     }
 }
 
@@ -253,7 +257,7 @@ fn equal_lease_and_renewal_period_are_possible_because_a_key_with_nothing_left_i
 #[test]
 fn what_the_model_does_not_know_is_refused_and_not_ignored() {
     for line in
-        ["[cluster]\ngroups = 2", "roles = [\"reader\", \"writer\"]", "[expect]\nfirst-come-first-served = \"holds\""]
+        ["[cluster]\ngroups = 2", "[[client]]\nrole = \"reader\"", "[expect]\nfirst-come-first-served = \"holds\""]
     {
         assert_eq!(codes(&smallest_and(line)), [Code::NotModelled], "{line}");
     }
@@ -333,7 +337,7 @@ fn every_value_is_bounded() {
         ("lease = 3", &["lease = 3\njump = 16", "lease = 3\njump = -16"]),
         ("lease = 3", &["lease = 3\nrenew_every = 0", "lease = 3\nwait_limit = 61"]),
         ("count = 2", &["count = 0", "count = 5", "count = 2\nthreads = 3", "count = 2\nmax_holds = 9"]),
-        ("count = 2", &["count = 2\nacquires = 0", "count = 2\nacquires = 101"]),
+        ("count = 2", &["count = 2\nacquires = -1", "count = 2\nacquires = 101"]),
         ("count = 2", &["count = 2\n[cluster]\nreplicas = 3", "count = 2\n[cluster]\nlag = 61\nreplicas = 1"]),
         ("count = 2", &["count = 2\n[faults]\ncrash_node = 9", "count = 2\n[faults]\ncut_link = 9"]),
         ("story = \"s\"", &["story = \"\"", "story = \" \\n\"", "story = \"\\u001b[31mred\""]),

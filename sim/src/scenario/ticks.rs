@@ -7,7 +7,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::error::Problem;
-use super::keys::KEYS;
+use super::keys::{CLIENT, KEYS};
 
 /// The length of a tick on a real server, unless the scenario sets it: a third of Redisson's lease.
 pub(super) const TICK_MS: u32 = 10_000;
@@ -29,9 +29,12 @@ pub(super) struct Tick {
 /// The longest tick of which all times with units are multiples, where the file does not say how long one is. A time in ticks
 /// beside them is a problem: nothing would say how long it is. `None`: no time has a unit.
 pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
-    let times = KEYS.iter().filter(|key| key.is_in_ticks()).filter_map(|key| {
-        let table = root.get(key.table)?.get_ref().as_table()?;
-        Some((key.name, table.get(key.name)?))
+    let of_clients = root.get(CLIENT).and_then(|tables| tables.get_ref().as_array());
+    let of_clients = || of_clients.into_iter().flatten().filter_map(|table| table.get_ref().as_table());
+    let times = KEYS.iter().filter(|key| key.is_in_ticks()).flat_map(|key| {
+        let common = root.get(key.table).and_then(|table| table.get_ref().as_table());
+        let own = of_clients().filter(|_| key.is_of_client);
+        common.into_iter().chain(own).filter_map(|table| Some((key.name, table.get(key.name)?)))
     });
     let times: Vec<_> = times.collect();
     let units: Vec<u64> = times.iter().filter_map(|(_, value)| in_ms(value.get_ref())).map(i64::unsigned_abs).collect();

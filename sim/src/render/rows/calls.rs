@@ -132,7 +132,7 @@ impl Narrator<'_> {
                 format!("{name}'s watchdog has nothing to renew, and stops"),
             ),
             Reply::Unreachable => {
-                let then = match self.config.protocol.failed_renewal {
+                let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock and never renews it again",
                 };
@@ -141,7 +141,7 @@ impl Narrator<'_> {
             Reply::RenewalMissed => {
                 let stores =
                     self.holder_on(node).map_or_else(|| "no lock".to_owned(), |holder| format!("{holder} as holder"));
-                let then = match self.config.protocol.missed_renewal {
+                let then = match self.own().protocol.missed_renewal {
                     MissedRenewal::LowerFirst => "the watchdog lowers its count and notifies nobody".to_owned(),
                     MissedRenewal::StopTimer => "the watchdog stops and notifies nobody".to_owned(),
                     MissedRenewal::TellHolder if self.has(Happening::HolderTold) => {
@@ -154,7 +154,7 @@ impl Narrator<'_> {
             }
             Reply::NotEnoughReplicas | Reply::ReadOnly => {
                 let (says, tone, answer) = self.refuses_to_write(node);
-                let then = match self.config.protocol.failed_renewal {
+                let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock",
                 };

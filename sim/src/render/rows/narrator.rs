@@ -1,6 +1,9 @@
 //! One step with the state before it, and the phrases that steps of several kinds share.
 
+use std::borrow::Cow;
+
 use lockstep_model::Config;
+use lockstep_model::action::Party;
 use lockstep_model::trace::{
     ClientState, Hold, NodeRole, NodeState, State, ThreadState, TraceStep, client_name, node_name,
 };
@@ -21,6 +24,15 @@ pub(super) struct Narrator<'a> {
 }
 
 impl Narrator<'_> {
+    /// The scenario as the client sees it that acts in this step, if it is one.
+    pub(super) fn own(&self) -> Cow<'_, Config> {
+        match self.step.action.party() {
+            Party::Thread(holder) => self.config.of_client(holder.client()),
+            Party::Client(client) => self.config.of_client(client),
+            Party::Node(_) | Party::World => Cow::Borrowed(self.config),
+        }
+    }
+
     /// The reply of the step as a label.
     pub(super) fn label(&self) -> String {
         label(self.config, self.step.answer)
@@ -103,7 +115,7 @@ impl Narrator<'_> {
 
     pub(super) fn then_sleeps(&self, name: &str, after: &ThreadState) -> String {
         if !self.has(Happening::FellAsleep) {
-            return if self.config.waits() { String::new() } else { format!("; {name} does not wait") };
+            return if self.own().waits() { String::new() } else { format!("; {name} does not wait") };
         }
         let message = if self.config.lock.facts().publishes() { "until a message arrives" } else { "" };
         let for_ticks = |ticks: u8| time(self.config, ticks.into());

@@ -132,7 +132,7 @@ impl Narrator<'_> {
                 (self.label(), Tone::Odd, format!("{name} receives the answer: it does not hold"))
             }
             (Verb::Renew, Reply::RenewalMissed) => {
-                let then = match self.config.protocol.missed_renewal {
+                let then = match self.own().protocol.missed_renewal {
                     MissedRenewal::LowerFirst => "lowers its count by one and notifies nobody",
                     MissedRenewal::StopTimer => "stops its timer and notifies nobody",
                     MissedRenewal::TellHolder => "forgets the holds and notifies the holder",

@@ -46,7 +46,7 @@ impl Narrator<'_> {
         let (name, calls) = (&self.step.lane, self.config.lock.facts().calls);
         match self.step.action {
             Action::Acquire { client, thread } => {
-                let call = if self.config.time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
+                let call = if self.own().time.wait_limit.is_some() { calls.try_acquire } else { calls.acquire };
                 let holds = self.thread_before(client, thread).holds;
                 let what = if holds > 0 { format!("{name} asks to enter again") } else { format!("{name} asks") };
                 self.ask(client, thread, call, what)

@@ -152,7 +152,7 @@ impl ScriptClients {
     fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.messages.settle(testbed)?;
         let known = step.before.clients.get(usize::from(caller.0)).and_then(|client| client.replicas_known);
-        let asked = match self.config.protocol.wait_rule {
+        let asked = match self.config.of_client(caller.0).protocol.wait_rule {
             WaitRule::All | WaitRule::Ignored => self.config.cluster.wait_for,
             WaitRule::Any => known.unwrap_or(1),
         };

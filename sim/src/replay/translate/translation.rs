@@ -5,7 +5,7 @@ use lockstep_redis::{HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
 
-/// What all requests of one scenario's clients have in common.
+/// What all requests of one client have in common.
 pub struct RequestContext {
     /// The scripts that the clients use.
     pub scripts: Scripts,

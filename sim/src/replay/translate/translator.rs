@@ -17,27 +17,34 @@ use crate::replay::compare::key_words;
 /// Speaks for the clients of one scenario.
 pub struct Translator {
     translation: &'static dyn Translation,
-    context: RequestContext,
+    scripts: Scripts,
+    /// What the requests of each client have in common.
+    contexts: Vec<RequestContext>,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
     is_split: bool,
     tick_ms: u32,
 }
 
 impl Translator {
-    /// For the clients of this scenario, which use these scripts. `None` if the lease is longer than Redis can store.
+    /// For the clients of this scenario, which use these scripts, each with its own lease. `None` if one is longer than Redis can store.
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
         let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
-        let receipt_lease = if config.is_split() { lease_of(config.calls.receipt)? } else { ReleaseReceipt::LEASE };
+        let context = |client| {
+            let own = config.of_client(client);
+            let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
+            Some(RequestContext {
+                scripts: scripts.clone(),
+                names: Names::of("lock"),
+                lease: lease_of(own.time.lease)?,
+                receipt_lease,
+                has_receipts: own.protocol.receipts,
+            })
+        };
         Some(Self {
             translation,
-            context: RequestContext {
-                scripts,
-                names: Names::of("lock"),
-                lease: lease_of(config.time.lease)?,
-                receipt_lease,
-                has_receipts: config.protocol.receipts,
-            },
+            contexts: (0..config.clients.count.max(1)).map(context).collect::<Option<_>>()?,
+            scripts,
             is_split: config.is_split(),
             tick_ms,
         })
@@ -45,19 +52,29 @@ impl Translator {
 
     /// The scripts that every node must know.
     pub const fn scripts(&self) -> &Scripts {
-        &self.context.scripts
+        &self.scripts
+    }
+
+    /// What the requests of this client have in common.
+    fn context(&self, client: u8) -> &RequestContext {
+        self.contexts.get(usize::from(client)).unwrap_or_else(|| self.common())
+    }
+
+    /// For what every client does alike.
+    fn common(&self) -> &RequestContext {
+        self.contexts.first().expect("a scenario has a client")
     }
 
     /// Where a release publishes; `None` for a kind that publishes nothing.
     pub fn unlock_channel(&self) -> Option<UnlockChannel> {
-        self.translation.unlock_channel(&self.context)
+        self.translation.unlock_channel(self.common())
     }
 
     /// What is asked of the master that its client knows; `None` if nothing is sent.
     pub fn request(&self, step: usize, verb: ScriptVerb, before: &State, reply: Reply) -> Option<ScriptRequest> {
         match verb {
             ScriptVerb::Acquire { client, thread } => {
-                self.in_one_step().then(|| self.translation.acquire(&self.context, &holder(client, thread)))
+                self.in_one_step().then(|| self.translation.acquire(self.context(client), &holder(client, thread)))
             }
             ScriptVerb::Release { client, thread } => {
                 (self.in_one_step() && reply != Reply::Unreachable).then(|| self.release(step, client, thread))
@@ -69,22 +86,22 @@ impl Translator {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
                 let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
                 let first = before.clients.get(usize::from(client))?.renewal_first.filter(|_| is_sent)?;
-                Some(self.translation.renew(&self.context, &holder(client, first)))
+                Some(self.translation.renew(self.context(client), &holder(client, first)))
             }
-            ScriptVerb::ForceRelease => self.translation.force_release(&self.context),
+            ScriptVerb::ForceRelease => self.translation.force_release(self.common()),
         }
     }
 
     /// A request that is sent, as the model describes it.
     pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
-        let holder = holder(client, thread);
+        let (holder, context) = (holder(client, thread), self.context(client));
         match request.verb {
-            Verb::Acquire => self.translation.acquire(&self.context, &holder),
+            Verb::Acquire => self.translation.acquire(context, &holder),
             Verb::Release | Verb::Undo => {
                 let release_id = release_id(&holder.to_string(), request.receipt.unwrap_or_default());
-                self.translation.release(&self.context, &holder, &release_id)
+                self.translation.release(context, &holder, &release_id)
             }
-            Verb::Renew => self.translation.renew(&self.context, &holder),
+            Verb::Renew => self.translation.renew(context, &holder),
         }
     }
 
@@ -147,7 +164,7 @@ impl Translator {
     }
 
     fn key_name(&self, slot: &KeySlot) -> String {
-        let names = &self.context.names;
+        let names = &self.common().names;
         match slot {
             KeySlot::Lock => names.lock().to_owned(),
             KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
@@ -160,7 +177,7 @@ impl Translator {
     }
 
     fn release(&self, step: usize, client: u8, thread: u8) -> ScriptRequest {
-        self.translation.release(&self.context, &holder(client, thread), &format!("release-{step}"))
+        self.translation.release(self.context(client), &holder(client, thread), &format!("release-{step}"))
     }
 
     fn ms(&self, ticks: u8) -> i64 {

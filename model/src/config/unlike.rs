@@ -1,0 +1,91 @@
+//! Scenarios whose clients are not alike.
+//!
+//! A rule of the client side works with the scenario as its own client sees it ([`Config::of_client`]): there the client's
+//! settings stand where the common ones do, and nothing can be read that belongs to another client. What is asked of the
+//! whole scenario ("does any client wait?") is asked of each client in turn ([`Config::some_client`]).
+
+use std::borrow::Cow;
+
+use super::clients::{ClientSettings, ClientTables};
+use super::sections::{Clients, Config, Time};
+use crate::limits::MAX_CLIENTS;
+
+impl Config {
+    /// The same scenario with these settings of its clients, one for each. Where all are equal they become the common ones:
+    /// such clients are alike, and no table says so again.
+    ///
+    /// # Panics
+    /// There are more settings than clients can be.
+    #[must_use]
+    pub fn with_settings(self, settings: &[ClientSettings]) -> Self {
+        if let Some(first) = settings.first()
+            && settings.iter().all(|other| other == first)
+        {
+            return self.with_common(first);
+        }
+        let mut tables = [None; MAX_CLIENTS as usize];
+        let common = self.common_settings();
+        for (table, own) in tables[..settings.len()].iter_mut().zip(settings) {
+            *table = Some(*own).filter(|own| *own != common);
+        }
+        Self { client: ClientTables::new(tables), ..self }
+    }
+
+    /// What a client has that has no settings of its own.
+    pub const fn common_settings(&self) -> ClientSettings {
+        let Time { lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
+        let Clients { acquires, .. } = self.clients;
+        let (protocol, calls) = (self.protocol, self.calls);
+        ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls }
+    }
+
+    /// What this client has.
+    #[inline]
+    pub fn settings_of(&self, client: u8) -> ClientSettings {
+        self.client.get(client).copied().unwrap_or_else(|| self.common_settings())
+    }
+
+    /// The lease of this client's grants, ticks.
+    #[inline]
+    pub fn lease_of(&self, client: u8) -> u8 {
+        self.client.get(client).map_or(self.time.lease, |own| own.lease)
+    }
+
+    /// The scenario as this client sees it: the common settings are its own, and it has no others.
+    #[inline]
+    pub fn of_client(&self, client: u8) -> Cow<'_, Self> {
+        if self.client.is_empty() {
+            return Cow::Borrowed(self);
+        }
+        Cow::Owned(self.with_common(&self.settings_of(client)))
+    }
+
+    fn with_common(&self, settings: &ClientSettings) -> Self {
+        let ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } = *settings;
+        Self {
+            time: Time { lease, renew_every, wait_limit, hold_at_most, ..self.time },
+            clients: Clients { acquires, ..self.clients },
+            protocol,
+            calls,
+            client: ClientTables::NONE,
+            ..*self
+        }
+    }
+
+    /// Whether it is so of some client, by the scenario as that client sees it.
+    pub fn some_client(&self, is_so: impl Fn(&Self) -> bool) -> bool {
+        if self.client.is_empty() {
+            return is_so(self);
+        }
+        (0..self.clients.count).any(|client| is_so(&self.of_client(client)))
+    }
+
+    /// Whether all clients are alike: exchanging the names of two clients then changes nothing that can happen. Symmetry
+    /// reduction and per-client liveness rely on it.
+    pub fn clients_are_alike(&self) -> bool {
+        self.client.is_empty() || {
+            let first = self.settings_of(0);
+            (1..self.clients.count).all(|client| self.settings_of(client) == first)
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! What clients have in common, and what single ones have of their own, in phrases.
+
+use lockstep_model::config::{Calls, Config, Protocol};
+use lockstep_model::trace::client_name;
+use serde_json::{Value, json};
+
+use super::units::{count, time};
+
+/// `a lease is 30 s`.
+pub(super) fn lease(config: &Config) -> String {
+    format!("a lease is {}", time(config, config.time.lease.into()))
+}
+
+/// `the watchdog renews every 10 s`.
+pub(super) fn renewal(config: &Config) -> String {
+    let every = |period: u8| format!("the watchdog renews every {}", time(config, period.into()));
+    config.time.renew_every.map_or_else(|| "no watchdog".to_owned(), every)
+}
+
+/// `a refused client waits at most 20 s`.
+pub(super) fn wait(config: &Config) -> String {
+    match config.time.wait_limit {
+        None => "a refused client waits without limit".to_owned(),
+        Some(0) => "a refused client does not wait".to_owned(),
+        Some(limit) => format!("a refused client waits at most {}", time(config, limit.into())),
+    }
+}
+
+/// `a holder releases within 20 s`.
+pub(super) fn hold(config: &Config) -> String {
+    match config.time.hold_at_most {
+        Some(most) => format!("a holder releases within {}", time(config, most.into())),
+        None if config.clients.hold_for_ever => "a holder releases at any time, or never".to_owned(),
+        None => "a holder releases at any time".to_owned(),
+    }
+}
+
+/// `the protocol is that of redisson-4.7`.
+pub(super) fn profile(config: &Config) -> String {
+    format!("the protocol is that of {}", config.protocol.profile.name())
+}
+
+/// A line for each client that has settings of its own: what is different.
+pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
+    (0..config.clients.count).filter_map(|client| {
+        let own = config.of_client(client);
+        let mut differences = Vec::new();
+        if own.clients.acquires != config.clients.acquires {
+            differences.push(match own.clients.acquires {
+                None => "it may ask any number of times".to_owned(),
+                Some(0) => "it never asks".to_owned(),
+                Some(times) => format!("it asks at most {}", count(times.into(), "time")),
+            });
+        }
+        let phrases = [lease, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));
+        differences.extend(phrases.into_iter().filter(|(own, common)| own != common).map(|(own, _)| own));
+        let has_other_profile = own.protocol.profile != config.protocol.profile;
+        let common = if has_other_profile { own.protocol.profile.protocol() } else { config.protocol };
+        differences.extend(different(switches(own.protocol), switches(common)));
+        differences.extend(different(sending(own.calls), sending(config.calls)));
+        let differences = differences.join("; ");
+        (!differences.is_empty()).then(|| format!("client {} differs: {differences}", client_name(client)))
+    })
+}
+
+/// A key of a scenario and its value.
+type KeyAndValue = (&'static str, Value);
+
+/// The switches of a protocol but for its profile, as a scenario would write them.
+fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
+    let Protocol { profile: _, receipts, renewal_timer, missed_renewal, failed_renewal, wait_rule } = protocol;
+    vec![
+        ("receipts", json!(receipts)),
+        ("renewal_timer", json!(renewal_timer)),
+        ("missed_renewal", json!(missed_renewal)),
+        ("failed_renewal", json!(failed_renewal)),
+        ("wait_rule", json!(wait_rule)),
+    ]
+}
+
+/// How requests are sent, as a scenario would write it.
+fn sending(calls: Calls) -> Vec<KeyAndValue> {
+    let Calls {
+        answer_within,
+        resend,
+        retry_attempts,
+        request_id,
+        receipt,
+        registration,
+        interrupted_acquire,
+        stale_renewal,
+    } = calls;
+    vec![
+        ("answer_within", json!(answer_within)),
+        ("resend", json!(resend)),
+        ("retry_attempts", json!(retry_attempts)),
+        ("request_id", json!(request_id)),
+        ("receipt", json!(receipt)),
+        ("registration", json!(registration)),
+        ("interrupted_acquire", json!(interrupted_acquire)),
+        ("stale_renewal", json!(stale_renewal)),
+    ]
+}
+
+/// Those that have another value: `failed_renewal = "forget"`.
+fn different(own: Vec<KeyAndValue>, common: Vec<KeyAndValue>) -> impl Iterator<Item = String> {
+    own.into_iter()
+        .zip(common)
+        .filter(|(own, common)| own != common)
+        .map(|((key, value), _)| format!("{key} = {value}"))
+}

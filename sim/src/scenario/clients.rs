@@ -1,0 +1,174 @@
+//! Who uses the lock: `[clients]`, and what single clients have of their own, `[[client]]`.
+
+use core::ops::Range;
+
+use lockstep_model::config::{
+    Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
+    MissedRenewal, Profile, Protocol, RenewalTimer, Time, WaitRule,
+};
+
+use super::calls;
+use super::code::Code;
+use super::contradiction::Contradiction;
+use super::error::Problem;
+use super::parts::{Parts, Sections};
+use super::places::common;
+use super::section::{Entry, Section};
+
+impl Sections<'_> {
+    /// `[clients]`.
+    pub(super) fn clients(&self) -> Option<Clients> {
+        let clients = &self.clients;
+        let count = clients.number("count", 1..=MAX_CLIENTS);
+        let threads = clients.number("threads", 1..=MAX_THREADS);
+        let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
+        let acquires = clients.number("acquires", 0..=MAX_ACQUIRES);
+        let hold_for_ever = clients.flag("hold_for_ever");
+        Some(Clients {
+            count: self.count(&count)?,
+            threads: threads.or(1)?,
+            max_holds: max_holds.or(1)?,
+            acquires: acquires.optional().or(None)?,
+            hold_for_ever: hold_for_ever.or(false)?,
+        })
+    }
+
+    /// How many clients there are: as many as there are tables, unless the file says it.
+    fn count(&self, said: &Entry<u8>) -> Option<u8> {
+        let tables = self.client.as_ref()?;
+        if let Entry::Absent = said
+            && tables.is_empty()
+        {
+            let example = "`count = 2`, the number of processes that use the lock";
+            return self.clients.require("count", said.clone(), example).or(0);
+        }
+        let count = said.optional().or(None)?;
+        let most = count.unwrap_or(MAX_CLIENTS);
+        if let Some(excess) = tables.get(usize::from(most)) {
+            let tables = tables.len();
+            let span = excess.span().unwrap_or_default();
+            let problem = if let Some((count, said)) = said.given() {
+                let title = format!("there are {tables} tables [[client]], but `count` is {count}");
+                Problem::at(Code::Impossible, span, title)
+                    .label("this client is one too many")
+                    .also(said, "this is the number of clients")
+                    .help("raise `count` in [clients], leave it out, or remove a table")
+            } else {
+                let title = format!("there are {tables} tables [[client]], and at most {MAX_CLIENTS} clients");
+                Problem::at(Code::OutOfBounds, span, title).label("this client is one too many")
+            };
+            self.clients.note::<()>(problem);
+            return None;
+        }
+        count.or_else(|| u8::try_from(tables.len()).ok())
+    }
+
+    /// What each client has: the common settings, and what its table says otherwise.
+    pub(super) fn settings(
+        &self,
+        time: Option<Time>,
+        clients: Option<Clients>,
+        protocol: Option<Protocol>,
+        calls: Option<Calls>,
+    ) -> Option<Vec<ClientSettings>> {
+        let common = common(time, clients, protocol, calls);
+        // Every table is read before any is needed, so that all their problems are found.
+        let own: Vec<_> = self.client.iter().flatten().map(|table| self.own(table, common)).collect();
+        let (count, common) = (usize::from(clients?.count), common?);
+        let mut settings = own.into_iter().collect::<Option<Vec<_>>>()?;
+        settings.resize(count, common);
+        Some(settings)
+    }
+
+    /// What one client has.
+    fn own(&self, table: &Section<'_>, common: Option<ClientSettings>) -> Option<ClientSettings> {
+        let lease = table.ticks("lease", 1..=MAX_TICKS);
+        let renew_every = table.ticks_or_none("renew_every", 1..=MAX_TICKS);
+        let wait_limit = table.ticks_or_none("wait_limit", 0..=MAX_TICKS);
+        let hold_at_most = table.ticks_or_none("hold_at_most", 1..=MAX_TICKS);
+        let acquires = table.number("acquires", 0..=MAX_ACQUIRES);
+        table.for_later("role", "the role of a client of a read-write lock");
+        let otherwise = common.map_or(Profile::Redisson47.protocol(), |common| common.protocol);
+        let protocol = protocol(table, otherwise);
+        let common_calls = common.map_or(Calls::DEFAULT, |common| common.calls);
+        // A profile brings its own switches. What is sent again, and when, is of the deployment.
+        let otherwise = match table.span_of("profile").and(protocol) {
+            Some(protocol) => Calls {
+                answer_within: common_calls.answer_within,
+                resend: common_calls.resend,
+                retry_attempts: common_calls.retry_attempts,
+                ..calls::of_profile(Some(protocol.profile))
+            },
+            None => common_calls,
+        };
+        let receipt_said = self.time.span_of("receipt").map(|_| common_calls.receipt);
+        let calls = calls::read(table, table, otherwise, receipt_said);
+        let common = common?;
+        Some(ClientSettings {
+            lease: lease.or(common.lease)?,
+            renew_every: renew_every.or(common.renew_every)?,
+            wait_limit: wait_limit.or(common.wait_limit)?,
+            hold_at_most: hold_at_most.or(common.hold_at_most)?,
+            acquires: acquires.optional().or(common.acquires)?,
+            protocol: protocol?,
+            calls: calls?,
+        })
+    }
+}
+
+/// The switches in this table. `otherwise`: what they are without a profile.
+pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Protocol> {
+    let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
+    let profile = section.word("profile", "profile", &profiles);
+    let receipts = section.flag("receipts");
+    let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
+    let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
+    let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
+    let wait_rules =
+        [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
+    let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
+    let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
+    Some(Protocol {
+        profile: switches.profile,
+        receipts: receipts.or(switches.receipts)?,
+        renewal_timer: renewal_timer.or(switches.renewal_timer)?,
+        missed_renewal: missed_renewal.or(switches.missed_renewal)?,
+        failed_renewal: failed_renewal.or(switches.failed_renewal)?,
+        wait_rule: wait_rule.or(switches.wait_rule)?,
+    })
+}
+
+/// Records what contradicts itself in the settings of one client. What concerns requests is with the other contradictions of
+/// such keys (`calls`, `impossible`).
+pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(settings), Some(clients)) = (&parts.settings, parts.clients) else { return };
+    for (own, table) in settings.iter().zip(sections.client.iter().flatten()) {
+        let either = |key: &str| -> Option<Range<usize>> { table.span_of(key).or(sections.time.span_of(key)) };
+        // As for all clients, equal values are allowed (`impossible`). Two values of [time] are reported there.
+        if own.renew_every.is_some_and(|period| period > own.lease) {
+            let (key, other, label) = if table.span_of("renew_every").is_some() {
+                ("renew_every", "lease", "the lease is shorter than the renewal period")
+            } else {
+                ("lease", "renew_every", "the renewal period is longer than the lease")
+            };
+            Contradiction::of(table, key, "the lease of this client would expire before its first renewal")
+                .with(either(other), label)
+                .note("renew at a third of the lease, or use renew_every = \"none\" for this client: no watchdog");
+        }
+        if clients.hold_for_ever && own.hold_at_most.is_some() {
+            Contradiction::of(table, "hold_at_most", "a holder cannot both release in time and hold for ever")
+                .with(sections.clients.span_of("hold_for_ever"), "a holder may hold for ever")
+                .note("remove one of the two keys");
+        }
+    }
+}
+
+const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 2] =
+    [("per-lock", Some(RenewalTimer::PerLock)), ("shared", Some(RenewalTimer::Shared))];
+const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
+    ("lower-first", Some(MissedRenewal::LowerFirst)),
+    ("stop-timer", Some(MissedRenewal::StopTimer)),
+    ("tell-holder", Some(MissedRenewal::TellHolder)),
+];
+const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
+    [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
