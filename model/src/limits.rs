@@ -36,3 +36,8 @@ pub const MAX_RECEIPTS: u8 = 6;
 pub const MAX_LATE_REQUESTS: u8 = 4;
 /// Grants of one thread that its renewal table has not heard of.
 pub const MAX_REGISTRATIONS: u8 = 3;
+
+/// Values of one holder's acquires that are remembered at once, and one more: in its call, its renewal and its abandoned
+/// requests, by the thread and the renewal table, and on every node in memory, on the disk and under way. Numbers never run
+/// out, so this is no capacity.
+pub const MAX_VALUES: u8 = 2 + MAX_LATE_REQUESTS + 2 + (MAX_REPLICAS + 1) * (2 + MAX_EFFECTS_UNDER_WAY) + 1;

@@ -2,7 +2,7 @@
 //!
 //! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
 //! `engine` checks with all options of the engine; `normal_forms` compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare,
-//! with both engines; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
+//! with both engines; `values` tells the acquires of a thread apart; `mutants` breaks one rule after the other and asserts which property fails; `rules` and `judge`
 //! test the step function and the judge; `laws` widens worlds, and nothing that was broken may hold then.
 
 mod beliefs;
@@ -15,6 +15,7 @@ mod laws;
 mod mutants;
 mod normal_forms;
 mod rules;
+mod values;
 mod verdicts;
 
 use std::sync::atomic::{AtomicBool, AtomicU64};

@@ -78,6 +78,10 @@ impl Said {
         self.lock().receipts.is_there()
     }
 
+    fn stores_values(&self) -> bool {
+        self.lock().value.is_there()
+    }
+
     fn waits(&self) -> bool {
         !self.is("wait_limit", "0")
     }
@@ -188,6 +192,7 @@ const ROWS: &[DrawnKey] = &[
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
+    row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
 ];
 
 /// The text of a small world; the reader accepts most of them.

@@ -1,6 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::Resend;
+use super::profiles::ValueRule;
 use super::sections::{Bound, Clients, Config, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::MAX_LATE_REQUESTS;
 use crate::locks::contract::LockContext;
@@ -140,6 +141,27 @@ impl Config {
     /// Whether a release leaves a receipt that could ever be read: where request and answer are one step, none can.
     pub const fn leaves_receipts(&self) -> bool {
         self.is_split() && self.protocol.receipts && self.lock.facts().receipts.is_there()
+    }
+
+    /// Whether it is remembered which of a holder's acquires a grant, a request or a hold is of. Elsewhere the number is 0: it
+    /// could not be told.
+    ///
+    /// A holder asks again only when it has no hold. So a release, a renewal or a grant of an *earlier* acquire can meet a
+    /// later one only
+    /// - on its way, where requests are steps of their own;
+    /// - in the data of a second node that becomes the master: the replica may not have heard of the release, nor of the new
+    ///   grant, and its late effects are of either;
+    /// - in the data that a node finds after a restart.
+    ///
+    /// With one node, requests in one step and no disk, what the node stores for a holder is always of its last acquire; nor
+    /// does a thread without a hold find anything of its own there. And if each client acquires once, all values of a holder
+    /// are one, unless a thread calls release without a hold: it then has no value to send.
+    pub const fn has_values(&self) -> bool {
+        let is_unique = self.lock.facts().value.is_there() && matches!(self.protocol.value, ValueRule::PerAcquire);
+        let finds_data = self.can_restart() && !matches!(self.cluster.fsync, Fsync::None);
+        let is_late = self.is_split() || self.can_fail_over() || finds_data;
+        let has_several = !matches!(self.clients.acquires, Some(1)) || self.faults.foreign_release > 0;
+        is_unique && is_late && has_several
     }
 
     /// Whether all clients are alike: exchanging the names of two clients then changes nothing that can happen. Symmetry

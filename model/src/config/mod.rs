@@ -11,7 +11,7 @@ pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
 pub use faults::{Fault, Faults};
-pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, WaitRule};
+pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
 pub use sections::{
     Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
     Ttls,

@@ -203,7 +203,8 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
         // It still matters: what the next master does not have of it is what the failover loses.
         (NodeRole::Down, Some(hold)) => {
             let ttl_ms = hold.remaining.left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
-            let last_stored = Hold { holder: holder_name(config, hold.holder), count: hold.count, ttl_ms };
+            let holder = holder_name(config, hold.by.holder);
+            let last_stored = Hold { holder, value: hold.by.value, count: hold.count, ttl_ms };
             format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),

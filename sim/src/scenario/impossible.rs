@@ -47,6 +47,14 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(lock.clone(), format!("{name}: {why}"))
             .note(&format!("use force_release = 0, or {}", kinds_with(|facts| facts.force.is_there())));
     }
+    if let Some(kind) = parts.lock
+        && let Support::No { why } = kind.facts().value
+    {
+        let name = kind.name();
+        Contradiction::of(&sections.protocol, "value", &format!("a {name} lock stores no value of an acquire"))
+            .with(lock.clone(), format!("{name}: {why}"))
+            .note(&format!("remove `value`, or use {}", kinds_with(|facts| facts.value.is_there())));
+    }
     if let Some(faults) = parts.faults
         && faults.lose_message > 0
     {

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use lockstep_model::config::{
     Bound, Clients, Cluster, FailedRenewal, Faults, Fencing, Fsync, LockKind, MAX_ACQUIRES, MAX_CLIENTS, MAX_FAULTS,
     MAX_HOLDS, MAX_JUMP, MAX_REPLICAS, MAX_THREADS, MAX_TICKS, MessageDelay, MissedRenewal, Network, NetworkMode,
-    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, WaitRule,
+    Profile, PromoteRule, Protocol, RenewalTimer, Resource, Time, Ttls, ValueRule, WaitRule,
 };
 use lockstep_model::{Config, Property, Verdict};
 use toml::Spanned;
@@ -192,6 +192,7 @@ impl Sections<'_> {
         let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
         let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All))];
         let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
+        let value = section.word("value", "rule for values", &VALUE_RULES);
         let switches = profile.or(Profile::Redisson47)?.protocol();
         Some(Protocol {
             profile: switches.profile,
@@ -200,6 +201,7 @@ impl Sections<'_> {
             missed_renewal: missed_renewal.or(switches.missed_renewal)?,
             failed_renewal: failed_renewal.or(switches.failed_renewal)?,
             wait_rule: wait_rule.or(switches.wait_rule)?,
+            value: value.or(switches.value)?,
         })
     }
 
@@ -253,6 +255,8 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
 ];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];
+const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
+    [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
