@@ -49,7 +49,7 @@ const WRONG: [WrongScript; 9] = [
         script: "plain/extend",
         rule: "a lost lock is created again",
         right: "if not is_mine then\n  return 0\nend",
-        instead: "if not is_mine then\n  redis.call('set', lock, holder)\nend",
+        instead: "if not is_mine then\n  redis.call('set', lock, value)\nend",
         scenario: "missed-renewal",
         caught_by: "reply",
     },

@@ -195,3 +195,20 @@ impl Hash for Plain {
         hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), value, 0]));
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_tells_every_holder_and_every_acquire_of_it_apart() {
+        for client in 0..MAX_CLIENTS {
+            for thread in 0..MAX_THREADS {
+                for value in 0..=MAX_VALUES {
+                    let requester = Requester { holder: Holder::new(client, thread), value };
+                    assert_eq!(Creator::new(requester).requester(), requester);
+                }
+            }
+        }
+    }
+}

@@ -188,7 +188,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// A thread that does not believe it holds calls release. It has no hold whose value it could send: with a value per
-    /// acquire it sends one that no node stores (redis-py forgets the token with the hold).
+    /// acquire it sends one that no node stores (docs/facts/redisson.md#plain-lock).
     pub(crate) fn release_foreign(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
         if !self.process(client, |process| process.can_release_foreign(thread)) {

@@ -2,7 +2,7 @@
 //!
 //! A value is a random text in real life (the Redis documentation) and a small number here: each call of `lock()` takes the
 //! smallest that nothing of its holder has any more, so that states stay finite. A request that is sent again, and each poll of
-//! one call, keep the value of the call (redis-py: one token per `acquire`). Where numbers could make no difference there are
+//! one call, keep the value of the call (docs/facts/redisson.md#plain-lock). Where numbers could make no difference there are
 //! none ([`Config::has_values`](crate::Config::has_values)).
 
 use super::layout::Layout;

@@ -128,6 +128,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         (Some(so), None) | (None, Some(so)) => so,
         (Some(belief), Some(waits)) => format!("{belief}; {waits}"),
     };
+    if thread.value > 0 {
+        let _ = write!(says, ", by its acquire {}", thread.value);
+    }
     if thread.token > 0 {
         let _ = write!(says, ", with token {}", thread.token);
     }
