@@ -20,5 +20,5 @@ pub mod names;
 pub mod script;
 
 pub use error::Error;
-pub use names::{HolderId, Lease, Names, ReleaseReceipt};
+pub use names::{HoldValue, HolderId, Lease, Names, ReleaseReceipt};
 pub use script::{Call, Script, ScriptReply, Scripts};

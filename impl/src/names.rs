@@ -70,6 +70,32 @@ impl fmt::Display for HolderId {
     }
 }
 
+/// What a lock of one key stores, by which a release or a renewal finds that the lock is its own.
+///
+/// The Redis documentation demands a value that is unique across all clients and all acquires: otherwise a release or a renewal
+/// of an earlier hold that arrives late deletes or extends the holder's next one.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct HoldValue(String);
+
+impl HoldValue {
+    /// The value of one acquire. It is unique if the holder gives each acquire another number; a request that is sent again
+    /// keeps its number.
+    pub fn of_acquire(holder: &HolderId, number: u64) -> Self {
+        Self(format!("{holder}:{number}"))
+    }
+
+    /// The same value for every acquire of a holder: not safe where a request can be late, or a node can have old data.
+    pub fn of_holder(holder: &HolderId) -> Self {
+        Self(holder.to_string())
+    }
+}
+
+impl fmt::Display for HoldValue {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// How long a key lives unrenewed.
 ///
 /// Redis does not undo the first half of a script whose second half fails, so a lease that it would refuse (zero, or beyond
@@ -145,6 +171,14 @@ mod tests {
     #[test]
     fn a_holder_is_written_as_client_and_thread() {
         assert_eq!(HolderId::new("0d8a1a52", 7).to_string(), "0d8a1a52:7");
+    }
+
+    #[test]
+    fn two_acquires_of_one_holder_have_two_values() {
+        let holder = HolderId::new("0d8a1a52", 7);
+        assert_eq!(HoldValue::of_acquire(&holder, 3).to_string(), "0d8a1a52:7:3");
+        assert_ne!(HoldValue::of_acquire(&holder, 3), HoldValue::of_acquire(&holder, 4));
+        assert_eq!(HoldValue::of_holder(&holder).to_string(), "0d8a1a52:7");
     }
 
     #[test]

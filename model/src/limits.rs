@@ -45,3 +45,8 @@ pub const LATE_REQUESTS: u8 = 4;
 pub const REGISTRATIONS: u8 = 3;
 /// The most of them.
 pub const MAX_REGISTRATIONS: u8 = 16;
+
+/// Values of one holder's acquires that are remembered at once, and one more: in its call, its renewal and its abandoned
+/// requests, by the thread and the renewal table, and on every node in memory, on the disk and under way. Numbers never run
+/// out, so this is no capacity: where acquires are told apart no more effects can be under way than usual.
+pub const MAX_VALUES: u8 = 2 + LATE_REQUESTS + 2 + (MAX_REPLICAS + 1) * (2 + EFFECTS_UNDER_WAY) + 1;

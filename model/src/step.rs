@@ -7,12 +7,13 @@ use crate::action::{Action, Party};
 use crate::config::faults::Fault;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
+use crate::locks::values::ValueStore as _;
 use crate::notes::{Breach, Breaches, Capacities, Happening, Happenings, Notes};
 use crate::reply::Reply;
 use crate::world::context::Context;
 use crate::world::layout::Layout;
 use crate::world::state::World;
-use crate::world::{failover_end, resource};
+use crate::world::{failover_end, resource, values};
 
 /// What one action leads to.
 #[derive(Clone, Copy, Debug)]
@@ -67,6 +68,9 @@ pub fn step_into<Y: Layout>(config: &Config, world: &World<Y>, action: Action, a
     if config.resource.is_some() {
         resource::forget_unused_ranks(next);
     }
+    if Y::Values::IS_THERE && config.has_values() {
+        values::forget_unused(next);
+    }
     next.breaches = notes.breaches;
     *happenings = notes.happenings;
     true
@@ -95,7 +99,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         // Network.
         Action::Deliver { client } => context.process(client, |process| process.deliver()).map(done),
         Action::Execute { client, slot } => context.execute(client, slot),
-        Action::Register { client, thread } => context.process(client, |process| process.register(thread)).map(done),
+        Action::Register { client, thread } => context.register(client, thread),
         Action::Unregister { client, thread } => {
             context.process(client, |process| process.unregister(thread)).map(done)
         }
@@ -179,18 +183,17 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
 fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let Some(now) = after.acting_master() else { return };
     for hold in before.node(before.group().master).stored.holders() {
-        if now.stored.is_held_by(hold.holder) {
+        if now.stored.is_held_as(hold.by) {
             continue;
         }
         let is_rightful = match action {
             Action::Release { client, thread }
             | Action::Undo { client, thread }
-            | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.holder,
+            | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.by.holder,
             Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
-            Action::Execute { client, slot } => before
-                .requests(client)
-                .get(slot)
-                .is_some_and(|request| request.verb.releases() && Holder::new(client, request.thread) == hold.holder),
+            Action::Execute { client, slot } => before.requests(client).get(slot).is_some_and(|request| {
+                request.verb.releases() && Holder::new(client, request.thread) == hold.by.holder
+            }),
             Action::Acquire { .. }
             | Action::Subscribe { .. }
             | Action::SecondAsk { .. }

@@ -2,8 +2,7 @@
 
 use lockstep_model::config::{
     Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network,
-    NetworkMode,
-    Profile, PromoteRule, Resend, Resource, Time, Ttls,
+    NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};

@@ -86,6 +86,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "lost-reply-of-a-release-without-receipt",
             "lost-reply-of-a-release-with-an-id-per-try",
             "late-release-takes-the-next-grant",
+            "plain-late-release-takes-the-next-grant",
             "resent-release-after-failover",
             "lost-undo",
             "lost-renewals",
@@ -155,12 +156,14 @@ const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "1");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
+const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 10] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
+    ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
     ("failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("failover-slower-than-the-lease", &[SOON]),
     ("failover-to-the-fullest-replica", &[AT_ONCE, SOON]),

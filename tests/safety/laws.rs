@@ -3,9 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{
-    Bound, ClientSettings, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay,
-};
+use lockstep_model::config::{Bound, ClientSettings, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, Property, Verdict};

@@ -267,7 +267,7 @@ impl InLayout for Waits {
                 if !effect.is_awaited() {
                     continue;
                 }
-                let holder = effect.stored.holders().next().expect("a grant has a holder").holder;
+                let holder = effect.stored.holders().next().expect("a grant has a holder").by.holder;
                 let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
                 assert!(waits, "after {action:?}: {next:?}");
                 seen.1 += 1;

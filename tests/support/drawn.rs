@@ -80,6 +80,10 @@ impl Said {
         self.lock().receipts.is_there()
     }
 
+    fn stores_values(&self) -> bool {
+        self.lock().value.is_there()
+    }
+
     fn waits(&self) -> bool {
         !self.is("wait_limit", "0")
     }
@@ -197,6 +201,7 @@ const ROWS: &[DrawnKey] = &[
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
+    row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),
     row("messages", &["3", "4"], 3, |_| true),

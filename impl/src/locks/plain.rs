@@ -1,4 +1,5 @@
-//! The plain lock: one key, one holder, no re-entry.
+//! The plain lock: one key, one holder, no re-entry. Each acquire needs a value of its own ([`HoldValue`]), by which its renewals
+//! and its release find that the lock is still theirs.
 //!
 //! `model/src/locks/plain.rs` says what may happen to it. It is the lock that the Redis documentation describes and most
 //! libraries implement; Redisson has none of this kind.
@@ -6,7 +7,7 @@
 use redis::{ConnectionLike, Value};
 
 use crate::error::Error;
-use crate::names::{HolderId, Lease, Names};
+use crate::names::{HoldValue, Lease, Names};
 use crate::script::{Call, ScriptReply, Scripts};
 
 /// The scripts, by kind and verb.
@@ -16,19 +17,19 @@ pub(super) const SCRIPTS: [(&str, &str); 3] = [
     ("plain/extend", include_str!("../../scripts/plain/extend.lua")),
 ];
 
-/// Takes the lock if it is free.
-pub fn acquire(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+/// Takes the lock if it is free, by a value that no other acquire has.
+pub fn acquire(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
+    scripts.call("plain/acquire", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
 }
 
-/// Releases the lock, if this holder has it.
-pub fn release(scripts: &Scripts, names: &Names, holder: &HolderId) -> Call {
-    scripts.call("plain/release", vec![names.lock().into()], vec![holder.to_string()])
+/// Releases the lock, if it was taken by this value.
+pub fn release(scripts: &Scripts, names: &Names, value: &HoldValue) -> Call {
+    scripts.call("plain/release", vec![names.lock().into()], vec![value.to_string()])
 }
 
-/// Sets the lease to its full length again, if this holder has the lock.
-pub fn extend(scripts: &Scripts, names: &Names, holder: &HolderId, lease: Lease) -> Call {
-    scripts.call("plain/extend", vec![names.lock().into()], vec![lease.ms().to_string(), holder.to_string()])
+/// Sets the lease to its full length again, if the lock was taken by this value.
+pub fn extend(scripts: &Scripts, names: &Names, value: &HoldValue, lease: Lease) -> Call {
+    scripts.call("plain/extend", vec![names.lock().into()], vec![lease.ms().to_string(), value.to_string()])
 }
 
 /// What [`acquire`] replies.
@@ -108,41 +109,43 @@ impl<C: ConnectionLike> PlainLock<C> {
         Self { connection, names, scripts }
     }
 
-    /// Tries once to take the lock.
+    /// Tries once to take the lock, by a value that no other acquire has. The same call may be tried again by the same value.
     ///
     /// # Errors
     ///
     /// After [`Error::Unknown`] the caller may hold the lock: [`release`](Self::release) it.
-    pub fn acquire(&mut self, holder: &HolderId, lease: Lease) -> Result<PlainAcquireReply, Error> {
-        acquire(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+    pub fn acquire(&mut self, value: &HoldValue, lease: Lease) -> Result<PlainAcquireReply, Error> {
+        acquire(&self.scripts, &self.names, value, lease).ask(&mut self.connection)
     }
 
-    /// Releases the lock, if this holder still has it.
+    /// Releases the lock, if it is still the one that was taken by this value.
     ///
     /// # Errors
     ///
-    /// After [`Error::Unknown`] it may be sent again: a second release finds no lock of this holder and changes nothing.
-    pub fn release(&mut self, holder: &HolderId) -> Result<PlainReleaseReply, Error> {
-        release(&self.scripts, &self.names, holder).ask(&mut self.connection)
+    /// After [`Error::Unknown`] it may be sent again: a second release finds no lock with this value and changes nothing.
+    pub fn release(&mut self, value: &HoldValue) -> Result<PlainReleaseReply, Error> {
+        release(&self.scripts, &self.names, value).ask(&mut self.connection)
     }
 
-    /// Sets the lease to its full length again, if this holder still has the lock.
+    /// Sets the lease to its full length again, if the lock is still the one that was taken by this value.
     ///
     /// # Errors
     ///
     /// After [`Error::Unknown`] rely only on the older lease.
-    pub fn extend(&mut self, holder: &HolderId, lease: Lease) -> Result<PlainExtendReply, Error> {
-        extend(&self.scripts, &self.names, holder, lease).ask(&mut self.connection)
+    pub fn extend(&mut self, value: &HoldValue, lease: Lease) -> Result<PlainExtendReply, Error> {
+        extend(&self.scripts, &self.names, value, lease).ask(&mut self.connection)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::names::HolderId;
 
-    fn read<R: ScriptReply>(value: &Value) -> Result<R, String> {
-        let call = release(&Scripts::built_in(), &Names::of("lock"), &HolderId::new("A", 1));
-        call.read(value).map_err(|error| error.to_string())
+    fn read<R: ScriptReply>(answer: &Value) -> Result<R, String> {
+        let value = HoldValue::of_acquire(&HolderId::new("A", 1), 1);
+        let call = release(&Scripts::built_in(), &Names::of("lock"), &value);
+        call.read(answer).map_err(|error| error.to_string())
     }
 
     #[test]

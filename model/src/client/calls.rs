@@ -25,6 +25,8 @@ use crate::time::Timer;
 /// What a request is sent with besides its verb.
 #[derive(Clone, Copy)]
 pub(crate) struct Sending {
+    /// The number of the value that it carries; 0: none.
+    pub(crate) value: u8,
     /// The node it goes to.
     pub(crate) node: u8,
     /// Of a release: the number of its receipt; 0: none.
@@ -59,6 +61,7 @@ impl<Q: InFlight> Process<'_, Q> {
         *in_slot = Some(Request {
             verb,
             thread,
+            value: sending.value,
             node: sending.node,
             stage: Stage::Sent,
             id: sending.receipt,

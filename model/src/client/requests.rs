@@ -10,7 +10,7 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use crate::config::sections::Config;
-use crate::limits::{LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_THREADS};
+use crate::limits::{LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_VALUES};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -143,6 +143,8 @@ pub struct Request {
     pub verb: Verb,
     /// For which thread.
     pub thread: u8,
+    /// By which of its acquires: the number of the value that it carries, also when it is resent; 0: none.
+    pub value: u8,
     /// The node it was sent to.
     pub node: u8,
     /// How far it has come.
@@ -340,6 +342,7 @@ impl Hash for Request {
         let Self {
             verb,
             thread,
+            value,
             node,
             stage,
             id,
@@ -353,6 +356,7 @@ impl Hash for Request {
             asks_for,
         } = *self;
         const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
+        const { assert!(MAX_RETRIES < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
         let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale) << 7;
         let flags = thread | said | (verb as u8) << 3 | node << 5;
         let (reached, told) = match stage {
@@ -361,7 +365,8 @@ impl Hash for Request {
             Stage::Confirming => (22, asks_for),
             Stage::Executed(reply) => reply_bytes(reply),
         };
-        let bytes = [flags, id, token, age, retries_left, answer_left.byte(), reached, told];
+        let tries = retries_left | value << 3;
+        let bytes = [flags, id, token, age, tries, answer_left.byte(), reached, told];
         hasher.write_u64(u64::from_le_bytes(bytes));
     }
 }

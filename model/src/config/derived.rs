@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::Resend;
-use super::profiles::WaitRule;
+use super::profiles::{ValueRule, WaitRule};
 use super::sections::{Bound, Config, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
@@ -152,6 +152,10 @@ impl Config {
     #[inline]
     pub fn room_for(&self, capacity: Capacity) -> u8 {
         match self.bounds.of(capacity) {
+            // There are numbers for the acquires in so many (`limits::MAX_VALUES`).
+            _ if matches!(capacity, Capacity::Effects) && self.has_values() => {
+                self.bounds.effects_under_way.unwrap_or(EFFECTS_UNDER_WAY).min(EFFECTS_UNDER_WAY)
+            }
             Some(room) => room,
             None if matches!(capacity, Capacity::Effects) => self.effects_to_hold(),
             None => capacity.usual(),
@@ -173,6 +177,28 @@ impl Config {
             }
         }
         EFFECTS_UNDER_WAY
+    }
+
+    /// Whether it is remembered which of a holder's acquires a grant, a request or a hold is of. Elsewhere the number is 0: it
+    /// could not be told.
+    ///
+    /// A holder asks again only when it has no hold. So a release, a renewal or a grant of an *earlier* acquire can meet a
+    /// later one only
+    /// - on its way, where requests are steps of their own;
+    /// - in the data of a second node that becomes the master: the replica may not have heard of the release, nor of the new
+    ///   grant, and its late effects are of either;
+    /// - in the data that a node finds after a restart.
+    ///
+    /// With one node, requests in one step and no disk, what the node stores for a holder is always of its last acquire; nor
+    /// does a thread without a hold find anything of its own there. And if each client acquires once, all values of a holder
+    /// are one, unless a thread calls release without a hold: it then has no value to send.
+    pub fn has_values(&self) -> bool {
+        let is_unique = self.lock.facts().value.is_there() && matches!(self.protocol.value, ValueRule::PerAcquire);
+        let finds_data = self.can_restart() && !matches!(self.cluster.fsync, Fsync::None);
+        let is_late = self.is_split() || self.can_fail_over() || finds_data;
+        let asks_again = self.some_client(|own| !matches!(own.clients.acquires, Some(..=1)));
+        let has_several = asks_again || self.faults.foreign_release > 0;
+        is_unique && is_late && has_several
     }
 
     /// Whether it needs the roomiest layout. Only replicas have effects under way, and only a split network has receipts.

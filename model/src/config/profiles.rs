@@ -22,6 +22,22 @@ pub struct Protocol {
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
+    /// What a grant stores; read for kinds that have it ([`Facts::value`](crate::locks::Facts::value)).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub value: ValueRule,
+}
+
+/// What a grant stores, by which a release or a renewal finds that the lock is its own.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ValueRule {
+    /// A value that no other acquire has, of any client (the Redis documentation, `SET` and Distributed locks: a "random value"
+    /// that "must be unique across all clients and all lock requests"; docs/facts/redisson.md#plain-lock).
+    #[default]
+    PerAcquire,
+    /// The client's thread, the same for all its acquires: what happens otherwise.
+    PerClient,
 }
 
 /// Which answer of `WAIT` is sufficient.
@@ -117,6 +133,7 @@ impl Profile {
                 missed_renewal: MissedRenewal::StopTimer,
                 failed_renewal: FailedRenewal::Forget,
                 wait_rule: WaitRule::Ignored,
+                value: ValueRule::PerAcquire,
             },
             Self::Redisson47 => Protocol {
                 profile: self,
@@ -125,6 +142,7 @@ impl Profile {
                 missed_renewal: MissedRenewal::LowerFirst,
                 failed_renewal: FailedRenewal::Retry,
                 wait_rule: WaitRule::Any,
+                value: ValueRule::PerAcquire,
             },
             Self::Lockstep => Protocol {
                 profile: self,
@@ -133,6 +151,7 @@ impl Profile {
                 missed_renewal: MissedRenewal::TellHolder,
                 failed_renewal: FailedRenewal::Retry,
                 wait_rule: WaitRule::All,
+                value: ValueRule::PerAcquire,
             },
         }
     }

@@ -9,6 +9,7 @@ use core::hash::Hash;
 
 use super::holder::Holder;
 use super::keys::Key;
+use super::values::ValueStore;
 use crate::mutants::{ActiveMutant, Mutant};
 use crate::time::Timer;
 
@@ -21,6 +22,9 @@ pub trait Lock:
 {
     /// What the shared rules must know of this kind.
     const FACTS: Facts;
+
+    /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
+    type Values: ValueStore;
 
     /// Executes one request, as one script does.
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self>;
@@ -51,6 +55,13 @@ pub trait Lock:
     /// The same with every holder renamed, for symmetry.
     #[must_use]
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self;
+
+    /// The same with every value's number exchanged. A kind without values ([`Facts::value`]) stores none.
+    #[must_use]
+    fn renumbered(self, renumber: impl Fn(Requester) -> u8) -> Self {
+        let _ = renumber;
+        self
+    }
 }
 
 /// What the shared rules must know of a kind. Data, so that nothing outside the kind's own files decides by its name.
@@ -71,6 +82,8 @@ pub struct Facts {
     pub receipts: Support,
     /// Whether clients offer a forced release.
     pub force: Support,
+    /// Whether a grant stores a value that is unique per acquire, by which one hold of a holder is told from the next.
+    pub value: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
 }
@@ -134,15 +147,25 @@ pub struct LockContext {
     pub mutant: ActiveMutant,
 }
 
+/// For whom a request is made: a holder, and which of its holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Requester {
+    /// Who.
+    pub holder: Holder,
+    /// The number of the value of its acquire, where that matters ([`Config::has_values`](crate::Config::has_values)); 0
+    /// elsewhere, and for a caller that has no hold.
+    pub value: u8,
+}
+
 /// One request to one lock on one node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LockRequest {
     /// Takes the lock, or enters it once more where the kind allows that.
-    Acquire(Holder),
+    Acquire(Requester),
     /// Extends the lease if the caller still holds.
-    Renew(Holder),
+    Renew(Requester),
     /// Gives back one hold.
-    Release(Holder),
+    Release(Requester),
     /// Deletes the lock, whoever holds it.
     Force,
 }
@@ -288,8 +311,8 @@ impl Lapsed {
 /// One holder, as the lock stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StoredHold {
-    /// Who.
-    pub holder: Holder,
+    /// Who, and by which of its acquires.
+    pub by: Requester,
     /// How.
     pub mode: HoldMode,
     /// How often it entered; at least 1.
@@ -309,9 +332,16 @@ impl LockRequest {
     /// Whose request it is; a forced release is nobody's.
     pub const fn caller(self) -> Option<Holder> {
         match self {
-            Self::Acquire(holder) | Self::Renew(holder) | Self::Release(holder) => Some(holder),
+            Self::Acquire(by) | Self::Renew(by) | Self::Release(by) => Some(by.holder),
             Self::Force => None,
         }
+    }
+}
+
+impl Requester {
+    /// A holder of a kind, or in a world, in which its acquires are not told apart.
+    pub const fn of(holder: Holder) -> Self {
+        Self { holder, value: 0 }
     }
 }
 

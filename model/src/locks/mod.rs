@@ -13,8 +13,11 @@ pub mod reentrant;
 pub mod stored;
 #[cfg(feature = "toy")]
 pub mod toy;
+pub mod values;
 
-pub use contract::{Facts, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold, Support, Waiting};
+pub use contract::{
+    Facts, Lock, LockContext, LockReply, LockRequest, Outcome, Requester, StoredHold, Support, Waiting,
+};
 pub use holder::Holder;
 pub use kind::{LockKind, WithKind};
 pub use receipts::Receipt;

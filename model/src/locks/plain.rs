@@ -1,24 +1,49 @@
 //! The plain lock: a key that only its creator deletes. No re-entry, no message.
 //!
 //! Read beside `impl/src/locks/plain.rs`, which tells Redis the same rules.
-//! Source: docs/facts/redisson.md#plain-lock, the form in the Redis documentation.
+//! Source: docs/facts/redisson.md#plain-lock, the form in the Redis documentation: the value is unique per acquire, so that
+//! a late release or renewal of an earlier hold changes nothing. With `value = "per-client"` all acquires of a holder store
+//! one value.
 
 use core::hash::{Hash, Hasher};
+use core::num::NonZeroU8;
 
 use super::contract::{
-    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold,
-    Support, Waiting, Writes,
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester,
+    StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::values::HoldValues;
+use crate::limits::{MAX_CLIENTS, MAX_THREADS, MAX_VALUES};
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
-/// The string under the lock's key, which names its creator, and the key's TTL.
+/// The string under the lock's key, which names its creator and the acquire, and the key's TTL.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Plain {
-    holder: Option<Holder>,
+    creator: Option<Creator>,
     remaining: Timer,
+}
+
+/// Who created the key, and by which acquire, in one byte: a small world is a small value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Creator(NonZeroU8);
+
+impl Creator {
+    /// One more than the largest number of an acquire; 0: all acquires of a holder store the same.
+    const NUMBERS: u8 = MAX_VALUES + 1;
+
+    const fn new(Requester { holder, value }: Requester) -> Self {
+        const { assert!((MAX_CLIENTS * MAX_THREADS) as u16 * (Self::NUMBERS as u16) < 256, "a byte for both") };
+        Self(NonZeroU8::MIN.saturating_add((holder.client() * MAX_THREADS + holder.thread()) * Self::NUMBERS + value))
+    }
+
+    const fn requester(self) -> Requester {
+        let number = self.0.get() - 1;
+        let (holder, value) = (number / Self::NUMBERS, number % Self::NUMBERS);
+        Requester { holder: Holder::new(holder / MAX_THREADS, holder % MAX_THREADS), value }
+    }
 }
 
 impl Lock for Plain {
@@ -30,6 +55,7 @@ impl Lock for Plain {
         busy_is_write: true,
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
+        value: Support::Yes,
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -39,19 +65,21 @@ impl Lock for Plain {
         },
     };
 
+    type Values = HoldValues;
+
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
-            LockRequest::Acquire(holder) => self.acquire(context, holder),
-            LockRequest::Renew(holder) => self.extend(context, holder),
-            LockRequest::Release(holder) => self.release(context, holder),
+            LockRequest::Acquire(requester) => self.acquire(context, requester),
+            LockRequest::Renew(requester) => self.extend(context, requester),
+            LockRequest::Release(requester) => self.release(context, requester),
             LockRequest::Force => self.force(),
         }
     }
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let remaining = self.remaining;
-        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1, remaining };
-        self.holder.map(hold).into_iter()
+        let hold = move |by| StoredHold { by, mode: HoldMode::Exclusive, count: 1, remaining };
+        self.requester().map(hold).into_iter()
     }
 
     fn pass(self, context: LockContext, ticks: i8) -> (Self, Lapsed) {
@@ -76,53 +104,72 @@ impl Lock for Plain {
     }
 
     fn with_ttl_of(self, own: Self) -> Self {
-        let is_unwritten = self.holder.is_some() && self.remaining == Timer::OFF;
+        let is_unwritten = self.creator.is_some() && self.remaining == Timer::OFF;
         if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 
     fn keys(&self) -> Vec<Key> {
-        let key = |holder: Holder| Key {
+        let key = |Requester { holder, value }| Key {
             slot: KeySlot::Lock,
-            value: KeyValue::String(holder.to_string()),
+            value: KeyValue::String(if value == 0 { holder.to_string() } else { format!("{holder}:{value}") }),
             ttl: self.remaining,
         };
-        self.holder.map(key).into_iter().collect()
+        self.requester().map(key).into_iter().collect()
     }
 
     fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
-        Self { holder: self.holder.map(rename), ..self }
+        self.recreated(|by| Requester { holder: rename(by.holder), ..by })
+    }
+
+    fn renumbered(self, renumber: impl Fn(Requester) -> u8) -> Self {
+        self.recreated(|by| Requester { value: renumber(by), ..by })
     }
 }
 
 impl Plain {
+    /// Who created the key, and by which acquire.
+    fn requester(self) -> Option<Requester> {
+        self.creator.map(Creator::requester)
+    }
+
+    /// The same key, created by somebody else.
+    fn recreated(self, change: impl Fn(Requester) -> Requester) -> Self {
+        Self { creator: self.requester().map(change).map(Creator::new), ..self }
+    }
+
+    /// A key that this acquire has just created.
+    const fn created_by(requester: Requester, context: LockContext) -> Self {
+        Self { creator: Some(Creator::new(requester)), remaining: context.lease() }
+    }
+
     /// `SET key value NX PX lease`.
-    fn acquire(self, context: LockContext, holder: Holder) -> Outcome<Self> {
-        if self.holder.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
+    fn acquire(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if self.creator.is_some() && !context.is_mutated(Mutant::AcquireIgnoresHolder) {
             // Its own creator is refused too: NX asks whether the key is there, not whose it is.
             let busy = LockReply::Busy { remaining: self.remaining };
             return Outcome::of(self, Writes::ATTEMPT, busy);
         }
-        let granted = Self { holder: Some(holder), remaining: context.lease() };
+        let granted = Self::created_by(requester, context);
         Outcome::of(granted, Writes::NONE.key(KeyFamily::Lock), LockReply::Acquired)
     }
 
     /// The documentation's "extend": compare, then set the TTL.
-    fn extend(self, context: LockContext, holder: Holder) -> Outcome<Self> {
-        if self.holder == Some(holder) {
+    fn extend(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        if self.requester() == Some(requester) {
             let extended = Self { remaining: context.lease(), ..self };
             return Outcome::of(extended, Writes::NONE.ttl(KeyFamily::Lock), LockReply::Renewed);
         }
-        if context.is_mutated(Mutant::RenewalRecreatesLock) && self.holder.is_none() {
-            let recreated = Self { holder: Some(holder), remaining: context.lease() };
+        if context.is_mutated(Mutant::RenewalRecreatesLock) && self.creator.is_none() {
+            let recreated = Self::created_by(requester, context);
             return Outcome::of(recreated, Writes::NONE.key(KeyFamily::Lock), LockReply::Renewed);
         }
         Outcome::of(self, Writes::NONE, LockReply::RenewalMissed)
     }
 
     /// Compare, then delete.
-    fn release(self, context: LockContext, holder: Holder) -> Outcome<Self> {
-        let is_mine = self.holder == Some(holder)
-            || (self.holder.is_some() && context.is_mutated(Mutant::ReleaseWithoutHolderCheck));
+    fn release(self, context: LockContext, requester: Requester) -> Outcome<Self> {
+        let is_mine = self.requester() == Some(requester)
+            || (self.creator.is_some() && context.is_mutated(Mutant::ReleaseWithoutHolderCheck));
         if !is_mine {
             return Outcome::of(self, Writes::NONE, LockReply::NotHeld);
         }
@@ -131,7 +178,7 @@ impl Plain {
 
     /// `DEL`. No client offers it for this kind ([`Facts::force`]).
     fn force(self) -> Outcome<Self> {
-        if self.holder.is_none() {
+        if self.creator.is_none() {
             return Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease);
         }
         Outcome::of(Self::default(), Writes::NONE.key(KeyFamily::Lock), LockReply::ForceReleased)
@@ -142,7 +189,26 @@ impl Hash for Plain {
     // In one word, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { holder, remaining } = *self;
-        hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), 0, 0]));
+        let Self { creator: _, remaining } = *self;
+        let by = self.requester();
+        let (holder, value) = (by.map(|by| by.holder), by.map_or(0, |by| by.value));
+        hasher.write_u32(u32::from_le_bytes([Holder::byte(holder), remaining.byte(), value, 0]));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_byte_tells_every_holder_and_every_acquire_of_it_apart() {
+        for client in 0..MAX_CLIENTS {
+            for thread in 0..MAX_THREADS {
+                for value in 0..=MAX_VALUES {
+                    let requester = Requester { holder: Holder::new(client, thread), value };
+                    assert_eq!(Creator::new(requester).requester(), requester);
+                }
+            }
+        }
     }
 }

@@ -8,10 +8,11 @@ use core::hash::{Hash, Hasher};
 
 use super::contract::{
     CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Publish,
-    StoredHold, Support, Waiting, Writes,
+    Requester, StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::values::NoValues;
 use crate::mutants::Mutant;
 use crate::time::Timer;
 
@@ -34,6 +35,7 @@ impl Lock for Reentrant {
         busy_is_write: false,
         receipts: Support::Yes,
         force: Support::Yes,
+        value: Support::No { why: "the field of the hash is the holder" },
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -43,18 +45,21 @@ impl Lock for Reentrant {
         },
     };
 
+    type Values = NoValues;
+
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
-            LockRequest::Acquire(holder) => self.acquire(context, holder),
-            LockRequest::Renew(holder) => self.renew(context, holder),
-            LockRequest::Release(holder) => self.release(context, holder),
+            LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
+            LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
+            LockRequest::Release(Requester { holder, .. }) => self.release(context, holder),
             LockRequest::Force => self.force(),
         }
     }
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let (count, remaining) = (self.hold_count, self.remaining);
-        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count, remaining };
+        let mode = HoldMode::Exclusive;
+        let hold = move |holder| StoredHold { by: Requester::of(holder), mode, count, remaining };
         self.holder.map(hold).into_iter()
     }
 

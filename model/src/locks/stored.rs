@@ -1,6 +1,6 @@
 //! What one node stores of one lock: what its kind keeps, and the release receipts beside it.
 
-use super::contract::{KeyFamily, Lock, LockContext, StoredHold, Writes};
+use super::contract::{KeyFamily, Lock, LockContext, Requester, StoredHold, Writes};
 use super::holder::Holder;
 use super::keys::Key;
 use super::receipts::{Receipt, ReceiptStore};
@@ -21,14 +21,19 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
         self.lock.holders().next().is_none()
     }
 
-    /// Whether this holder holds.
+    /// Whether this holder holds, by whichever of its acquires.
     pub fn is_held_by(&self, holder: Holder) -> bool {
-        self.lock.holders().any(|hold| hold.holder == holder)
+        self.lock.holders().any(|hold| hold.by.holder == holder)
     }
 
-    /// How often this holder entered; 0: it does not hold.
-    pub fn hold_count(&self, holder: Holder) -> u8 {
-        self.lock.holders().find(|hold| hold.holder == holder).map_or(0, |hold| hold.count)
+    /// Whether this holder holds by that acquire: only then may it release and renew.
+    pub fn is_held_as(&self, requester: Requester) -> bool {
+        self.lock.holders().any(|hold| hold.by == requester)
+    }
+
+    /// How often this holder entered, by that acquire; 0: it does not hold.
+    pub fn hold_count(&self, requester: Requester) -> u8 {
+        self.lock.holders().find(|hold| hold.by == requester).map_or(0, |hold| hold.count)
     }
 
     /// Everybody who holds.
@@ -59,6 +64,12 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
     pub(crate) fn renamed(self, rename: impl Fn(Holder) -> Holder) -> Self {
         let receipts = self.receipts.changed(|receipt| Some(Receipt { holder: rename(receipt.holder), ..receipt }));
         Self { lock: self.lock.renamed(rename), receipts }
+    }
+
+    /// The same with every value's number exchanged.
+    #[must_use]
+    pub(crate) fn renumbered(self, renumber: impl Fn(Requester) -> u8) -> Self {
+        Self { lock: self.lock.renumbered(renumber), ..self }
     }
 
     /// What replicas are sent where TTLs travel as the time that is left: no TTL of a receipt that was there before, nor of

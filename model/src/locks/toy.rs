@@ -7,11 +7,12 @@ use core::hash::{Hash, Hasher};
 use std::collections::BTreeMap;
 
 use super::contract::{
-    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, StoredHold,
-    Support, Waiting, Writes,
+    CallNames, Facts, HoldMode, KeyFamily, Lapsed, Lock, LockContext, LockReply, LockRequest, Outcome, Requester,
+    StoredHold, Support, Waiting, Writes,
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::values::NoValues;
 use crate::time::Timer;
 
 /// A hash under the lock's key: whether the next acquire is refused, and the holder.
@@ -32,6 +33,7 @@ impl Lock for Toy {
         busy_is_write: true,
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
+        value: Support::No { why: "a holder is stored by its name" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -41,11 +43,13 @@ impl Lock for Toy {
         },
     };
 
+    type Values = NoValues;
+
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {
-            LockRequest::Acquire(holder) => self.acquire(context, holder),
-            LockRequest::Renew(holder) => self.renew(context, holder),
-            LockRequest::Release(holder) => self.release(holder),
+            LockRequest::Acquire(Requester { holder, .. }) => self.acquire(context, holder),
+            LockRequest::Renew(Requester { holder, .. }) => self.renew(context, holder),
+            LockRequest::Release(Requester { holder, .. }) => self.release(holder),
             // No client offers it for this kind (`Facts::force`).
             LockRequest::Force => Outcome::of(self, Writes::ATTEMPT, LockReply::NothingToRelease),
         }
@@ -53,7 +57,8 @@ impl Lock for Toy {
 
     fn holders(&self) -> impl Iterator<Item = StoredHold> {
         let remaining = self.remaining;
-        let hold = move |holder| StoredHold { holder, mode: HoldMode::Exclusive, count: 1, remaining };
+        let mode = HoldMode::Exclusive;
+        let hold = move |holder| StoredHold { by: Requester::of(holder), mode, count: 1, remaining };
         self.holder.map(hold).into_iter()
     }
 

@@ -33,6 +33,10 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 
 /// Whether it is still owed to this holder in this state.
 pub(super) fn pending<Y: Layout>(world: &World<Y>, holder: Holder) -> bool {
-    let is_stored = || world.acting_master().is_some_and(|master| master.stored.is_held_by(holder));
-    !world.thread(holder).believes() && is_stored()
+    let believes = world.thread(holder).believes();
+    // With a value per acquire, what an earlier acquire left behind is nobody's, even if its holder holds elsewhere.
+    world.acting_master().is_some_and(|master| {
+        let is_its_own = believes && master.stored.is_held_as(world.requester(holder));
+        master.stored.is_held_by(holder) && !is_its_own
+    })
 }

@@ -1,4 +1,5 @@
-//! At most one stored holder among the nodes that accept writes: mutual exclusion as Redis sees it.
+//! At most one stored holder among the nodes that accept writes: mutual exclusion as Redis sees it. Where values are unique
+//! per acquire, two acquires of one thread are two holders: neither can release or renew what the other stored.
 
 use super::claim::{Claim, PropertyKind, always};
 use crate::mutants::Mutant;
@@ -22,7 +23,7 @@ pub(super) const CLAIM: Claim = Claim {
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let masters = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref()).filter(|node| node.is_master());
-    let mut holders = masters.filter_map(|node| node.stored.holders().next()).map(|hold| hold.holder);
+    let mut holders = masters.filter_map(|node| node.stored.holders().next()).map(|hold| hold.by);
     let first = holders.next();
-    holders.all(|holder| Some(holder) == first)
+    holders.all(|by| Some(by) == first)
 }

@@ -3,8 +3,7 @@
 use super::group::Group;
 use super::layout::ServerLayout;
 use crate::config::sections::Config;
-use crate::locks::contract::{Lock, LockReply, LockRequest, Publish};
-use crate::locks::holder::Holder;
+use crate::locks::contract::{Lock, LockReply, LockRequest, Publish, Requester};
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
@@ -42,7 +41,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// cannot be executed yet (too many effects are under way, or there is no room for a receipt).
     pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8) -> Option<Executed> {
         let before = self.group.node(node).stored;
-        if let LockRequest::Release(holder) = request
+        if let LockRequest::Release(Requester { holder, .. }) = request
             && receipt > 0
             && !self.config.is_mutated(Mutant::ReceiptIgnored)
             && let Some(found) = before.receipts.find(holder, receipt)
@@ -51,8 +50,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
         }
         let outcome = before.lock.execute(self.config.lock_context_for(request), request);
-        if let LockRequest::Renew(holder) | LockRequest::Release(holder) = request {
-            self.note_foreign(&before, outcome.stored, holder);
+        if let LockRequest::Renew(requester) | LockRequest::Release(requester) = request {
+            self.note_foreign(&before, outcome.stored, requester);
         }
         if outcome.writes.is_command()
             && let Some(refusal) = self.refusal(node)
@@ -66,7 +65,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         if outcome.writes.any() {
             let receipts = match (request, reply) {
-                (LockRequest::Release(holder), Reply::Released | Reply::StillHeld) if receipt > 0 => {
+                (LockRequest::Release(Requester { holder, .. }), Reply::Released | Reply::StillHeld) if receipt > 0 => {
                     let freed = reply == Reply::Released;
                     let remaining = Timer::ticks(self.config.settings_of(holder.client()).calls.receipt);
                     let left = Receipt { holder, id: receipt, freed, remaining };
@@ -110,9 +109,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// Notes a release or renewal by somebody who is not a stored holder, and whether it changed anything.
-    fn note_foreign(&mut self, before: &Stored<Y::Lock, Y::Receipts>, after: Y::Lock, holder: Holder) {
-        if before.is_held_by(holder) {
+    /// Notes a release or renewal by somebody who is not a stored holder, or not by that acquire, and whether it changed
+    /// anything.
+    fn note_foreign(&mut self, before: &Stored<Y::Lock, Y::Receipts>, after: Y::Lock, requester: Requester) {
+        if before.is_held_as(requester) {
             return;
         }
         self.notes.happened(Happening::ForeignAttempt);

@@ -29,6 +29,10 @@ pub struct Contents {
 pub struct Hold {
     /// The client thread, by the name that it has in this trace.
     pub holder: String,
+    /// Which of its acquires: the number in the value that the node stores; 0: the value has none. A number is used again once
+    /// nothing refers to the earlier acquire.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub value: u8,
     /// How often it entered.
     pub count: u8,
     /// How long the hold lives if nobody renews it, ms; null: without end.
@@ -67,8 +71,9 @@ pub struct ReceiptState {
 impl Contents {
     /// What a node stores.
     pub(super) fn of<L: Lock, R: ReceiptStore>(config: &Config, node: u8, stored: &Stored<L, R>) -> Self {
-        let hold = |StoredHold { holder, mode: _, count, remaining }| Hold {
-            holder: holder_name(config, holder),
+        let hold = |StoredHold { by, mode: _, count, remaining }| Hold {
+            holder: holder_name(config, by.holder),
+            value: by.value,
             count,
             ttl_ms: ttl_ms(config, remaining),
         };
@@ -106,6 +111,11 @@ impl Contents {
         };
         self.keys.iter().filter_map(receipt).collect()
     }
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
+pub(super) const fn is_zero(number: &u8) -> bool {
+    *number == 0
 }
 
 /// The time left, in the milliseconds of a real server.

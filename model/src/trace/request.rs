@@ -26,6 +26,10 @@ pub struct RequestState {
     /// Of a release: the number of its receipt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub receipt: Option<u8>,
+    /// Which of the holder's acquires it is of, also when it is sent again; 0: the caller had no hold. Recorded where
+    /// acquires are told apart.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub value: Option<u8>,
     /// The rank of the fencing token of its grant; 0: none.
     pub token: u8,
     /// Ticks in this stage; counted only where the scenario bounds the delay.

@@ -8,6 +8,7 @@ use crate::client::requests::{Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
+use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
 use crate::notes::Breach;
 use crate::redis::disk;
@@ -59,6 +60,11 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
         renewal_due_in: client.renewal.due_in.left(),
+        renewal_values: if config.has_values() && !client.renewal.is_empty() {
+            (0..config.clients.threads).map(|thread| world.values(index).renewed(thread)).collect()
+        } else {
+            Vec::new()
+        },
         subscription,
         permits: client.wakeup.permits,
         messages: client.wakeup.messages,
@@ -85,6 +91,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
         hold_left: state.hold_left.left(),
+        value: world.requester(holder).value,
         acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),
     }
 }
@@ -104,6 +111,7 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
         stage,
         answer,
         receipt: Some(request.id).filter(|id| *id > 0),
+        value: Some(request.value).filter(|_| config.has_values()),
         token: request.token,
         age: request.age,
         retries_left: request.retries_left,

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::contents::Contents;
+use super::contents::{Contents, is_zero};
 use super::request::RequestState;
 use crate::client::state::Phase;
 use crate::config::faults::Faults;
@@ -53,6 +53,9 @@ pub struct ClientState {
     pub renewal_first: Option<u8>,
     /// Ticks until the watchdog fires.
     pub renewal_due_in: Option<u8>,
+    /// With which value it renews, per thread: the number of the acquire, 0 for none; recorded where acquires are told apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub renewal_values: Vec<u8>,
     /// Its subscription to the unlock channel; `None`: no thread waits for a message.
     pub subscription: Option<SubscriptionState>,
     /// Permits: messages that have arrived and have not woken a thread yet.
@@ -122,6 +125,9 @@ pub struct ThreadState {
     pub wake_in: Option<u8>,
     /// Ticks until it must have released.
     pub hold_left: Option<u8>,
+    /// Which of its acquires it asks for or holds by; recorded where acquires are told apart.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub value: u8,
     /// Replicas that have acknowledged the grant that it waits to have confirmed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub acknowledged_by: Vec<String>,
@@ -180,11 +186,6 @@ const fn is_level(ahead: &i8) -> bool {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
 const fn is_false(flag: &bool) -> bool {
     !*flag
-}
-
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands over references")]
-const fn is_zero(number: &u8) -> bool {
-    *number == 0
 }
 
 impl State {

@@ -4,11 +4,15 @@
 use super::context::Context;
 use super::layout::Layout;
 use super::network::clients;
+use super::normal_form::unread_nodes;
+use super::values;
+use crate::client::requests::Slot;
 use crate::client::state::GroupView;
 use crate::client::wait_loop::SecondAsk;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
+use crate::locks::values::ValueStore;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::reply::Reply;
@@ -18,6 +22,11 @@ impl<Y: Layout> Context<'_, Y> {
     /// A thread asks for the lock, or to enter it once more.
     pub(crate) fn acquire(&mut self, holder: Holder) -> Option<Reply> {
         self.process(holder.client(), |process| process.begin_acquire(holder.thread()))?;
+        if Y::Values::IS_THERE && self.config.has_values() {
+            let unread = unread_nodes(self.config, self.world);
+            let value = values::free_value(self.world, holder, |node| unread.has(node));
+            self.world.values_mut(holder.client()).set_own(holder.thread(), value);
+        }
         self.ask_for_lock(holder)
     }
 
@@ -103,6 +112,19 @@ impl<Y: Layout> Context<'_, Y> {
             self.publish(node);
         }
         Some(executed.reply)
+    }
+
+    /// The renewal table hears of a grant.
+    pub(crate) fn register(&mut self, client: u8, thread: u8) -> Option<Reply> {
+        let requests = self.world.requests(client);
+        let is_owed = requests.owed[usize::from(thread)] > 0;
+        // The value of a grant that is owed was noted with its answer.
+        let value = requests.get(Slot::of_thread(thread)).filter(|_| !is_owed).map(|call| call.value);
+        self.process(client, |process| process.register(thread))?;
+        if let Some(value) = value {
+            self.world.values_mut(client).set_renewed(thread, value);
+        }
+        Some(Reply::Done)
     }
 
     /// The lock is free: a message sets out to every process that is subscribed on this node.

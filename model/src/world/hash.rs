@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::state::{ResourceLog, World};
 use crate::client::state::{Client, RenewalTable, Thread, WakeupEntry};
 use crate::locks::stored::Stored;
+use crate::locks::values::ValueStore as _;
 use crate::redis::connections::Connection;
 use crate::redis::group::{Group, Node};
 use crate::redis::layout::ServerLayout;
@@ -24,7 +25,7 @@ impl<Y: Layout> Hash for World<Y> {
     #[expect(clippy::inline_always, reason = "measured: words are mixed where they are read")]
     #[inline(always)]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let Self { clients, in_flight, groups, resource: ResourceLog { newest }, faults, breaches } = self;
+        let Self { clients, in_flight, values, groups, resource: ResourceLog { newest }, faults, breaches } = self;
         for (index, client) in clients.as_ref().iter().enumerate() {
             hash_client(client, hasher);
             for Group { connections, .. } in groups.as_ref() {
@@ -47,6 +48,14 @@ impl<Y: Layout> Hash for World<Y> {
         }
         for requests in in_flight.as_ref() {
             requests.hash(hasher);
+        }
+        // Last, and only where there are any: what comes before says how long it is.
+        if Y::Values::IS_THERE && values.as_ref().iter().any(|values| *values != Y::Values::default()) {
+            for values in values.as_ref() {
+                let of_thread = |thread| [values.own(thread), values.renewed(thread)];
+                let [[own, renewed], [other_own, other_renewed]] = [of_thread(0), of_thread(1)];
+                hasher.write_u32(u32::from_le_bytes([own, renewed, other_own, other_renewed]));
+            }
         }
     }
 }

@@ -68,10 +68,12 @@ impl<Y: Layout> Context<'_, Y> {
         let Some(stored) = self.world.acting_master().map(|master| master.stored) else { return };
         for hold in stored.holders() {
             self.notes.happened(Happening::Expired);
-            let client = self.world.client(hold.holder.client());
+            let client = self.world.client(hold.by.holder.client());
             let is_connected = client.master() == self.world.group().master;
-            let is_held = client.is_running() && self.world.thread(hold.holder).believes();
-            let has_watchdog = self.config.settings_of(hold.holder.client()).renew_every.is_some();
+            // What expires may be left over from an earlier acquire of the same holder.
+            let is_its_own = self.world.requester(hold.by.holder) == hold.by;
+            let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
+            let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some();
             if has_watchdog && is_connected && is_held {
                 self.notes.broke(Breach::LeaseLost);
             }

@@ -15,6 +15,7 @@ use crate::limits::{
 use crate::locks::contract::Lock;
 use crate::locks::kind::WithKind;
 use crate::locks::receipts::{NoReceipts, ReceiptStore, Receipts};
+use crate::locks::values::ValueStore;
 use crate::redis::layout::ServerLayout;
 use crate::slots::{Slots, Value};
 
@@ -22,6 +23,8 @@ use crate::slots::{Slots, Value};
 pub trait Layout: ServerLayout {
     /// What one client has in flight.
     type InFlight: InFlight;
+    /// What one client remembers of the values of its acquires.
+    type Values: ValueStore;
     /// One value per client process.
     type Clients<T: Value>: Slots<T>;
     /// One value per group.
@@ -75,6 +78,7 @@ impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, 
     for Room<L, M, C, N, E, W>
 {
     type InFlight = M::InFlight;
+    type Values = L::Values;
     type Clients<T: Value> = [T; C];
     type Groups<T: Value> = [T; MAX_GROUPS as usize];
     type ActionBits = [u64; W];

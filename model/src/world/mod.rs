@@ -14,6 +14,7 @@ pub(crate) mod resource;
 pub mod state;
 mod symmetry;
 pub(crate) mod tick;
+pub(crate) mod values;
 
 pub use layout::{InLayout, Layout, in_largest_layout, in_layout};
 pub use normal_form::NormalForm;

@@ -16,9 +16,10 @@ use crate::client::watchdog::Firing;
 use crate::config::calls::RequestId;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
-use crate::locks::contract::LockRequest;
+use crate::locks::contract::{LockRequest, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore;
+use crate::locks::values::ValueStore;
 use crate::notes::Happening;
 use crate::redis::connections::WaitAnswers;
 use crate::reply::Reply;
@@ -39,24 +40,25 @@ enum Asked {
 
 impl<Y: Layout> Context<'_, Y> {
     /// A client makes a request of the master that it knows.
-    fn ask(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<Asked> {
+    fn ask(&mut self, requester: Requester, slot: Slot, verb: Verb) -> Option<Asked> {
+        let holder = requester.holder;
         let node = self.world.reachable(holder.client())?;
         self.count_replicas(holder.client());
         if Y::InFlight::IS_SPLIT {
-            let sending = self.sending(holder, verb, node);
+            let sending = self.sending(requester, verb, node);
             self.process(holder.client(), |process| process.send(holder.thread(), slot, verb, sending))?;
             return Some(Asked::Sent);
         }
-        let (reply, token) = self.execute_at(node, holder, verb, 0)?;
+        let (reply, token) = self.execute_at(node, requester, verb, 0)?;
         Some(Asked::Answered { reply, token })
     }
 
     /// What a request is sent with.
-    fn sending(&mut self, holder: Holder, verb: Verb, node: u8) -> Sending {
+    fn sending(&mut self, Requester { holder, value }: Requester, verb: Verb, node: u8) -> Sending {
         let leaves_receipt = verb.releases() && self.config.of_client(holder.client()).leaves_receipts();
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
-        Sending { node, receipt, asks_for }
+        Sending { value, node, receipt, asks_for }
     }
 
     /// Before each script of the lock a client reads how many replicas its master has, if it does not know. So it does where
@@ -80,11 +82,11 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// One request, executed by one node: its reply, and the token of a new grant.
-    fn execute_at(&mut self, node: u8, holder: Holder, verb: Verb, receipt: u8) -> Option<(Reply, u8)> {
+    fn execute_at(&mut self, node: u8, requester: Requester, verb: Verb, receipt: u8) -> Option<(Reply, u8)> {
         let request = match verb {
-            Verb::Acquire => LockRequest::Acquire(holder),
-            Verb::Release | Verb::Undo => LockRequest::Release(holder),
-            Verb::Renew => LockRequest::Renew(holder),
+            Verb::Acquire => LockRequest::Acquire(requester),
+            Verb::Release | Verb::Undo => LockRequest::Release(requester),
+            Verb::Renew => LockRequest::Renew(requester),
         };
         let executed = self.server().execute(node, request, receipt)?;
         if executed.is_published {
@@ -92,7 +94,7 @@ impl<Y: Layout> Context<'_, Y> {
         }
         // A holder that does not know that it holds takes a re-entry for its grant (a token is issued on re-entry too:
         // docs/facts/redisson.md#fenced-lock).
-        let thread = self.world.thread(holder);
+        let thread = self.world.thread(requester.holder);
         let token = if executed.reply != Reply::Acquired {
             0
         } else if executed.is_reentry && thread.believes() {
@@ -110,7 +112,8 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.may_ask()) {
             return None;
         }
-        match self.ask(holder, Slot::of_thread(thread), Verb::Acquire)? {
+        let requester = self.world.requester(holder);
+        match self.ask(requester, Slot::of_thread(thread), Verb::Acquire)? {
             Asked::Sent => {
                 self.process(client, |process| process.begin_call(thread, Verb::Acquire));
                 Some(Reply::Done)
@@ -122,6 +125,7 @@ impl<Y: Layout> Context<'_, Y> {
                             process.register_hold(thread);
                         }
                     });
+                    self.note_renewed(reply, requester);
                 }
                 Some(reply)
             }
@@ -151,7 +155,7 @@ impl<Y: Layout> Context<'_, Y> {
         if self.world.reachable(client).is_none() {
             return self.release_in_vain(holder);
         }
-        match self.ask(holder, Slot::of_thread(thread), Verb::Release)? {
+        match self.ask(self.world.requester(holder), Slot::of_thread(thread), Verb::Release)? {
             Asked::Sent => {
                 self.process(client, |process| process.begin_call(thread, Verb::Release));
                 Some(Reply::Done)
@@ -173,7 +177,7 @@ impl<Y: Layout> Context<'_, Y> {
         let (client, thread) = (holder.client(), holder.thread());
         if Y::InFlight::IS_SPLIT {
             let (slot, node) = (Slot::of_thread(thread), self.world.client(client).master());
-            let sending = self.sending(holder, Verb::Release, node);
+            let sending = self.sending(self.world.requester(holder), Verb::Release, node);
             self.process(client, |process| {
                 process.send(thread, slot, Verb::Release, sending)?;
                 process.lose(slot, |_| true)?;
@@ -190,13 +194,14 @@ impl<Y: Layout> Context<'_, Y> {
         }
     }
 
-    /// A thread that does not believe it holds calls release.
+    /// A thread that does not believe it holds calls release. It has no hold whose value it could send: with a value per
+    /// acquire it sends one that no node stores (docs/facts/redisson.md#plain-lock).
     pub(crate) fn release_foreign(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
         if !self.process(client, |process| process.can_release_foreign(thread)) {
             return None;
         }
-        match self.ask(holder, Slot::of_thread(thread), Verb::Release)? {
+        match self.ask(Requester::of(holder), Slot::of_thread(thread), Verb::Release)? {
             Asked::Sent => {
                 self.process(client, |process| process.begin_call(thread, Verb::Release));
                 Some(Reply::Done)
@@ -216,7 +221,9 @@ impl<Y: Layout> Context<'_, Y> {
             self.process(client, |process| process.renewal_failed());
             return Some(Reply::Unreachable);
         }
-        match self.ask(Holder::new(client, thread), Slot::Renewal, Verb::Renew)? {
+        let value = self.world.values(client).renewed(thread);
+        let requester = Requester { holder: Holder::new(client, thread), value };
+        match self.ask(requester, Slot::Renewal, Verb::Renew)? {
             Asked::Sent => Some(Reply::Done),
             Asked::Answered { reply, .. } => {
                 self.process(client, |process| process.hear_renewal(thread, reply, false));
@@ -245,6 +252,7 @@ impl<Y: Layout> Context<'_, Y> {
                 process.register_hold(thread);
             }
         });
+        self.note_renewed(reply, self.world.requester(holder));
         Some(reply)
     }
 
@@ -257,7 +265,7 @@ impl<Y: Layout> Context<'_, Y> {
         let reply = match self.world.reachable(client) {
             Some(node) => {
                 self.count_replicas(client);
-                self.execute_at(node, holder, Verb::Undo, 0)?.0
+                self.execute_at(node, self.world.requester(holder), Verb::Undo, 0)?.0
             }
             None => Reply::Unreachable,
         };
@@ -342,7 +350,8 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         let holder = Holder::new(client, request.thread);
-        let (reply, token) = self.execute_at(node, holder, request.verb, request.id)?;
+        let requester = Requester { holder, value: request.value };
+        let (reply, token) = self.execute_at(node, requester, request.verb, request.id)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
         let is_awaited = self.process(client, |process| process.awaits_reply(slot, &request, must_undo));
         if slot.is_late() {
@@ -362,13 +371,17 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The caller sees the reply.
     pub(crate) fn answer(&mut self, client: u8, slot: Slot) -> Option<Reply> {
-        let thread = self.world.requests(client).get(slot)?.thread;
+        let &Request { thread, value, .. } = self.world.requests(client).get(slot)?;
         let holder = Holder::new(client, thread);
+        let granted = Requester { holder, value };
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
+        if !slot.is_late() {
+            self.note_renewed(reply, granted);
+        }
         match leads_to {
             Answered::Heard => {}
-            Answered::MustRelease => self.send_back(holder, slot, Verb::Release)?,
-            Answered::MustUndo => self.send_back(holder, Slot::of_thread(thread), Verb::Undo)?,
+            Answered::MustRelease => self.send_back(granted, slot, Verb::Release)?,
+            Answered::MustUndo => self.send_back(granted, Slot::of_thread(thread), Verb::Undo)?,
             Answered::DropReceipt { receipt } => {
                 if self.config.of_client(client).leaves_receipts()
                     && let Some(node) = self.world.reachable_master(client)
@@ -380,13 +393,21 @@ impl<Y: Layout> Context<'_, Y> {
         Some(reply)
     }
 
+    /// The watchdog renews by the value of the newest grant: a library keeps one per lock and thread.
+    fn note_renewed(&mut self, reply: Reply, Requester { holder, value }: Requester) {
+        if matches!(reply, Reply::Acquired | Reply::Acknowledged { .. }) {
+            self.world.values_mut(holder.client()).set_renewed(holder.thread(), value);
+        }
+    }
+
     /// A grant is given back by a request of the process, whatever has become of the thread. A process that reaches no
     /// master cannot give it back.
-    fn send_back(&mut self, holder: Holder, slot: Slot, verb: Verb) -> Option<()> {
+    fn send_back(&mut self, granted: Requester, slot: Slot, verb: Verb) -> Option<()> {
+        let holder = granted.holder;
         let (client, thread) = (holder.client(), holder.thread());
         let Some(node) = self.world.reachable(client) else { return Some(()) };
         self.count_replicas(client);
-        let sending = self.sending(holder, verb, node);
+        let sending = self.sending(granted, verb, node);
         let is_awaited = !slot.is_late() && self.world.thread(holder).phase != Phase::Dead;
         self.process(client, |process| {
             process.send(thread, slot, verb, sending)?;
@@ -406,7 +427,7 @@ impl<Y: Layout> Context<'_, Y> {
         let request = self.world.view(self.config, client).overdue(slot)?;
         let node = self.world.reachable(client)?;
         let holder = Holder::new(client, request.thread);
-        let fresh = self.sending(holder, request.verb, node);
+        let fresh = self.sending(Requester { holder, value: request.value }, request.verb, node);
         let receipt = match self.config.settings_of(client).calls.request_id {
             RequestId::PerTry if request.id != 0 => fresh.receipt,
             RequestId::PerTry | RequestId::PerRelease => request.id,

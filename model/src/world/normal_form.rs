@@ -5,11 +5,12 @@
 //! checker that keeps normal forms alone keeps every verdict and the length of every shortest trace. Traces are of real steps:
 //! what an engine finds among normal forms is executed in full worlds before it is shown.
 //!
-//! Left out are the data of nodes that nobody can read (`redis/unread`) and what a client does not need that is finished
-//! (`client/finished`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
+//! Left out are the data of nodes that nobody can read (`redis/unread`), what a client does not need that is finished
+//! (`client/finished`), and in which order a holder's values were numbered (`world/values`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
 
 use super::layout::Layout;
 use super::state::World;
+use super::values;
 use crate::action::ActionKind;
 use crate::client::requests::Stage;
 use crate::client::state::AcquiresLeft;
@@ -18,10 +19,12 @@ use crate::redis::unread::IdleNode;
 
 /// What can be left out of the worlds of a scenario.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each thing that can be left out")]
 pub struct NormalForm {
     has_data: bool,
     has_finished: bool,
     keeps_masters: bool,
+    has_values: bool,
 }
 
 /// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
@@ -49,7 +52,7 @@ impl LeftOut {
 
 impl NormalForm {
     /// Nothing is left out: every world is kept as it is.
-    pub const NONE: Self = Self { has_data: false, has_finished: false, keeps_masters: false };
+    pub const NONE: Self = Self { has_data: false, has_finished: false, keeps_masters: false, has_values: false };
 
     /// What can be left out of the worlds of this scenario.
     pub fn of(config: &Config) -> Self {
@@ -58,12 +61,13 @@ impl NormalForm {
             has_finished: config.some_client(|own| own.clients.acquires.is_some()),
             // A failover that is bounded is over when every client knows the new master.
             keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
+            has_values: config.has_values(),
         }
     }
 
     /// Whether some world may differ from its normal form.
     pub const fn is_there(self) -> bool {
-        self.has_data || self.has_finished
+        self.has_data || self.has_finished || self.has_values
     }
 
     /// Leaves out of the world what nothing can show again.
@@ -94,6 +98,9 @@ impl NormalForm {
                     finished.leave_out_finished(config.clients.threads, master, self.keeps_masters);
                 }
             }
+        }
+        if self.has_values {
+            values::renumber(world);
         }
         idle
     }

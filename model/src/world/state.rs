@@ -10,7 +10,9 @@ use crate::client::state::{AcquiresLeft, Client, Mode, Thread};
 use crate::config::faults::Faults;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
+use crate::locks::contract::Requester;
 use crate::locks::holder::Holder;
+use crate::locks::values::ValueStore;
 use crate::notes::Breaches;
 use crate::redis::group::{Group, Node};
 use crate::slots::Slots;
@@ -22,6 +24,8 @@ pub struct World<Y: Layout> {
     pub clients: Y::Clients<Client>,
     /// What each client has in flight; nothing where request and answer are one step.
     pub in_flight: Y::Clients<Y::InFlight>,
+    /// What each client remembers of the values of its acquires; nothing where a kind stores none.
+    pub values: Y::Clients<Y::Values>,
     /// What Redis stores, group by group.
     pub groups: Y::Groups<Group<Y>>,
     /// What the resource accepted.
@@ -54,6 +58,7 @@ impl<Y: Layout> World<Y> {
         Self {
             clients: Y::Clients::from_fn(|index| there(index).map_or(Client::ABSENT, client)),
             in_flight: Y::Clients::from_fn(|_| Y::InFlight::default()),
+            values: Y::Clients::from_fn(|_| Y::Values::default()),
             groups: Y::Groups::from_fn(|_| Group::initial(config)),
             resource: ResourceLog::default(),
             faults: config.faults,
@@ -74,6 +79,21 @@ impl<Y: Layout> World<Y> {
     /// A thread.
     pub fn thread(&self, holder: Holder) -> &Thread {
         &self.client(holder.client()).threads[usize::from(holder.thread())]
+    }
+
+    /// A thread by its hold, or by the acquire that it calls.
+    pub fn requester(&self, holder: Holder) -> Requester {
+        Requester { holder, value: self.values(holder.client()).own(holder.thread()) }
+    }
+
+    /// What a client remembers of the values of its acquires.
+    pub fn values(&self, client: u8) -> &Y::Values {
+        &self.values.as_ref()[usize::from(client)]
+    }
+
+    /// The same, to change it.
+    pub(crate) fn values_mut(&mut self, client: u8) -> &mut Y::Values {
+        &mut self.values.as_mut()[usize::from(client)]
     }
 
     /// What a client has in flight.

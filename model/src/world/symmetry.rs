@@ -8,11 +8,13 @@
 
 use super::layout::Layout;
 use super::state::World;
+use super::values;
 use crate::client::requests::InFlight;
 use crate::client::state::{Client, Mode};
 use crate::config::sections::Config;
 use crate::limits::MAX_REPLICAS;
 use crate::locks::holder::Holder;
+use crate::locks::values::ValueStore as _;
 use crate::redis::group::new_number;
 use crate::redis::layout::ServerLayout;
 use crate::slots::{Slots, Value};
@@ -35,7 +37,7 @@ impl<Y: Layout> World<Y> {
         let master = self.group().master;
         let mut order = NodeOrder::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
         order.as_mut()[..=usize::from(master)].rotate_right(1);
-        let first = if master == 0 { *self } else { self.with_nodes_in(&order) };
+        let first = if master == 0 { *self } else { self.with_nodes_in(&order, config) };
         if nodes == 2 {
             return first;
         }
@@ -50,11 +52,11 @@ impl<Y: Layout> World<Y> {
         }
         let mut exchanged = NodeOrder::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
         exchanged.as_mut()[1..3].reverse();
-        let second = first.with_nodes_in(&exchanged);
+        let second = first.with_nodes_in(&exchanged, config);
         if key(1) > key(2) || second < first { second } else { first }
     }
 
-    fn with_nodes_in(&self, order: &NodeOrder<Y>) -> Self {
+    fn with_nodes_in(&self, order: &NodeOrder<Y>, config: &Config) -> Self {
         let order = order.as_ref();
         let rename = |node: u8| new_number(order, node);
         let mut world = *self;
@@ -67,6 +69,10 @@ impl<Y: Layout> World<Y> {
         }
         for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
             requests.rename_nodes(rename);
+        }
+        // In the order in which they are found on the nodes, as in the normal form.
+        if Y::Values::IS_THERE && config.has_values() {
+            values::renumber(&mut world);
         }
         world
     }
@@ -93,8 +99,8 @@ impl<Y: Layout> World<Y> {
     }
 
     /// A client with what it has in flight, which names nobody but itself.
-    fn party(&self, client: u8) -> (&Client, &Y::InFlight) {
-        (self.client(client), &self.in_flight.as_ref()[usize::from(client)])
+    fn party(&self, client: u8) -> (&Client, &Y::InFlight, &Y::Values) {
+        (self.client(client), &self.in_flight.as_ref()[usize::from(client)], self.values(client))
     }
 
     /// The same world with the clients in this order.
@@ -107,6 +113,7 @@ impl<Y: Layout> World<Y> {
         let mut world = *self;
         reorder(world.clients.as_mut(), self.clients.as_ref(), order);
         reorder(world.in_flight.as_mut(), self.in_flight.as_ref(), order);
+        reorder(world.values.as_mut(), self.values.as_ref(), order);
         for (group, old) in world.groups.as_mut().iter_mut().zip(self.groups.as_ref()) {
             reorder(group.connections.as_mut(), old.connections.as_ref(), order);
             for node in group.nodes.as_mut() {

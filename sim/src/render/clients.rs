@@ -68,13 +68,14 @@ type KeyAndValue = (&'static str, Value);
 
 /// The switches of a protocol but for its profile, as a scenario would write them.
 fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
-    let Protocol { profile: _, receipts, renewal_timer, missed_renewal, failed_renewal, wait_rule } = protocol;
+    let Protocol { profile: _, receipts, renewal_timer, missed_renewal, failed_renewal, wait_rule, value } = protocol;
     vec![
         ("receipts", json!(receipts)),
         ("renewal_timer", json!(renewal_timer)),
         ("missed_renewal", json!(missed_renewal)),
         ("failed_renewal", json!(failed_renewal)),
         ("wait_rule", json!(wait_rule)),
+        ("value", json!(value)),
     ]
 }
 

@@ -22,7 +22,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::OneServerHolder => {
             let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
                 let lock = node.stored.holder()?;
-                Some(format!("{} stores {}", node.name, lock.holder))
+                Some(format!("{} stores {}", node.name, holder_of(lock)))
             });
             format!(
                 "{}, and each of them acts as master; at most 1 holder may be stored",
@@ -92,8 +92,10 @@ pub fn why(trace: &Trace) -> Option<String> {
         }
         Property::FreedAfterCrash | Property::NoOrphan => {
             let stored = always(trace, |state| {
-                let believes = |name: &str| state.believers().any(|thread| thread.name == name);
-                let lock = acting_master_lock(state).filter(|lock| !believes(&lock.holder));
+                let believes = |lock: &Hold| {
+                    state.believers().any(|thread| thread.name == lock.holder && thread.value == lock.value)
+                };
+                let lock = acting_master_lock(state).filter(|lock| !believes(lock));
                 lock.map(|lock| lock.holder.clone()).into_iter().collect()
             });
             let holder = list(&stored);
@@ -140,10 +142,14 @@ fn counts_differ(state: &State) -> String {
         return "there is no master to compare with".to_owned();
     };
     let differing = state.believers().find(|thread| {
-        master.stored.holder().is_none_or(|lock| lock.holder != thread.name || lock.count != thread.holds)
+        let is_its_own = |lock: &Hold| lock.holder == thread.name && lock.value == thread.value;
+        master.stored.holder().is_none_or(|lock| !is_its_own(lock) || lock.count != thread.holds)
     });
     let stores = match (master.stored.holder(), differing) {
         (None, _) => "stores no lock".to_owned(),
+        (Some(lock), Some(thread)) if lock.holder == thread.name && lock.value != thread.value => {
+            format!("stores what {} acquired earlier", lock.holder)
+        }
         (Some(lock), Some(thread)) if lock.holder == thread.name => format!("stores {}", lock.count),
         (Some(lock), _) => format!("stores {} as holder", lock.holder),
     };
@@ -151,6 +157,11 @@ fn counts_differ(state: &State) -> String {
         format!("{} believes it holds {}; ", thread.name, count(thread.holds.into(), "time"))
     });
     format!("{believes}{} {stores}", master.name)
+}
+
+/// A stored holder, with its acquire where these are told apart.
+fn holder_of(lock: &Hold) -> String {
+    if lock.value == 0 { lock.holder.clone() } else { format!("{} by its acquire {}", lock.holder, lock.value) }
 }
 
 fn threads(state: &State) -> impl Iterator<Item = &ThreadState> {

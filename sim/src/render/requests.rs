@@ -30,7 +30,12 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
         (true, None) => (", abandoned", "process"),
     };
     let number = request.receipt.map_or_else(String::new, |number| format!(" {number}"));
-    let mut says = format!("in flight: {what}{number} of {} to {}{given_up}, ", request.holder, request.node);
+    let value = match request.value {
+        None => String::new(),
+        Some(0) => " by no acquire".to_owned(),
+        Some(value) => format!(" by acquire {value}"),
+    };
+    let mut says = format!("in flight: {what}{number} of {}{value} to {}{given_up}, ", request.holder, request.node);
     let answer = request.answer.map_or_else(String::new, |answer| reply(config, answer));
     match request.stage {
         RequestStage::Sent => says += "sent",

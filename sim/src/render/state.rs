@@ -128,6 +128,9 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         (Some(so), None) | (None, Some(so)) => so,
         (Some(belief), Some(waits)) => format!("{belief}; {waits}"),
     };
+    if thread.value > 0 {
+        let _ = write!(says, ", by its acquire {}", thread.value);
+    }
     if thread.token > 0 {
         let _ = write!(says, ", with token {}", thread.token);
     }
@@ -203,7 +206,8 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
         // It still matters: what the next master does not have of it is what the failover loses.
         (NodeRole::Down, Some(hold)) => {
             let ttl_ms = hold.remaining.left().map(|ticks| u64::from(ticks) * u64::from(config.time.tick_ms));
-            let last_stored = Hold { holder: holder_name(config, hold.holder), count: hold.count, ttl_ms };
+            let holder = holder_name(config, hold.by.holder);
+            let last_stored = Hold { holder, value: hold.by.value, count: hold.count, ttl_ms };
             format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),

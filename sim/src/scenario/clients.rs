@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
-    MissedRenewal, Profile, Protocol, RenewalTimer, Time, WaitRule,
+    MissedRenewal, Profile, Protocol, RenewalTimer, Time, ValueRule, WaitRule,
 };
 
 use super::calls;
@@ -124,9 +124,9 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
     let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
     let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
-    let wait_rules =
-        [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
+    let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
+    let value = section.word("value", "rule for values", &VALUE_RULES);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
         profile: switches.profile,
@@ -135,6 +135,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         missed_renewal: missed_renewal.or(switches.missed_renewal)?,
         failed_renewal: failed_renewal.or(switches.failed_renewal)?,
         wait_rule: wait_rule.or(switches.wait_rule)?,
+        // No profile sets it: it is of the lock, not of a client library's version.
+        value: value.or(otherwise.value)?,
     })
 }
 
@@ -170,5 +172,7 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
     ("stop-timer", Some(MissedRenewal::StopTimer)),
     ("tell-holder", Some(MissedRenewal::TellHolder)),
 ];
+const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
+    [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];

@@ -2,6 +2,7 @@
 
 use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, WaitRule};
 use lockstep_model::locks::{Facts, Support};
+use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
@@ -45,6 +46,14 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(lock.clone(), format!("{name}: {why}"))
             .note(&format!("use force_release = 0, or {}", kinds_with(|facts| facts.force.is_there())));
     }
+    if let Some(kind) = parts.lock
+        && let Support::No { why } = kind.facts().value
+    {
+        let name = kind.name();
+        Contradiction::of(&sections.protocol, "value", &format!("a {name} lock stores no value of an acquire"))
+            .with(lock.clone(), format!("{name}: {why}"))
+            .note(&format!("remove `value`, or use {}", kinds_with(|facts| facts.value.is_there())));
+    }
     if let Some(faults) = parts.faults
         && faults.lose_message > 0
     {
@@ -85,6 +94,21 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         .with(sections.cluster.span_of("replicas"), "there are no replicas")
         .note("remove `effects_under_way`, or add a replica: replicas = 1 in [cluster]");
     }
+    for place in sections.places(parts).iter().filter(|place| place.nobody(|own| own.renew_every.is_some())) {
+        for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
+            Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
+                .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
+        }
+    }
+    note_kind(parts, top, sections);
+    note_nodes(parts, sections);
+    note_waits(parts, sections);
+    note_clocks(parts, sections);
+}
+
+/// What this kind of lock has no use for, or no room.
+fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
+    let lock = top.span_of("lock");
     if let Some(kind) = parts.lock {
         let (name, publishes) = (kind.name(), kind.facts().publishes());
         let (key, reason) = if publishes {
@@ -93,18 +117,19 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("ask_again_after", format!("the waiters of a {name} lock poll, whatever time the lock has left"))
         };
         Contradiction::of(&sections.time, key, &reason)
-            .with(top.span_of("lock"), "this is the kind of lock")
+            .with(lock.clone(), "this is the kind of lock")
             .note(&format!("remove `{key}`"));
     }
-    for place in sections.places(parts).iter().filter(|place| place.nobody(|own| own.renew_every.is_some())) {
-        for key in ["renewal_timer", "missed_renewal", "failed_renewal"] {
-            Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
-                .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
-        }
+    if let Some(config) = parts.config()
+        && config.has_values()
+        && config.bounds.effects_under_way.is_some_and(|room| room > Capacity::Effects.usual())
+    {
+        let usual = Capacity::Effects.usual();
+        let reason = format!("where each acquire has a value of its own, at most {usual} effects can be under way");
+        Contradiction::not_yet(&sections.bounds, "effects_under_way", &reason)
+            .with(lock, "this kind of lock stores values")
+            .note(&format!("use effects_under_way = {usual}, or value = \"per-client\" in [protocol]"));
     }
-    note_nodes(parts, sections);
-    note_waits(parts, sections);
-    note_clocks(parts, sections);
 }
 
 /// What nodes have on disk, how they are connected, and when they restart or hand over.

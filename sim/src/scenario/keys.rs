@@ -357,6 +357,15 @@ pub const KEYS: &[ScenarioKey] = &[
         OF_PROFILE,
         "whether the answer to a renewal counts for holds that were registered after it was sent; in a split network",
     )),
+    key(
+        "protocol",
+        "value",
+        "\"per-acquire\" or \"per-client\"",
+        "\"per-acquire\"",
+        "what a grant stores, for a kind that stores a value by which a release and a renewal find their own: a value that no \
+         other acquire has, or the same for all acquires of a client's thread, so that a late release or renewal of an earlier \
+         hold takes effect on the next one",
+    ),
     key("faults", "crash_client", BUDGET, "0", "a client crashes for good"),
     key(
         "faults",

@@ -1,7 +1,8 @@
 //! Accepted texts, rejected texts, and the reports that users see.
 
 use lockstep_model::config::{
-    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer, WaitRule,
+    Bound, FailedRenewal, Fsync, LockKind, MessageDelay, MissedRenewal, Profile, PromoteRule, RenewalTimer, ValueRule,
+    WaitRule,
 };
 use tempfile::TempDir;
 
@@ -204,6 +205,16 @@ fn a_profile_that_ignores_the_answer_to_wait_is_named_where_a_scenario_waits() {
     assert_eq!(without.protocol.wait_rule, WaitRule::Ignored);
 }
 
+#[test]
+fn a_value_is_of_one_acquire_unless_the_scenario_says_otherwise() {
+    let plain = SMALLEST.replace("reentrant", "plain");
+    let rule = |lines: &str| read(&format!("{plain}{lines}")).config.protocol.value;
+    assert_eq!(rule(""), ValueRule::PerAcquire);
+    assert_eq!(rule("[protocol]\nvalue = \"per-acquire\""), ValueRule::PerAcquire);
+    assert_eq!(rule("[protocol]\nvalue = \"per-client\""), ValueRule::PerClient);
+    assert_eq!(codes(&(plain + "[protocol]\nvalue = \"per-thread\"")), [Code::UnknownWord]);
+}
+
 /// Traces take the spelling of `"lower-first"` from the model, scenarios take it from the reader.
 #[test]
 fn scenarios_and_traces_spell_the_switches_alike() {
@@ -286,6 +297,7 @@ fn what_does_not_go_together_is_refused() {
         plain.clone() + "max_holds = 2",
         plain.clone() + "[faults]\nforce_release = 1",
         plain.clone() + "[faults]\nlose_message = 1",
+        smallest_and("[protocol]\nvalue = \"per-acquire\""),
         SMALLEST.replace("lease = 3", "lease = 3\nwait_limit = 0") + "[faults]\nlose_message = 1",
         SMALLEST.replace("lease = 3", "lease = 3\nhold_at_most = 2") + "hold_for_ever = true",
         smallest_and("[cluster]\nlag = 0"),

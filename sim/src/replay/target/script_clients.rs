@@ -59,7 +59,7 @@ impl Target for ScriptClients {
         self.messages.follow(step, testbed)?;
         match ClientPart::of(step.step.action) {
             ClientPart::Asks(verb) => {
-                let request = self.translator.request(step.step.number, verb, step.before, step.step.answer);
+                let request = self.translator.request(step, verb);
                 request.map(|request| self.ask(step, request, testbed)).transpose()
             }
             ClientPart::Confirms { client, thread } => {

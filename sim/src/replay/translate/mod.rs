@@ -19,7 +19,7 @@ use lockstep_model::config::LockKind;
 pub use client_part::{ClientPart, RequestKey, ScriptVerb};
 pub use replies::acknowledged;
 pub use request::ScriptRequest;
-pub use translation::{RequestContext, Translation, UnlockChannel};
+pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 pub use translator::Translator;
 
 /// Every kind that can be replayed.

@@ -1,12 +1,11 @@
 //! The plain lock: `SET NX PX`, and scripts that compare before they write. Redisson has no such lock.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::HolderId;
 use lockstep_redis::locks::plain::{self, PlainAcquireReply, PlainExtendReply, PlainReleaseReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
 /// Speaks for the clients of a plain lock.
 pub struct PlainTranslation;
@@ -16,8 +15,8 @@ impl Translation for PlainTranslation {
         LockKind::Plain
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = plain::acquire(&context.scripts, &context.names, holder, context.lease);
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = plain::acquire(&context.scripts, &context.names, &caller.value(), context.lease);
         ScriptRequest::new(call, |reply| {
             let words = match reply {
                 PlainAcquireReply::Acquired => ACQUIRED,
@@ -27,8 +26,8 @@ impl Translation for PlainTranslation {
         })
     }
 
-    fn release(&self, context: &RequestContext, holder: &HolderId, _: &str) -> ScriptRequest {
-        ScriptRequest::new(plain::release(&context.scripts, &context.names, holder), |reply| {
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, _: &str) -> ScriptRequest {
+        ScriptRequest::new(plain::release(&context.scripts, &context.names, &caller.value()), |reply| {
             let words = match reply {
                 PlainReleaseReply::Released => RELEASED,
                 PlainReleaseReply::NotHeld => NOT_HELD,
@@ -37,8 +36,8 @@ impl Translation for PlainTranslation {
         })
     }
 
-    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = plain::extend(&context.scripts, &context.names, holder, context.lease);
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = plain::extend(&context.scripts, &context.names, &caller.value(), context.lease);
         ScriptRequest::new(call, |reply| {
             let words = match reply {
                 PlainExtendReply::Extended => RENEWED,

@@ -5,7 +5,7 @@ use lockstep_model::ActionKind;
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::request::ScriptRequest;
-use super::translation::{RequestContext, Translation};
+use super::translation::{RequestContext, ScriptCaller, Translation};
 
 /// One line of the dictionary.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,20 +46,21 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
-    let (holder, redisson) = (HolderId::new("A", 1), translation.redisson());
+    let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1) };
+    let redisson = translation.redisson();
     let row = |part, asked, redisson| ProtocolRow { actions: actions_of(part), asked, redisson };
 
     let mut rows =
-        vec![row(ProtocolPart::Acquire, words(&translation.acquire(&with_receipts, &holder)), redisson.acquire)];
+        vec![row(ProtocolPart::Acquire, words(&translation.acquire(&with_receipts, &caller)), redisson.acquire)];
     let releases =
-        [&with_receipts, &without_receipts].map(|context| words(&translation.release(context, &holder, "ID")));
+        [&with_receipts, &without_receipts].map(|context| words(&translation.release(context, &caller, "ID")));
     let are_alike = releases[0] == releases[1];
     let [with, without] = releases;
     rows.push(row(ProtocolPart::Release, with, redisson.release));
     if !are_alike {
         rows.push(row(ProtocolPart::Release, format!("without receipts: {without}"), redisson.release_without_receipt));
     }
-    rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &holder)), redisson.renew));
+    rows.push(row(ProtocolPart::Renew, words(&translation.renew(&with_receipts, &caller)), redisson.renew));
     if let Some(request) = translation.force_release(&with_receipts) {
         rows.push(row(ProtocolPart::ForceRelease, words(&request), redisson.force_release));
     }

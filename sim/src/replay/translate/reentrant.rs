@@ -1,16 +1,16 @@
 //! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
+use lockstep_redis::ReleaseReceipt;
 use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
 };
-use lockstep_redis::{HolderId, ReleaseReceipt};
 
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
 };
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
 /// Speaks for the clients of a re-entrant lock.
 pub struct ReentrantTranslation;
@@ -20,8 +20,8 @@ impl Translation for ReentrantTranslation {
         LockKind::Reentrant
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = reentrant::acquire(&context.scripts, &context.names, holder, context.lease);
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = reentrant::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, |reply| match reply {
             ReentrantAcquireReply::Acquired => ACQUIRED.to_owned(),
             // PTTL answers -1 for a key without a TTL.
@@ -29,8 +29,9 @@ impl Translation for ReentrantTranslation {
         })
     }
 
-    fn release(&self, context: &RequestContext, holder: &HolderId, release_id: &str) -> ScriptRequest {
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest {
         let RequestContext { scripts, names, lease, .. } = context;
+        let holder = &caller.holder;
         if !context.has_receipts {
             return ScriptRequest::new(
                 reentrant::release_without_receipt(scripts, names, holder, *lease),
@@ -42,8 +43,8 @@ impl Translation for ReentrantTranslation {
             .followed_by(reentrant::drop_receipt(names, &receipt))
     }
 
-    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = reentrant::renew(&context.scripts, [(&context.names, holder)], context.lease);
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = reentrant::renew(&context.scripts, [(&context.names, &caller.holder)], context.lease);
         ScriptRequest::new(call, |replies: Vec<ReentrantRenewReply>| {
             let words = if replies == [ReentrantRenewReply::Renewed] { RENEWED } else { NOT_RENEWED };
             words.to_owned()

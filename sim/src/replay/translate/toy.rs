@@ -1,12 +1,11 @@
 //! The toy lock, for tests only.
 
 use lockstep_model::LockKind;
-use lockstep_redis::HolderId;
 use lockstep_redis::locks::toy::{self, ToyReply};
 
 use super::replies::{ACQUIRED, BUSY, NOT_HELD, NOT_RENEWED, RELEASED, RENEWED};
 use super::request::ScriptRequest;
-use super::translation::{RedissonCalls, RequestContext, Translation, UnlockChannel};
+use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
 
 /// Speaks for the clients of a toy lock.
 pub struct ToyTranslation;
@@ -16,18 +15,18 @@ impl Translation for ToyTranslation {
         LockKind::Toy
     }
 
-    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = toy::acquire(&context.scripts, &context.names, holder, context.lease);
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = toy::acquire(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, ACQUIRED, BUSY))
     }
 
-    fn release(&self, context: &RequestContext, holder: &HolderId, _: &str) -> ScriptRequest {
-        let call = toy::release(&context.scripts, &context.names, holder);
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, _: &str) -> ScriptRequest {
+        let call = toy::release(&context.scripts, &context.names, &caller.holder);
         ScriptRequest::new(call, |reply| words(reply, RELEASED, NOT_HELD))
     }
 
-    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest {
-        let call = toy::renew(&context.scripts, &context.names, holder, context.lease);
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {
+        let call = toy::renew(&context.scripts, &context.names, &caller.holder, context.lease);
         ScriptRequest::new(call, |reply| words(reply, RENEWED, NOT_RENEWED))
     }
 

@@ -1,7 +1,7 @@
 //! What a kind of lock must say about itself so that its histories can be replayed.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::{HolderId, Lease, Names, Scripts};
+use lockstep_redis::{HoldValue, HolderId, Lease, Names, Scripts};
 
 use super::request::ScriptRequest;
 
@@ -17,6 +17,25 @@ pub struct RequestContext {
     pub receipt_lease: Lease,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
+}
+
+/// The client thread that makes a request.
+pub struct ScriptCaller {
+    /// Who.
+    pub holder: HolderId,
+    /// By which of its acquires; `None` where the scenario does not tell them apart.
+    pub acquire: Option<u8>,
+}
+
+impl ScriptCaller {
+    /// What a lock stores whose value is unique per acquire. The model's number is unique among all acquires of the holder that
+    /// a node or a request still belongs to.
+    pub fn value(&self) -> HoldValue {
+        match self.acquire {
+            Some(number) => HoldValue::of_acquire(&self.holder, number.into()),
+            None => HoldValue::of_holder(&self.holder),
+        }
+    }
 }
 
 /// A channel that a waiting client subscribes to.
@@ -48,13 +67,13 @@ pub trait Translation: Sync {
     fn kind(&self) -> LockKind;
 
     /// Takes the lock.
-    fn acquire(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest;
+    fn acquire(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
 
     /// Gives back one hold. `release_id` is the same whenever this release is sent again.
-    fn release(&self, context: &RequestContext, holder: &HolderId, release_id: &str) -> ScriptRequest;
+    fn release(&self, context: &RequestContext, caller: &ScriptCaller, release_id: &str) -> ScriptRequest;
 
     /// Extends the lease.
-    fn renew(&self, context: &RequestContext, holder: &HolderId) -> ScriptRequest;
+    fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
 
     /// Frees the lock, no matter who holds it. `None`: the kind has no such request.
     fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest>;

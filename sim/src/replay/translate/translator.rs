@@ -11,8 +11,9 @@ use super::replies::{
     RENEWED, STILL_HELD, acknowledged,
 };
 use super::request::ScriptRequest;
-use super::translation::{RequestContext, Translation, UnlockChannel};
+use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
 use crate::replay::compare::key_words;
+use crate::replay::history_step::HistoryStep;
 
 /// Speaks for the clients of one scenario.
 pub struct Translator {
@@ -22,6 +23,8 @@ pub struct Translator {
     contexts: Vec<RequestContext>,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
     is_split: bool,
+    /// Whether the acquires of a holder are told apart.
+    has_values: bool,
     tick_ms: u32,
 }
 
@@ -46,6 +49,7 @@ impl Translator {
             contexts: (0..config.clients.count.max(1)).map(context).collect::<Option<_>>()?,
             scripts,
             is_split: config.is_split(),
+            has_values: config.has_values(),
             tick_ms,
         })
     }
@@ -71,22 +75,28 @@ impl Translator {
     }
 
     /// What is asked of the master that its client knows; `None` if nothing is sent.
-    pub fn request(&self, step: usize, verb: ScriptVerb, before: &State, reply: Reply) -> Option<ScriptRequest> {
+    pub fn request(&self, HistoryStep { step, before }: HistoryStep<'_>, verb: ScriptVerb) -> Option<ScriptRequest> {
+        let reply = step.answer;
         match verb {
-            ScriptVerb::Acquire { client, thread } => {
-                self.in_one_step().then(|| self.translation.acquire(self.context(client), &holder(client, thread)))
-            }
+            ScriptVerb::Acquire { client, thread } => self.in_one_step().then(|| {
+                // The call has its value from this step on. One that is refused and does not wait has none any more.
+                let caller = self.caller(client, thread, value_of(&step.state, client, thread));
+                self.translation.acquire(self.context(client), &caller)
+            }),
             ScriptVerb::Release { client, thread } => {
-                (self.in_one_step() && reply != Reply::Unreachable).then(|| self.release(step, client, thread))
+                let is_sent = self.in_one_step() && reply != Reply::Unreachable;
+                is_sent.then(|| self.release(step.number, before, client, thread))
             }
             ScriptVerb::Undo { client, thread } => {
-                (reply != Reply::Unreachable).then(|| self.release(step, client, thread))
+                (reply != Reply::Unreachable).then(|| self.release(step.number, before, client, thread))
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
                 let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
-                let first = before.clients.get(usize::from(client))?.renewal_first.filter(|_| is_sent)?;
-                Some(self.translation.renew(self.context(client), &holder(client, first)))
+                let process = before.clients.get(usize::from(client))?;
+                let first = process.renewal_first.filter(|_| is_sent)?;
+                let value = process.renewal_values.get(usize::from(first)).copied();
+                Some(self.translation.renew(self.context(client), &self.caller(client, first, value)))
             }
             ScriptVerb::ForceRelease => self.translation.force_release(self.common()),
         }
@@ -94,14 +104,14 @@ impl Translator {
 
     /// A request that is sent, as the model describes it.
     pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
-        let (holder, context) = (holder(client, thread), self.context(client));
+        let caller = self.caller(client, thread, request.value);
         match request.verb {
-            Verb::Acquire => self.translation.acquire(context, &holder),
+            Verb::Acquire => self.translation.acquire(self.context(client), &caller),
             Verb::Release | Verb::Undo => {
-                let release_id = release_id(&holder.to_string(), request.receipt.unwrap_or_default());
-                self.translation.release(context, &holder, &release_id)
+                let release_id = release_id(&caller.holder.to_string(), request.receipt.unwrap_or_default());
+                self.translation.release(self.context(client), &caller, &release_id)
             }
-            Verb::Renew => self.translation.renew(context, &holder),
+            Verb::Renew => self.translation.renew(self.context(client), &caller),
         }
     }
 
@@ -176,8 +186,15 @@ impl Translator {
         !self.is_split
     }
 
-    fn release(&self, step: usize, client: u8, thread: u8) -> ScriptRequest {
-        self.translation.release(self.context(client), &holder(client, thread), &format!("release-{step}"))
+    fn release(&self, step: usize, before: &State, client: u8, thread: u8) -> ScriptRequest {
+        let caller = self.caller(client, thread, value_of(before, client, thread));
+        self.translation.release(self.context(client), &caller, &format!("release-{step}"))
+    }
+
+    /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.
+    fn caller(&self, client: u8, thread: u8, value: Option<u8>) -> ScriptCaller {
+        let acquire = self.has_values.then(|| value.unwrap_or_default());
+        ScriptCaller { holder: holder(client, thread), acquire }
     }
 
     fn ms(&self, ticks: u8) -> i64 {
@@ -188,6 +205,12 @@ impl Translator {
 /// `A:1` for the first thread of the first client. Redisson's client id is a UUID; any text will do.
 fn holder(client: u8, thread: u8) -> HolderId {
     HolderId::new(client_name(client), u64::from(thread) + 1)
+}
+
+/// Which of its acquires a thread asks for or holds by.
+fn value_of(state: &State, client: u8, thread: u8) -> Option<u8> {
+    let threads = &state.clients.get(usize::from(client))?.threads;
+    threads.get(usize::from(thread)).map(|thread| thread.value)
 }
 
 /// Redisson's is random; the model's number is unique among all releases that a receipt or a request still belongs to.
