@@ -30,7 +30,7 @@ pub const SMALL: Config = Config {
         fsync: Fsync::None,
         restart_after: 0,
         min_replicas: 0,
-        min_replicas_max_lag_ticks: 0,
+        min_replicas_max_lag: 0,
         wait_for: 0,
         lock_delay: 0,
     },
@@ -77,7 +77,7 @@ pub const EVERYTHING: Config = Config {
         fsync: Fsync::EverySecond,
         restart_after: 2,
         min_replicas: 1,
-        min_replicas_max_lag_ticks: 1,
+        min_replicas_max_lag: 1,
         wait_for: 1,
         lock_delay: 2,
         ..SMALL.cluster

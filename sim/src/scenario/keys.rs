@@ -163,7 +163,7 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "cluster",
-        "min_replicas_max_lag_ticks",
+        "min_replicas_max_lag",
         TICKS,
         "1 if min_replicas is set",
         "the age up to which such news counts as recent (`min-replicas-max-lag`)",

@@ -143,7 +143,7 @@ impl Sections<'_> {
         let wait_for = cluster.number("wait_for", 0..=MAX_REPLICAS);
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
         // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
-        let max_lag = cluster.ticks("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
+        let max_lag = cluster.ticks("min_replicas_max_lag", 1..=MAX_TICKS);
         let lag = cluster.ticks_or_any("lag", MAX_TICKS);
         let failover_within = cluster.ticks_or_any("failover_within", MAX_TICKS);
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
@@ -163,7 +163,7 @@ impl Sections<'_> {
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
             min_replicas,
-            min_replicas_max_lag_ticks: max_lag.or(u8::from(min_replicas > 0))?,
+            min_replicas_max_lag: max_lag.or(u8::from(min_replicas > 0))?,
         })
     }
 

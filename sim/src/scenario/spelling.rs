@@ -7,7 +7,8 @@ use toml::de::DeValue;
 use crate::plain_text::shown;
 
 /// Keys that were removed in favour of other keys, and which ones to use instead.
-const REMOVED: [(&str, &str); 2] = [
+const REMOVED: [(&str, &str); 3] = [
+    ("min_replicas_max_lag_ticks", "write min_replicas_max_lag instead: a number of ticks, or a time with a unit"),
     ("returns", "use restart_node in [faults] and fsync in [cluster]: a node comes back with what is on its disk"),
     ("fenced", "write fencing = \"ideal\" instead of fenced = true, and fencing = \"none\" instead of fenced = false"),
 ];
@@ -21,8 +22,8 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("waittime", "wait_limit"),
     ("min-replicas-to-write", "min_replicas"),
     ("min-slaves-to-write", "min_replicas"),
-    ("min-replicas-max-lag", "min_replicas_max_lag_ticks"),
-    ("min-slaves-max-lag", "min_replicas_max_lag_ticks"),
+    ("min-replicas-max-lag", "min_replicas_max_lag"),
+    ("min-slaves-max-lag", "min_replicas_max_lag"),
     ("appendfsync", "fsync"),
 ];
 
