@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::memory::{self, DEFAULT_PERCENT, LimitSource, MemoryLimit, readable};
+use crate::plain_text::thousands;
 
 /// When to stop early. After an early stop, whatever is not yet known is inconclusive, never "holds".
 #[derive(Clone, Copy, Debug)]
@@ -111,7 +112,7 @@ const ADVICE: &str = "a smaller world (fewer clients, replicas or faults) needs 
 impl Stopped {
     /// In words, for a verdict of inconclusive.
     pub fn words(self, states: u64) -> String {
-        let says = self.after(&format!("{states} states"));
+        let says = self.after(&format!("{} states", thousands(states)));
         match self {
             Self::MaxMemory(_) | Self::Resident { .. } => format!("{says}; {ADVICE}"),
             Self::MaxStates(_) | Self::TimeLimit(_) | Self::Interrupted | Self::Found | Self::TableFull => says,

@@ -185,7 +185,8 @@ fn human(all: &[CheckedScenario], asked: usize, args: &CheckArgs, screen: &Scree
     }
     if interrupt::is_asked() {
         let checked = all.len();
-        parts.push(format!("interrupted: {checked} of {asked} scenarios were checked, the last one perhaps in part\n"));
+        let text = format!("interrupted: {checked} of {asked} scenarios were checked, the last one perhaps in part");
+        parts.push(words::hanging(&text, 0, Screen::width()) + "\n");
     }
     let traces = all.iter().flat_map(|found| &found.outcome.properties).filter(|found| found.trace.is_some()).count();
     if let Some(folder) = args.out.as_ref().filter(|_| traces > 0) {

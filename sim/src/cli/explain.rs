@@ -14,7 +14,7 @@ use super::input::typed;
 use super::screen::Screen;
 use crate::exit::Exit;
 use crate::render::words;
-use crate::render::words::hanging;
+use crate::render::words::{hanging, next};
 use crate::scenario;
 use crate::scenario::{KEYS, Others, Scenario, ScenarioKey, TABLES};
 
@@ -120,7 +120,7 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     let story = paragraph(scenario.story.trim());
     let mut text = format!("{}: a {} lock\n\n{story}\n", scenario.name, scenario.config.lock.name());
     text += "the world\n";
-    for line in words::world(&scenario.config) {
+    for line in words::world(&scenario.config).into_iter().chain(words::tick_length(scenario)) {
         let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));
     }
     text += "\nthe claims\n";
@@ -134,8 +134,7 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
         let _ = writeln!(text, "  {property:<20}  {}", hanging(&claim, 24, Screen::width()));
     }
     let argument = typed(argument);
-    let _ = writeln!(text, "\nnext  lockstep check {argument}, lockstep show {argument}");
-    text
+    text + "\n" + &next(&[format!("lockstep check {argument}"), format!("lockstep show {argument}")])
 }
 
 fn of_key(key: &ScenarioKey) -> String {

@@ -53,6 +53,8 @@ const IN_TICKS: &str = "a whole number of ticks";
 const TICKS: &str = "a whole number of ticks from 1 to 60";
 const TICKS_OR_NONE: &str = "a whole number of ticks from 0 to 60";
 const TICKS_OR_ANY: &str = "a whole number of ticks from 0 to 60, or \"any\"";
+/// The length of a tick can follow from the other times of the file.
+const ONE_TICK: &str = "1: one tick; where times have units, `lockstep explain FILE` says how long that is";
 const FLAG: &str = "true or false";
 const OF_PROFILE: &str = "the value of the profile";
 
@@ -85,7 +87,7 @@ pub const KEYS: &[ScenarioKey] = &[
          master answers; while it is inside another call, to enter once more or to give back one of several holds, it goes on \
          believing",
     ),
-    key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network"),
+    key("time", "answer_within", TICKS, ONE_TICK, "how long a caller waits for an answer; in a split network"),
     key(
         "time",
         "receipt",
@@ -165,7 +167,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "cluster",
         "min_replicas_max_lag",
         TICKS,
-        "1 if min_replicas is set",
+        "1 if min_replicas is set: one tick; where times have units, `lockstep explain FILE` says how long that is",
         "the age up to which such news counts as recent (`min-replicas-max-lag`)",
     ),
     key(

@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::contradiction::kinds_with;
-use super::definition::{Others, Scenario};
+use super::definition::{Others, Scenario, TimesWithUnits};
 use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
@@ -67,7 +67,9 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
     calls::note(&parts, &top, &sections);
     let (expect, others) = claims(&sections.expect, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Scenario { name: name.into(), story, config: config?, expect, others })
+    let config = config?;
+    let units = sections.units(root, &config);
+    Some(Scenario { name: name.into(), story, config, expect, others, units })
 }
 
 impl Sections<'_> {
@@ -85,6 +87,18 @@ impl Sections<'_> {
             resource: self.resource(),
             strong_fairness: self.fairness.flag("strong").or(false),
         }
+    }
+
+    fn units(&self, root: &DeTable<'_>, config: &Config) -> TimesWithUnits {
+        let times_ms = ticks::with_units(root);
+        let decide_the_tick = !times_ms.is_empty() && self.time.span_of("tick_ms").is_none();
+        let keys = [
+            (&self.time, "answer_within", config.is_split()),
+            (&self.cluster, "min_replicas_max_lag", config.cluster.min_replicas > 0),
+        ];
+        let left_out = keys.into_iter().filter(|(section, key, matters)| *matters && section.span_of(key).is_none());
+        let of_one_tick = left_out.map(|(_, key, _)| key).collect();
+        TimesWithUnits { times_ms, decide_the_tick, of_one_tick }
     }
 
     fn time(&self, root: &DeTable<'_>) -> Option<Time> {

@@ -113,7 +113,8 @@ fn picture(text: &str) -> String {
 
 #[test]
 fn what_is_left_out_has_the_defaults_of_the_design() {
-    let Scenario { name, story, config, expect, others } = read(SMALLEST);
+    let Scenario { name, story, config, expect, others, units } = read(SMALLEST);
+    assert_eq!(units, TimesWithUnits::default());
     assert_eq!((name.as_str(), story.as_str()), ("example", "s"));
     assert_eq!(config.lock, LockKind::Reentrant);
     assert_eq!(config.time.tick_ms, 10_000);

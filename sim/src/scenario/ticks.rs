@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use lockstep_model::config::MAX_TICKS;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
@@ -29,13 +30,8 @@ pub(super) struct Tick {
 /// The longest tick of which all times with units are multiples, where the file does not say how long one is. A time in ticks
 /// beside them is a problem: nothing would say how long it is. `None`: no time has a unit.
 pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
-    let times = KEYS.iter().filter(|key| key.is_in_ticks()).filter_map(|key| {
-        let table = root.get(key.table)?.get_ref().as_table()?;
-        Some((key.name, table.get(key.name)?))
-    });
-    let times: Vec<_> = times.collect();
-    let units: Vec<u64> = times.iter().filter_map(|(_, value)| in_ms(value.get_ref())).map(i64::unsigned_abs).collect();
-    let Some(ms) = units.into_iter().filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
+    let units = with_units(root).into_iter().map(|(_, ms)| ms.unsigned_abs());
+    let Some(ms) = units.filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
     // A tick has a longest length: then the longest time below it that fits.
     let ms = u32::try_from(ms)
         .ok()
@@ -43,7 +39,7 @@ pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
         .map_or_else(|| common_divisor(ms, MAX_TICK_MS.into()), u64::from);
     let ms = u32::try_from(ms).unwrap_or(MAX_TICK_MS);
     let is_bare = |value: &DeValue<'_>| matches!(value, DeValue::Integer(number) if number.as_str() != "0");
-    let bare = times.iter().find(|(_, value)| is_bare(value.get_ref()));
+    let bare = times(root).find(|(_, value)| is_bare(value.get_ref()));
     let problem = bare.map(|(key, value)| {
         let title = format!("`{key}` is a number of ticks, and other times have units: how long is a tick?");
         let problem = Problem::at(Code::WrongType, value.span(), title).label("this time has no unit");
@@ -52,7 +48,21 @@ pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
     (Some(Tick { ms, is_common: true }), problem)
 }
 
-const fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+/// Every key of the file whose value is a time.
+fn times<'a>(root: &'a DeTable<'a>) -> impl Iterator<Item = (&'static str, &'a Spanned<DeValue<'a>>)> {
+    KEYS.iter().filter(|key| key.is_in_ticks()).filter_map(|key| {
+        let table = root.get(key.table)?.get_ref().as_table()?;
+        Some((key.name, table.get(key.name)?))
+    })
+}
+
+/// Every key whose value has a unit, and that time in ms.
+pub(super) fn with_units(root: &DeTable<'_>) -> Vec<(&'static str, i64)> {
+    times(root).filter_map(|(key, value)| Some((key, in_ms(value.get_ref())?))).collect()
+}
+
+/// The greatest common divisor.
+pub(crate) const fn common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other > 0 {
         (one, other) = (other, one % other);
     }
