@@ -274,6 +274,23 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
     }
 }
 
+/// The page and the command are one text.
+#[test]
+fn the_words_of_the_glossary_are_explained() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/glossary.md")).expect("the glossary");
+    for topic in ["fencing token", "fencing-token", "hand-over", "orphan", "lasso", "Renewal Table", "lease"] {
+        let said = words(&run(&["explain", topic]).stdout);
+        let row = page.lines().find(|line| {
+            line.to_lowercase().starts_with(&format!("| {} |", topic.to_lowercase().replace("fencing-", "fencing ")))
+        });
+        let meaning = row.and_then(|row| row.split('|').nth(2)).expect("a row").trim().replace('*', "");
+        assert!(said.contains(&meaning), "{topic}: {said}");
+    }
+    let misspelt = run(&["explain", "fencing tokn"]);
+    assert_eq!(misspelt.code, 2);
+    assert!(misspelt.stderr.contains("did you mean `fencing token`?"), "{}", misspelt.stderr);
+}
+
 #[test]
 fn an_explanation_says_what_to_do_next() {
     for (topic, says) in [

@@ -1,7 +1,6 @@
 //! `lockstep check`: checks every state of scenarios.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use clap::ValueEnum;
@@ -12,7 +11,7 @@ use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
 use super::out::{TraceFolder, make_folder};
-use super::progress::{ProgressUnit, watched};
+use super::progress::watched_check;
 use super::screen::Screen;
 use super::show;
 use super::within::Within;
@@ -127,10 +126,8 @@ fn speaking_of(property: Property, chosen: Vec<Chosen>, screen: &Screen) -> Ende
 }
 
 fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
-    let states = AtomicU64::new(0);
-    let limits = args.within.limits(&states);
-    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(args.within), &states, || {
-        check::check_as(&one.scenario, how(args), &limits)
+    let outcome = watched_check(screen, &one.scenario.name, args.within, |limits| {
+        check::check_as(&one.scenario, how(args), limits)
     });
     let found = |outcome| CheckedScenario {
         argument: one.argument.clone(),

@@ -1,5 +1,5 @@
 //! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict, an error code or a concept
-//! means.
+//! means, and the words of the glossary.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,6 +10,7 @@ use serde_json::json;
 
 use super::common::{Ended, Format, Output};
 use super::concepts::CONCEPTS;
+use super::glossary::{self, GlossaryTerm};
 use super::input::typed;
 use super::screen::Screen;
 use crate::exit::Exit;
@@ -20,7 +21,8 @@ use crate::scenario::{KEYS, Others, Scenario, ScenarioKey, TABLES};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, or a concept such as tick
+    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, a concept such as tick, or a word of
+    /// the glossary such as lease or "fencing token"
     #[arg(value_name = "TOPIC")]
     what: String,
     #[command(flatten)]
@@ -67,6 +69,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(text) = scenario::explain(what) {
         return Ok(Some(("error code", paragraph(&format!("{}: {text}", what.to_uppercase())))));
     }
+    if let Some(term) = glossary::term(what) {
+        return Ok(Some(("word of the glossary", of_term(&term))));
+    }
     let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
     if let Some(scenario) = known.next() {
         return Ok(Some(("scenario", of_scenario(&scenario, what))));
@@ -87,6 +92,11 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 }
 
 const VERDICTS: [Verdict; 4] = [Verdict::Holds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+
+fn of_term(term: &GlossaryTerm) -> String {
+    let text = paragraph(&format!("{}: {}", term.names.join(", "), term.means));
+    if term.elsewhere.is_empty() { text } else { text + "\n" + &row("known as", &term.elsewhere) }
+}
 
 fn of_property(property: Property) -> String {
     let kind = match property.kind() {
@@ -144,6 +154,9 @@ fn of_key(key: &ScenarioKey) -> String {
     let mut text = format!("{name}: a key {place}\n\n{}\n", paragraph(means));
     text += &row("takes", takes);
     text += &row("default", left_out);
+    if let Some(term) = glossary::term(name) {
+        text += &row("glossary", &format!("{}: {}", term.names.join(", "), term.means));
+    }
     if key.is_in_ticks() {
         text += &row(
             "ticks",
@@ -242,7 +255,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
 const SCENARIOS: &str = "built-in scenarios";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 8] {
+fn topics() -> [(&'static str, Vec<String>); 9] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
@@ -255,6 +268,7 @@ fn topics() -> [(&'static str, Vec<String>); 8] {
             TABLES.iter().filter(|(table, _)| !table.is_empty()).map(|(table, _)| owned(table)).collect(),
         ),
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
+        ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
     ]
 }

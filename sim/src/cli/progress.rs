@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::Screen;
 use super::within::Within;
+use crate::check::{Limits, Pass, PassNow};
 use crate::render::words::thousands;
 
 const EVERY: Duration = Duration::from_secs(10);
@@ -36,6 +37,21 @@ impl ProgressUnit {
 
 /// Whether the advice was given: once in a run is enough.
 static IS_ADVISED: AtomicBool = AtomicBool::new(false);
+
+/// Searches within limits and shows the progress of each pass: `label: safety pass: 123 states`.
+pub(super) fn watched_check<T>(screen: &Screen, label: &str, within: Within, work: impl FnOnce(&Limits<'_>) -> T) -> T {
+    let (states, pass) = (AtomicU64::new(0), PassNow::default());
+    let ProgressUnit { unit, advice } = ProgressUnit::states(within);
+    let so_far = || format!("{} pass: {} {unit}", pass_name(pass.get()), thousands(states.load(Ordering::Relaxed)));
+    watched_as(screen, label, advice, &so_far, || work(&Limits { pass: Some(&pass), ..within.limits(&states) }))
+}
+
+const fn pass_name(pass: Pass) -> &'static str {
+    match pass {
+        Pass::Safety => "safety",
+        Pass::Liveness => "liveness",
+    }
+}
 
 /// Does the work and shows its progress: `label: 123 states`.
 pub(super) fn watched<T>(

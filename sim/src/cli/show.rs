@@ -11,7 +11,7 @@ use lockstep_model::{Action, Property, Verdict};
 use super::common::Ended;
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::{ProgressUnit, watched};
+use super::progress::{ProgressUnit, watched, watched_check};
 use super::screen::Screen;
 use super::within::Within;
 use crate::check::native::Options;
@@ -202,12 +202,9 @@ pub(super) fn undecided(outcome: &CheckOutcome) -> Option<&str> {
 
 /// Checks a scenario within limits; if a property is named, until that is broken. Ctrl-C leaves what is known by then.
 pub(super) fn checked(one: &Chosen, within: Within, until: Option<Property>, screen: &Screen) -> Ended<CheckOutcome> {
-    let states = AtomicU64::new(0);
-    let limits = within.limits(&states);
     let how = How { native: Options { until, ..Options::default() }, ..How::by(Engine::default()) };
-    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(within), &states, || {
-        check::check_as(&one.scenario, how, &limits)
-    });
+    let outcome =
+        watched_check(screen, &one.scenario.name, within, |limits| check::check_as(&one.scenario, how, limits));
     let outcome = outcome.map_err(|error| {
         screen.fail(
             Exit::Internal,
