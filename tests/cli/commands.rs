@@ -274,6 +274,24 @@ fn an_unknown_topic_is_answered_with_every_topic_there_is() {
     }
 }
 
+#[test]
+fn what_never_happens_is_told_in_words() {
+    let said = words(&run(&["check", "a-master-and-a-replica"]).stdout);
+    let why = "the scenario allows wake_by_timer, but it cannot happen in any state (wake_by_timer: a client is woken by its \
+               timer, and asks)";
+    assert!(said.contains(why), "{said}");
+}
+
+/// The faults that would help are found by the search: they are in no trace.
+#[test]
+fn show_names_the_faults_that_would_help() {
+    let shown = run(&["show", "wait-knows-of-no-replica", "--property", "obtainable"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let said = words(&shown.stdout);
+    let (_, why) = said.split_once(" why ").expect("a reason");
+    assert!(why.contains("the faults that may still happen"), "{said}");
+}
+
 /// The page and the command are one text.
 #[test]
 fn the_words_of_the_glossary_are_explained() {

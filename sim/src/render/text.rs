@@ -115,7 +115,7 @@ fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static st
         lines.push(("lanes", says));
     }
     if let Some(why) = words::why(trace) {
-        let found = options.found.as_ref().map_or_else(String::new, |found| format!(" Found: {found}."));
+        let found = options.found.as_deref().map_or_else(String::new, |found| format!(" {}.", capitalised(found)));
         lines.push(("why", why + &found));
     }
     lines.extend(words::goes_on(trace).map(|goes_on| ("loop", goes_on)));
@@ -124,6 +124,12 @@ fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static st
     }
     lines.push(("next", options.next.clone().unwrap_or_else(|| trace.reproduce.clone())));
     lines
+}
+
+/// A reason as a sentence.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A line of the picture, cells in the order of the lanes.

@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
+use lockstep_model::{Action, ActionKind, Party, Property, ReplyKind, Verdict};
 use serde_json::{Value, json};
 
+use super::actions::does;
 use super::paint::{Paint, Tone};
 use super::table::Rows;
 use super::text::{self, Declared};
@@ -89,8 +90,10 @@ const MARGIN: usize = 9;
 fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     let of = |verdict: Verdict| outcome.properties.iter().filter(move |found| found.verdict == verdict);
     let holding: Vec<_> = of(Verdict::Holds).map(|found| found.property.id()).collect();
-    let vacuous = of(Verdict::Vacuous)
-        .map(|found| ("vacuous", format!("{}: {}", found.property, found.why.as_deref().unwrap_or_default())));
+    let vacuous = of(Verdict::Vacuous).map(|found| {
+        let meaning = if found.property == Property::ActionsReached { never_taken(outcome) } else { String::new() };
+        ("vacuous", format!("{}: {}{meaning}", found.property, found.why.as_deref().unwrap_or_default()))
+    });
     let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
     // Who refuses everybody gives the lock to nobody twice.
     let is_out_of_reach = of(Verdict::Violated).any(|found| found.property == Property::Obtainable);
@@ -100,6 +103,26 @@ fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     for (number, (label, text)) in lines.enumerate() {
         let blank = if number == 0 { "\n" } else { "" };
         let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));
+    }
+}
+
+/// What the actions are that never happen, which a reader knows only by the name in a trace: ` (wake_by_timer: …)`.
+fn never_taken(outcome: &CheckOutcome) -> String {
+    let all = Action::all(&outcome.config);
+    let says = outcome.coverage.never_taken(&outcome.config).filter_map(|kind| {
+        let action = all.iter().find(|action| action.kind() == kind)?;
+        Some(format!("{}: {} {}", kind.name(), kind_of_actor(*action), does(*action)))
+    });
+    let says: Vec<_> = says.collect();
+    if says.is_empty() { String::new() } else { format!(" ({})", says.join("; ")) }
+}
+
+/// Whoever it is that does it.
+fn kind_of_actor(action: Action) -> &'static str {
+    match action.party() {
+        Party::Thread(_) | Party::Client(_) => "a client",
+        Party::Node(_) => "a node",
+        Party::World => "it happens that",
     }
 }
 

@@ -100,7 +100,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "jump",
         "a whole number of ticks from -15 to 15",
         "0",
-        "how far a clock jumps: ahead, or back if it is negative",
+        "how far a clock jumps when clock_jump or client_clock_jump of [faults] happens: ahead, or back if it is negative \
+         (-2, or \"-20s\"); at most 15 ticks",
     ),
     key("clients", "count", "a whole number from 1 to 4", "", "the number of clients (processes)"),
     key(

@@ -27,12 +27,21 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("appendfsync", "fsync"),
 ];
 
+/// Keys that take a word where a reader may expect true or false, and the word for it.
+const FLAGS: [(&str, bool, &str); 4] =
+    [("fencing", true, "ideal"), ("fencing", false, "none"), ("resend", false, "none"), ("fsync", false, "none")];
+
 /// A longer word is not treated as a typing mistake.
 const MAX_WORD: usize = 40;
 
 /// What to use instead of a key that was removed.
 pub(super) fn removed(key: &str) -> Option<&'static str> {
     REMOVED.iter().find(|(removed, _)| *removed == key).map(|(_, instead)| *instead)
+}
+
+/// The word that a key takes instead of true or false.
+pub(super) fn word_of_flag(key: &str, flag: bool) -> Option<&'static str> {
+    FLAGS.iter().find(|(name, value, _)| *name == key && *value == flag).map(|(_, _, word)| *word)
 }
 
 /// The known word that an unknown one means: by another name, or misspelt.

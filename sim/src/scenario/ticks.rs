@@ -16,6 +16,9 @@ pub(super) const TICK_MS: u32 = 10_000;
 /// The maximum length of a tick: one hour.
 pub const MAX_TICK_MS: u32 = 3_600_000;
 
+/// The longest time that a scenario can have.
+const LONGEST: Duration = Duration::from_secs(MAX_TICKS as u64 * MAX_TICK_MS as u64 / 1000);
+
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
 
@@ -85,6 +88,18 @@ pub(crate) fn ms_of(text: &str) -> Option<i64> {
 /// What a time is counted in, and how to write the one that was probably meant.
 pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
     let Tick { ms: tick_ms, is_common } = tick;
+    if let Some(given) =
+        value.as_str().and_then(|text| humantime::parse_duration(text.trim().trim_start_matches('-')).ok())
+    {
+        let shown = humantime::format_duration(given);
+        if given.subsec_nanos() % 1_000_000 != 0 {
+            return format!("{shown} is not a whole number of milliseconds: the units of times are ms, s, m and h");
+        }
+        if given > LONGEST {
+            let hours = LONGEST.as_secs() / 3600;
+            return format!("the longest time is {hours}h: {MAX_TICKS} ticks of an hour, the longest tick");
+        }
+    }
     let tick = humantime::format_duration(Duration::from_millis(tick_ms.into()));
     if is_common && in_ms(value).is_none() {
         return format!("write a unit, {key} = \"30s\" (ms, s, m or h): the other times of this file have one");
