@@ -39,7 +39,7 @@ fn help_names_every_command_and_the_exit_codes() {
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_says_why() {
-    let wrong: [(&[&str], &str); 11] = [
+    let wrong: [(&[&str], &str); 12] = [
         (&[], "Usage"),
         (&["chekc"], "check"),
         (&["check", "--threads", "0"], "1..=256"),
@@ -47,6 +47,7 @@ fn a_wrong_command_line_ends_with_2_and_says_why() {
         (&["check", "--symmetry", "--engine", "both"], "need the native engine"),
         (&["check", "--timeout", "0"], "not a time"),
         (&["check", "--max-states", "0"], "0"),
+        (&["check", NAME, "--no-traces"], "is about --format json"),
         (&["check", "--format", "mermaid"], "human"),
         (&["show", NAME, "--property", "no-such"], "one-believer"),
         (&["show", NAME, "--property", "tokens-increase"], "does not apply to"),
@@ -83,6 +84,22 @@ fn check_gives_programs_one_object() {
     assert_eq!(broken["verdict"], "violated");
     assert_eq!(broken["as_declared"], true);
     assert_eq!(broken["steps"].as_u64(), broken["trace"]["steps"].as_array().map(|steps| steps.len() as u64));
+}
+
+/// In CI the verdicts are enough, and a trace is a page for each violation.
+#[test]
+fn check_without_traces_is_small_and_says_the_same() {
+    let whole = json(&["check", NAME, "--format", "json"]);
+    let small = json(&["check", NAME, "--format", "json", "--no-traces"]);
+    let of = |found: &Value, key: &str| {
+        let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
+        properties.iter().map(|property| property[key].clone()).collect::<Vec<_>>()
+    };
+    for key in ["id", "verdict", "declared", "as_declared", "steps"] {
+        assert_eq!(of(&whole, key), of(&small, key), "{key}");
+    }
+    assert!(of(&small, "trace").iter().all(Value::is_null));
+    assert!(small.to_string().len() * 2 < whole.to_string().len());
 }
 
 /// A check that stopped early does not know the verdict, and unknown is not "holds".

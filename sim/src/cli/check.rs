@@ -18,10 +18,11 @@ use super::within::Within;
 use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
-use crate::render::verdicts::{self, CheckedScenario};
+use crate::render::verdicts::{self, CheckedScenario, TracesInJson};
 use crate::render::words;
 
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 pub(super) struct CheckArgs {
     /// Scenarios: built-in names, files or folders [default: all built-in ones]
     #[arg(value_name = "NAME|FILE|FOLDER")]
@@ -55,12 +56,18 @@ pub(super) struct CheckArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
+    /// Leave the traces out of --format json: they are most of it. docs/json.md describes every key
+    #[arg(long)]
+    no_traces: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
     if args.engine != Engine::Native && (args.symmetry || args.skip_idle) {
         let text = "--symmetry and --skip-idle need the native engine: the other one would count differently";
         return Err(screen.fail(Exit::Usage, text));
+    }
+    if args.no_traces && args.output.format != Format::Json {
+        return Err(screen.fail(Exit::Usage, "--no-traces is about --format json: the page for people has no traces"));
     }
     let mut chosen = input::scenarios(&args.scenarios, screen)?;
     if let Some(property) = args.property {
@@ -102,8 +109,9 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
 
+    let traces = if args.no_traces { TracesInJson::LeftOut } else { TracesInJson::Included };
     match args.output.format {
-        Format::Json => screen.print_json(&verdicts::json(&all))?,
+        Format::Json => screen.print_json(&verdicts::json(&all, traces))?,
         Format::Human => screen.print(&human(&all, chosen.len(), args, screen))?,
     }
     Ok(exit)

@@ -60,15 +60,15 @@ enum Picture {
 
 pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
     let mut options = String::new();
-    let Drawing { trace, declared, found } = match input::trace_or_scenarios(&args.what, screen)? {
+    let ShownTrace { trace, declared, found } = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
             refuse_property_of_trace(args.property, &args.what, screen)?;
-            Drawing { declared: input::declared(&trace), trace: *trace, found: None }
+            ShownTrace { declared: input::declared(&trace), trace: *trace, found: None }
         }
         Input::Scenarios(chosen) => {
-            let drawing = of_scenario(&only(chosen, &args.what, screen)?, args, screen)?;
-            options = option_of(&drawing.trace) + &args.within.again();
-            drawing
+            let shown = of_scenario(&only(chosen, &args.what, screen)?, args, screen)?;
+            options = option_of(&shown.trace) + &args.within.again();
+            shown
         }
     };
     let picture = match args.format {
@@ -97,7 +97,7 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
 }
 
 /// A trace to draw, and what is known of it.
-struct Drawing {
+struct ShownTrace {
     trace: Trace,
     declared: Declared,
     /// What the search found beside it.
@@ -149,7 +149,7 @@ pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> 
 }
 
 /// The requested counterexample, or the first one; if there is none, a history that takes every kind of action.
-fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<Drawing> {
+fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<ShownTrace> {
     let property = args.property;
     let scenario = &one.scenario;
     refuse_foreign_property(property, scenario, screen)?;
@@ -161,7 +161,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<Drawing>
     if let Some(index) = wanted {
         let found = outcome.properties.swap_remove(index);
         let (declared, why) = (Declared::of(&found), found.why);
-        return found.trace.map(|trace| Drawing { trace, declared, found: why }).ok_or(Exit::Internal);
+        return found.trace.map(|trace| ShownTrace { trace, declared, found: why }).ok_or(Exit::Internal);
     }
     if interrupt::is_asked() {
         let what = property.map_or_else(String::new, |property| format!(" to {property}"));
@@ -178,7 +178,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<Drawing>
     }
     let (histories, stopped) = covering(one, args.within, screen)?;
     match histories.into_iter().next() {
-        Some(trace) => Ok(Drawing { trace, declared: Declared::Unknown, found: None }),
+        Some(trace) => Ok(ShownTrace { trace, declared: Declared::Unknown, found: None }),
         None if interrupt::is_asked() => {
             Screen::report(&format!("{}: interrupted: no property is violated", scenario.name));
             Err(Exit::Interrupted)

@@ -137,9 +137,19 @@ fn hidden_state_chance(outcome: &CheckOutcome) -> f64 {
     collision_bound(outcome.states, outcome.fingerprint_bits)
 }
 
-/// The object for programs.
-pub fn json(all: &[CheckedScenario]) -> Value {
-    json!({ "schema": 1, "scenarios": all.iter().map(|found| scenario_json(&found.outcome)).collect::<Vec<_>>() })
+/// Whether the object for programs has the counterexamples, which are most of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TracesInJson {
+    /// Each with its property.
+    Included,
+    /// None.
+    LeftOut,
+}
+
+/// The object for programs. `docs/json.md` describes its keys.
+pub fn json(all: &[CheckedScenario], traces: TracesInJson) -> Value {
+    let each = all.iter().map(|found| scenario_json(&found.outcome, traces));
+    json!({ "schema": 1, "scenarios": each.collect::<Vec<_>>() })
 }
 
 fn table(all: &[CheckedScenario], width: usize) -> String {
@@ -267,7 +277,7 @@ fn undecided(found: &CheckedScenario, width: usize, page: &mut String) {
     }
 }
 
-fn scenario_json(outcome: &CheckOutcome) -> Value {
+fn scenario_json(outcome: &CheckOutcome, traces: TracesInJson) -> Value {
     json!({
         "name": outcome.scenario,
         "states": outcome.states,
@@ -280,24 +290,11 @@ fn scenario_json(outcome: &CheckOutcome) -> Value {
         "liveness_seconds": outcome.liveness_seconds,
         "engine": engine_json(outcome.engine),
         "coverage": coverage_json(outcome),
-        "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
+        "properties": outcome.properties.iter().map(|found| property_json(found, traces)).collect::<Vec<_>>(),
     })
 }
 
 /// What the run reached and what it never reached; if the run is not complete: not so far.
-///
-/// | key | says |
-/// |---|---|
-/// | `taken` | how often an action of each kind was taken |
-/// | `enabled` | in how many states an action of each kind can happen |
-/// | `answers` | how often an action of each kind got each answer |
-/// | `happenings` | all events of any step |
-/// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
-/// | `capacities_exceeded` | what the model has too little room for: how much, and an action that needs more |
-/// | `never.answers` | answers that the rules allow in such a scenario and that never occurred |
-/// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
-/// | `never.ways` | switches whose rule no step reached, with their values |
-/// | `never.spent` | budgets that are never used up: how much of each is always left |
 fn coverage_json(outcome: &CheckOutcome) -> Value {
     let CheckOutcome { config, coverage, .. } = outcome;
     let each = |count: &dyn Fn(ActionKind) -> Value| -> BTreeMap<&str, Value> {
@@ -334,8 +331,8 @@ fn engine_json(engine: Engine) -> Option<String> {
     engine.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
-fn property_json(found: &PropertyOutcome) -> Value {
-    json!({
+fn property_json(found: &PropertyOutcome, traces: TracesInJson) -> Value {
+    let mut property = json!({
         "id": found.property,
         "declared": found.declared,
         "required": found.is_required,
@@ -344,6 +341,9 @@ fn property_json(found: &PropertyOutcome) -> Value {
         "steps": found.trace.as_ref().map(|trace| trace.steps.len()),
         "why": found.why,
         "engine": engine_json(found.engine),
-        "trace": found.trace,
-    })
+    });
+    if traces == TracesInJson::Included {
+        property["trace"] = json!(found.trace);
+    }
+    property
 }
