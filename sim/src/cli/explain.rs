@@ -128,7 +128,8 @@ fn of_property(property: Property) -> String {
 
 fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     let story = paragraph(scenario.story.trim());
-    let mut text = format!("{}: a {} lock\n\n{story}\n", scenario.name, scenario.config.lock.name());
+    let title = paragraph(&format!("{}: a {} lock", scenario.name, scenario.config.lock.name()));
+    let mut text = format!("{title}\n{story}\n");
     text += "the world\n";
     for line in words::world(&scenario.config).into_iter().chain(words::tick_length(scenario)) {
         let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));

@@ -24,7 +24,7 @@ pub(super) enum Color {
 }
 
 /// The variable that says how wide a page is, also where there is no terminal, as with other programs.
-pub(super) const COLUMNS: &str = "COLUMNS";
+const COLUMNS: &str = "COLUMNS";
 
 /// The bounds of what a terminal may say: sentences in fewer columns, or in longer lines, are hard to read.
 const LEAST_WIDTH: usize = 60;

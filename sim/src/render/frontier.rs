@@ -131,9 +131,9 @@ pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
     let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
     format!(
-        "at most {} of {known} faults, each at most {times}{alone}: {} sets, {} states",
-        words::count(usize::from(options.most), "fault").split(' ').next().unwrap_or_default(),
-        survey.bare.verdicts.len(),
+        "at most {} of {known} faults, each at most {times}{alone}: {}, {} states",
+        options.most,
+        words::count(survey.bare.verdicts.len(), "set"),
         words::thousands(survey.bare.states)
     )
 }

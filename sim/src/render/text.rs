@@ -300,9 +300,9 @@ struct GridLayout {
 }
 
 impl GridLayout {
-    /// Columns of the lanes and of what stands before them.
+    /// Columns of the lanes and of what stands before them, without the blanks behind the last one.
     fn needs(&self) -> usize {
-        self.margin + self.lanes.iter().sum::<usize>()
+        (self.margin + self.lanes.iter().sum::<usize>()).saturating_sub(GAP)
     }
 }
 
