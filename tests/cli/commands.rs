@@ -482,3 +482,25 @@ fn the_frontier_says_what_prevents_a_violation_that_needs_no_fault() {
     let said = "broken without any fault, and no repair that was checked changes it: one-believer, counts-agree ";
     assert!(words(&none).contains(said), "{none}");
 }
+
+/// A file in seconds is answered in seconds, and how long a tick is follows from it.
+#[test]
+fn the_frontier_counts_as_the_file_does() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("mine.toml");
+    let row = |times: &str| {
+        let text =
+            format!("story = \"s\"\nlock = \"reentrant\"\n[time]\n{times}\nwait_limit = 0\n[clients]\ncount = 2\n");
+        fs::write(&file, text).unwrap();
+        let ran = run(&["frontier", &file.display().to_string(), "--most", "1", "--bare"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let row = ran.stdout.lines().find(|line| line.starts_with("one-believer ")).expect("it is broken").to_owned();
+        (row, ran.stderr)
+    };
+    let (seconds, said) = row("lease = \"30s\"\nhold_at_most = \"50s\"");
+    assert!(seconds.contains(" at most ") && seconds.ends_with(" s"), "{seconds}");
+    assert!(said.contains("mine: a tick is 10 s (the greatest common divisor of 50 s and 30 s)"), "{said}");
+    let (ticks, said) = row("lease = 3\nhold_at_most = 5");
+    assert!(ticks.contains(" at most ") && ticks.contains(" tick"), "{ticks}");
+    assert!(!said.contains("a tick is"), "{said}");
+}
