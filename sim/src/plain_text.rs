@@ -1,5 +1,12 @@
 //! Characters that do not stand for themselves on a screen: a text from another person could use them to control a
-//! terminal, or to look like another text.
+//! terminal, or to look like another text. And long numbers, as every text writes them.
+
+/// A long number in groups of three digits: `12 345`.
+pub fn thousands(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(" ")
+}
 
 /// What is wrong with the character, in words; `None` if it stands for itself.
 ///
@@ -69,6 +76,11 @@ mod tests {
         assert!("\u{1b}\u{7}\u{9b}\n".chars().all(|letter| hidden(letter) == Some("a control character")));
         // Letters that are written from right to left need no such character.
         assert_eq!(first_hidden("Schlüssel, 鍵, مفتاح, מפתח — “x”", &[]), None);
+    }
+
+    #[test]
+    fn long_numbers_are_grouped_from_the_right() {
+        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1 000", "1 234 567"]);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use lockstep_sim::scenario::{Code, KEYS, TABLES, builtin_files};
 use serde_json::Value;
 use tempfile::TempDir;
 
-use crate::command::{lockstep, run};
+use crate::command::{lockstep, run, words};
 use crate::traces::kind;
 
 /// The scenario that is usually shown first.
@@ -39,7 +39,7 @@ fn help_names_every_command_and_the_exit_codes() {
 
 #[test]
 fn a_wrong_command_line_ends_with_2_and_says_why() {
-    let wrong: [(&[&str], &str); 11] = [
+    let wrong: [(&[&str], &str); 12] = [
         (&[], "Usage"),
         (&["chekc"], "check"),
         (&["check", "--threads", "0"], "1..=256"),
@@ -47,6 +47,7 @@ fn a_wrong_command_line_ends_with_2_and_says_why() {
         (&["check", "--symmetry", "--engine", "both"], "need the native engine"),
         (&["check", "--timeout", "0"], "not a time"),
         (&["check", "--max-states", "0"], "0"),
+        (&["check", NAME, "--no-traces"], "is about --format json"),
         (&["check", "--format", "mermaid"], "human"),
         (&["show", NAME, "--property", "no-such"], "one-believer"),
         (&["show", NAME, "--property", "tokens-increase"], "does not apply to"),
@@ -83,6 +84,22 @@ fn check_gives_programs_one_object() {
     assert_eq!(broken["verdict"], "violated");
     assert_eq!(broken["as_declared"], true);
     assert_eq!(broken["steps"].as_u64(), broken["trace"]["steps"].as_array().map(|steps| steps.len() as u64));
+}
+
+/// In CI the verdicts are enough, and a trace is a page for each violation.
+#[test]
+fn check_without_traces_is_small_and_says_the_same() {
+    let whole = json(&["check", NAME, "--format", "json"]);
+    let small = json(&["check", NAME, "--format", "json", "--no-traces"]);
+    let of = |found: &Value, key: &str| {
+        let properties = found["scenarios"][0]["properties"].as_array().expect("a list");
+        properties.iter().map(|property| property[key].clone()).collect::<Vec<_>>()
+    };
+    for key in ["id", "verdict", "declared", "as_declared", "steps"] {
+        assert_eq!(of(&whole, key), of(&small, key), "{key}");
+    }
+    assert!(of(&small, "trace").iter().all(Value::is_null));
+    assert!(small.to_string().len() * 2 < whole.to_string().len());
 }
 
 /// A check that stopped early does not know the verdict, and unknown is not "holds".
@@ -172,7 +189,7 @@ fn show_draws_in_every_format() {
     let text = run(&["show", NAME, "--property", "one-believer"]).stdout;
     assert!(text.contains("VIOLATED, as declared   one-believer"), "{text}");
     assert!(text.contains("both believe they hold; at most 1 may."), "{text}");
-    assert!(text.ends_with(&format!("next  lockstep replay {NAME}\n")), "{text}");
+    assert!(text.ends_with(&format!("next  lockstep replay {NAME} --property one-believer\n")), "{text}");
 }
 
 #[test]
@@ -297,6 +314,41 @@ fn an_explanation_says_in_what_single_clients_differ() {
 }
 
 #[test]
+fn what_never_happens_is_told_in_words() {
+    let said = words(&run(&["check", "a-master-and-a-replica"]).stdout);
+    let why = "the scenario allows wake_by_timer, but it cannot happen in any state (wake_by_timer: a client is woken by its \
+               timer, and asks)";
+    assert!(said.contains(why), "{said}");
+}
+
+/// The faults that would help are found by the search: they are in no trace.
+#[test]
+fn show_names_the_faults_that_would_help() {
+    let shown = run(&["show", "wait-knows-of-no-replica", "--property", "obtainable"]);
+    assert_eq!(shown.code, 0, "{}", shown.stderr);
+    let said = words(&shown.stdout);
+    let (_, why) = said.split_once(" why ").expect("a reason");
+    assert!(why.contains("the faults that may still happen"), "{said}");
+}
+
+/// The page and the command are one text.
+#[test]
+fn the_words_of_the_glossary_are_explained() {
+    let page = fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/../docs/glossary.md")).expect("the glossary");
+    for topic in ["fencing token", "fencing-token", "hand-over", "orphan", "lasso", "Renewal Table", "lease"] {
+        let said = words(&run(&["explain", topic]).stdout);
+        let row = page.lines().find(|line| {
+            line.to_lowercase().starts_with(&format!("| {} |", topic.to_lowercase().replace("fencing-", "fencing ")))
+        });
+        let meaning = row.and_then(|row| row.split('|').nth(2)).expect("a row").trim().replace('*', "");
+        assert!(said.contains(&meaning), "{topic}: {said}");
+    }
+    let misspelt = run(&["explain", "fencing tokn"]);
+    assert_eq!(misspelt.code, 2);
+    assert!(misspelt.stderr.contains("did you mean `fencing token`?"), "{}", misspelt.stderr);
+}
+
+#[test]
 fn an_explanation_says_what_to_do_next() {
     for (topic, says) in [
         ("lease", "a tick is 10 s unless tick_ms in [time] says otherwise"),
@@ -410,10 +462,13 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
         assert!(ran.stdout.lines().any(is_it), "{line}\n{}", ran.stdout);
     }
     let line = |start: &str| ran.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
-    assert!(line("repairs without effect: ").contains("resend-all (the scenario has it already); "), "{}", ran.stdout);
-    assert!(line("faults left out: ").contains("cut_link"), "{}", ran.stdout);
-    assert!(line("faults left out: ").ends_with(" (not possible here; --format json says why)"), "{}", ran.stdout);
-    assert!(line("key ").contains("bare: without any repair   lasts: "), "{}", ran.stdout);
+    let said = words(&ran.stdout);
+    assert!(said.contains("resend-all (the scenario has it already); "), "{}", ran.stdout);
+    let left_out =
+        said.split_once("faults left out: ").and_then(|(_, rest)| rest.split_once(" key ")).expect("a line").0;
+    assert!(left_out.contains("cut_link"), "{}", ran.stdout);
+    assert!(left_out.ends_with(" (not possible here; --format json says why)"), "{}", ran.stdout);
+    assert!(line("key ").contains("bare: without any repair; lasts: "), "{}", ran.stdout);
 
     let told = json(&[arguments.as_slice(), &["--alone", "delay", "--format", "json"]].concat());
     assert_eq!(told["alone"], "delay");
@@ -453,6 +508,28 @@ fn the_frontier_says_what_prevents_a_violation_that_needs_no_fault() {
     let is_row = |line: &str| line.split_whitespace().eq("one-believer by no fault watchdog stops it".split(' '));
     assert!(all.lines().any(is_row), "{all}");
     let none = rows(&["--repair", "fencing"]);
-    let said = "broken without any fault, and no repair that was checked changes it: one-believer, counts-agree\n";
-    assert!(none.contains(said), "{none}");
+    let said = "broken without any fault, and no repair that was checked changes it: one-believer, counts-agree ";
+    assert!(words(&none).contains(said), "{none}");
+}
+
+/// A file in seconds is answered in seconds, and how long a tick is follows from it.
+#[test]
+fn the_frontier_counts_as_the_file_does() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("mine.toml");
+    let row = |times: &str| {
+        let text =
+            format!("story = \"s\"\nlock = \"reentrant\"\n[time]\n{times}\nwait_limit = 0\n[clients]\ncount = 2\n");
+        fs::write(&file, text).unwrap();
+        let ran = run(&["frontier", &file.display().to_string(), "--most", "1", "--bare"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        let row = ran.stdout.lines().find(|line| line.starts_with("one-believer ")).expect("it is broken").to_owned();
+        (row, ran.stderr)
+    };
+    let (seconds, said) = row("lease = \"30s\"\nhold_at_most = \"50s\"");
+    assert!(seconds.contains(" at most ") && seconds.ends_with(" s"), "{seconds}");
+    assert!(said.contains("mine: a tick is 10 s (the greatest common divisor of 50 s and 30 s)"), "{said}");
+    let (ticks, said) = row("lease = 3\nhold_at_most = 5");
+    assert!(ticks.contains(" at most ") && ticks.contains(" tick"), "{ticks}");
+    assert!(!said.contains("a tick is"), "{said}");
 }

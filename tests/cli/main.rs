@@ -16,5 +16,6 @@ mod states;
 mod trace_files;
 mod traces;
 mod verdicts;
+mod widths;
 
 use lockstep_tests::command;

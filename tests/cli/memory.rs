@@ -6,7 +6,7 @@ use std::io::{BufRead as _, BufReader};
 use std::path::Path;
 use std::process::Stdio;
 
-use lockstep_tests::command::{Ran, lockstep};
+use lockstep_tests::command::{Ran, lockstep, words};
 use lockstep_tests::servers::servers;
 use serde_json::Value;
 use tempfile::TempDir;
@@ -32,7 +32,7 @@ fn large(folder: &TempDir) -> String {
 }
 
 fn within(memory: &str, arguments: &[&str]) -> Ran {
-    let ended = lockstep(arguments).env(VARIABLE, memory).output().expect("the binary starts");
+    let ended = lockstep(arguments).env(VARIABLE, memory).env("COLUMNS", "150").output().expect("the binary starts");
     let said = |bytes| String::from_utf8(bytes).expect("text");
     let (stdout, stderr) = (said(ended.stdout), said(ended.stderr));
     let code = ended.status.code().unwrap_or_else(|| panic!("it does not end by itself: {}\n{stderr}", ended.status));
@@ -61,7 +61,9 @@ fn check_prints_what_it_has_finished_when_memory_is_short() {
         };
         assert!(row(SMALL).ends_with("as declared"), "{engine}: {}", ran.stdout);
         assert!(row("large").ends_with("inconclusive"), "{engine}: {}", ran.stdout);
-        let why = ran.stdout.lines().find(|line| line.starts_with("large: inconclusive (stopped after "));
+        // A long reason is several lines, the others indented.
+        let why = words(&ran.stdout);
+        let why = why.find("large: inconclusive (stopped after ").map(|start| &why[start..]);
         let why = why.unwrap_or_else(|| panic!("{engine}: no reason in\n{}", ran.stdout));
         for said in ["--max-memory is 64M", "MiB of memory", "fewer clients", "--max-states"] {
             assert!(why.contains(said), "{engine}: {said:?} is not in\n{why}");
@@ -114,11 +116,8 @@ fn fuzz_says_that_memory_was_short() {
     let ran = within(NOT_ENOUGH, &arguments);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
     let why = "third-client-is-woken: inconclusive (stopped after 0 histories: lockstep uses ";
-    assert!(
-        ran.stdout.lines().any(|line| line.starts_with(why) && line.contains("--max-memory is 1M")),
-        "{}",
-        ran.stdout
-    );
+    let said = words(&ran.stdout);
+    assert!(said.contains(why) && said.contains("--max-memory is 1M"), "{}", ran.stdout);
     assert_eq!(ran.stdout.lines().last(), Some("0 passed, 0 failed, 2 skipped"));
 }
 
@@ -126,9 +125,9 @@ fn fuzz_says_that_memory_was_short() {
 fn frontier_names_the_limit_that_it_has_reached() {
     let ran = within(NOT_ENOUGH, &["frontier", "--bare", "--most", "1"]);
     assert_eq!(ran.code, 3, "{}{}", ran.stdout, ran.stderr);
-    let line = |start: &str| ran.stdout.lines().find(|line| line.starts_with(start)).unwrap_or_default();
-    assert!(line("INCOMPLETE: ").starts_with("INCOMPLETE: a limit was reached; 0 of "), "{}", ran.stdout);
-    let why = line("the first limit, with no fault: stopped after ");
+    assert!(ran.stdout.contains("\nINCOMPLETE: a limit was reached; 0 of "), "{}", ran.stdout);
+    let said = words(&ran.stdout);
+    let (_, why) = said.split_once("the first limit, with no fault: stopped after ").expect("a reason");
     assert!(why.contains("--max-memory is 1M"), "{}", ran.stdout);
     assert!(!ran.stdout.contains("nothing breaks it"), "{}", ran.stdout);
 }

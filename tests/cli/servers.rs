@@ -37,6 +37,24 @@ fn a_stranger_sees_real_redis_lose_the_lock() {
     }
 }
 
+/// What `show` draws is replayed alone: a scenario can have many histories.
+#[test]
+fn one_counterexample_can_be_replayed_alone() {
+    let server = servers().swap_remove(0);
+    let replay =
+        |arguments: &[&str]| with_server(&[&["replay", "failover-loses-the-grant"], arguments].concat(), server.path());
+    let ran = replay(&["--property", "grant-survives", "--format", "json"]);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    let one: Value = serde_json::from_str(&ran.stdout).expect("one object");
+    assert_eq!(one["agrees"], true, "{one}");
+    let holds = replay(&["--property", "only-holder-releases"]);
+    assert_eq!(holds.code, 2, "{}", holds.stderr);
+    assert!(holds.stderr.contains("there is no counterexample to replay"), "{}", holds.stderr);
+    let foreign = replay(&["--property", "tokens-increase"]);
+    assert_eq!(foreign.code, 2, "{}", foreign.stderr);
+    assert!(foreign.stderr.contains("does not apply to"), "{}", foreign.stderr);
+}
+
 #[test]
 fn two_runs_are_the_same_to_the_last_byte() {
     let server = servers().swap_remove(0);

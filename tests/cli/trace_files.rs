@@ -4,6 +4,7 @@
 use std::fs;
 use std::path::Path;
 
+use lockstep_model::config::{Cluster, Config, Faults};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::render::json;
@@ -12,7 +13,7 @@ use serde_json::{Value, json as value};
 use tempfile::TempDir;
 
 use crate::command::{Ran, run};
-use crate::traces::{failover, orphan};
+use crate::traces::{FAILOVER, failover, orphan};
 
 /// Runs `show` on a file with this text.
 fn show(text: &str) -> Ran {
@@ -110,6 +111,44 @@ fn a_trace_that_did_not_happen_is_refused_with_its_step() {
     assert_refused(&show(&another_reply), &["step 5 differs from the model"]);
     let another_start = altered("/initial/clients/0/permits", value!(1));
     assert_refused(&show(&another_start), &["the first state"]);
+}
+
+/// A history of somebody's own scenario.
+fn history(config: &Config, actions: &[Action]) -> Trace {
+    Trace::record("given", "A story.", config, About::Covering, actions, "lockstep show given.toml")
+        .expect("it can happen")
+}
+
+/// "No node acts as master" must not look like "the role shows which one": a reader would take the old master for it.
+#[test]
+fn an_old_master_beside_a_dead_one_is_not_the_acting_master() {
+    let config = Config { faults: Faults { cut_link: 1, ..FAILOVER.faults }, ..FAILOVER };
+    let actions = [Action::CutLink { node: 0 }, Action::Promote { node: 1 }, Action::CrashNode { node: 1 }];
+    let trace = history(&config, &actions);
+    let state = trace.state_after(3);
+    assert!(state.nodes[0].is_master(), "n1 has not heard of the failover");
+    assert_eq!(state.acting_master.as_deref(), Some("n2"));
+    assert_eq!(state.acting_master(), None);
+    assert_eq!(trace.state_after(2).acting_master().map(|node| node.name.as_str()), Some("n2"));
+
+    let text = json::document(&trace);
+    let ran = show(&text);
+    assert_eq!((ran.code, &ran.stdout), (0, &text), "{}", ran.stderr);
+    let mut edited: Value = serde_json::from_str(&text).expect("JSON");
+    edited["steps"][2]["state"].as_object_mut().expect("a state").remove("acting_master").expect("it is named");
+    assert_refused(&show(&edited.to_string()), &["step 3 differs from the model"]);
+}
+
+/// Traces of earlier versions stay readable; what is written has the new name.
+#[test]
+fn an_older_name_of_a_key_is_read() {
+    let cluster = Cluster { min_replicas: 1, min_replicas_max_lag: 1, ..FAILOVER.cluster };
+    let trace = history(&Config { cluster, ..FAILOVER }, &[Action::Acquire { client: 0, thread: 0 }]);
+    let text = json::document(&trace);
+    let older = text.replace("\"min_replicas_max_lag\"", "\"min_replicas_max_lag_ticks\"");
+    assert_ne!(older, text);
+    let ran = show(&older);
+    assert_eq!((ran.code, ran.stdout), (0, text), "{}", ran.stderr);
 }
 
 #[test]

@@ -41,7 +41,7 @@ pub const SMALL: Config = Config {
         fsync_within: 0,
         restart_after: 0,
         min_replicas: 0,
-        min_replicas_max_lag_ticks: 0,
+        min_replicas_max_lag: 0,
         wait_for: 0,
         lock_delay: 0,
     },
@@ -99,7 +99,7 @@ pub const EVERYTHING: Config = Config {
         fsync_within: 0,
         restart_after: 2,
         min_replicas: 1,
-        min_replicas_max_lag_ticks: 1,
+        min_replicas_max_lag: 1,
         wait_for: 1,
         lock_delay: 2,
         ..SMALL.cluster

@@ -1,10 +1,13 @@
 //! The page of `check` against its golden file, with one example of everything.
 
+use std::collections::BTreeSet;
+
 use lockstep_model::config::Faults;
 use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
 use lockstep_sim::check::{CheckOutcome, Coverage, Engine, PropertyOutcome};
 use lockstep_sim::render::Paint;
-use lockstep_sim::render::verdicts::{CheckedScenario, Result, json, page};
+use lockstep_sim::render::verdicts::{CheckedScenario, Result, TracesInJson, json, page};
+use serde_json::Value;
 
 use crate::traces::failover;
 
@@ -82,7 +85,7 @@ fn a_scenario_in_one_word() {
 
 #[test]
 fn programs_get_the_keys_of_the_design_page() {
-    let object = json(&[as_declared()]);
+    let object = json(&[as_declared()], TracesInJson::Included);
     let scenario = &object["scenarios"][0];
     for key in ["name", "states", "generated", "depth", "complete", "seconds", "engine", "properties"] {
         assert!(!scenario[key].is_null(), "{key}");
@@ -94,6 +97,45 @@ fn programs_get_the_keys_of_the_design_page() {
     assert_eq!(scenario["engine"], "native");
 }
 
+/// The keys of an object as paths, `scenarios[].name`. Names of actions and faults are no keys, nor are those inside of a trace.
+fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
+    const BY_NAME: [&str; 6] = ["trace", "taken", "enabled", "answers", "faults_left_at_least", "spent"];
+    let is_open = |key: &str| BY_NAME.contains(&key.rsplit('.').next().unwrap_or_default());
+    match value {
+        Value::Object(keys) if !is_open(path) => {
+            for (key, value) in keys {
+                let path = if path.is_empty() { key.clone() } else { format!("{path}.{key}") };
+                let path = if value.is_array() { path + "[]" } else { path };
+                found.insert(path.clone());
+                paths(value, &path, found);
+            }
+        }
+        Value::Array(items)
+            if items.iter().all(Value::is_object) && (path == "scenarios[]" || path.ends_with("properties[]")) =>
+        {
+            for item in items {
+                paths(item, path, found);
+            }
+        }
+        _ => {}
+    }
+}
+
+#[test]
+fn the_page_on_json_has_every_key_and_no_other() {
+    let page = include_str!("../../docs/json.md");
+    let described: BTreeSet<_> =
+        page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned())).collect();
+    let mut printed = BTreeSet::new();
+    let all = vec![as_declared(), surprising(), stopped()];
+    paths(&json(&all, TracesInJson::Included), "", &mut printed);
+    assert_eq!(described, printed);
+
+    let mut small = BTreeSet::new();
+    paths(&json(&[as_declared()], TracesInJson::LeftOut), "", &mut small);
+    assert_eq!(printed.difference(&small).collect::<Vec<_>>(), ["scenarios[].properties[].trace"]);
+}
+
 /// What never happened is available as data, not only as text.
 #[test]
 fn programs_learn_what_was_never_come_to() {
@@ -103,7 +145,7 @@ fn programs_learn_what_was_never_come_to() {
     found.outcome.coverage = Coverage::none(config);
     found.outcome.coverage.answers[ActionKind::Acquire as usize][ReplyKind::Busy as usize] = 3;
     found.outcome.coverage.enabled[ActionKind::Acquire as usize] = 2;
-    let coverage = &json(&[found])["scenarios"][0]["coverage"];
+    let coverage = &json(&[found], TracesInJson::Included)["scenarios"][0]["coverage"];
     assert_eq!(coverage["taken"]["acquire"], 3);
     assert_eq!(coverage["enabled"]["acquire"], 2);
     assert_eq!(coverage["answers"]["acquire"], serde_json::json!({ "busy": 3 }));

@@ -30,7 +30,7 @@ fn found(scenario: &Scenario) -> (Verdict, String, Vec<Action>) {
 /// A refusal is an answer, so nobody waits for ever and no lock stays: nothing else says that nobody is ever served again.
 #[test]
 fn after_a_failover_a_master_that_needs_a_replica_refuses_for_ever() {
-    let scenario = world("replicas = 1\nmin_replicas = 1\nmin_replicas_max_lag_ticks = 1", "crash_node = 1");
+    let scenario = world("replicas = 1\nmin_replicas = 1\nmin_replicas_max_lag = 1", "crash_node = 1");
     let (verdict, why, actions) = found(&scenario);
     assert_eq!(verdict, Verdict::Violated);
     assert_eq!(actions, [Action::CrashNode { node: 0 }], "already the crash: the replica will have none");

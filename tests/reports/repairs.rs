@@ -110,9 +110,9 @@ impl SurveyedWorld {
             WaitsShown::Patient => {
                 let patient = draft(self.name).without("time", "wait_limit");
                 let patient = surveyed(&patient, FrontierOptions { most: 1, ..self.options });
-                ("In the same world, where clients wait without a limit", costs(&patient))
+                ("In the same world, where clients wait without a limit", costs(&patient, None))
             }
-            WaitsShown::AsItIs => ("In this world", costs(&self.survey)),
+            WaitsShown::AsItIs => ("In this world", costs(&self.survey, None)),
         };
         format!(
             "## `{}`\n\n{story}\n\n{world}\nSurveyed: {}.\n\n\
@@ -155,7 +155,7 @@ impl SurveyedWorld {
             RepairEffect::Unknown | RepairEffect::NotModelled => "?",
         };
         let signs = cells.iter().map(|cell| sign(cell.effect).to_owned());
-        let lasting = minimal.lasts.map_or_else(String::new, lasts);
+        let lasting = minimal.lasts.map_or_else(String::new, |lasting| lasts(lasting, None));
         [format!("`{}`", property.id()), minimal.faults.words(), lasting].into_iter().chain(signs).collect()
     }
 

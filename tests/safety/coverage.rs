@@ -120,7 +120,7 @@ fn rich() -> Vec<Config> {
                 };
                 config.time.jump = 2;
                 config.cluster.min_replicas = 1;
-                config.cluster.min_replicas_max_lag_ticks = 1;
+                config.cluster.min_replicas_max_lag = 1;
                 all.push(config);
                 for wait_rule in WAIT_RULES {
                     let mut waiting = config;
@@ -155,7 +155,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     (demoted.time.wait_limit, demoted.clients.acquires) = (Some(3), Some(2));
     (demoted.faults.foreign_release, demoted.faults.force_release) = (1, 1);
     let mut counting = demoted;
-    (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
+    (counting.cluster.min_replicas, counting.cluster.min_replicas_max_lag) = (1, 1);
     let mut renewing = counting;
     renewing.time.renew_every = Some(1);
     let mut waiting = demoted;
@@ -165,7 +165,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     let mut sent_to_demoted = scenario("old-master-serves-its-side").config;
     sent_to_demoted.network.mode = NetworkMode::Split;
     let mut sent_to_counting = sent_to_demoted;
-    (sent_to_counting.cluster.min_replicas, sent_to_counting.cluster.min_replicas_max_lag_ticks) = (1, 1);
+    (sent_to_counting.cluster.min_replicas, sent_to_counting.cluster.min_replicas_max_lag) = (1, 1);
     vec![
         ("whoever gives back what too few have, to a master that was demoted", waiting),
         ("the same, of a master that hears of no replica", waiting_for_the_counted),

@@ -11,6 +11,7 @@ use lockstep_sim::frontier::settings::{FAULTS, LATENESS, REPAIRS, Setting};
 use lockstep_sim::frontier::{
     FaultSet, FrontierOptions, Minimal, RepairEffect, ScenarioEdit, SetsChecked, Survey, survey,
 };
+use lockstep_sim::render::frontier::{self, FrontierPage};
 use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
@@ -18,6 +19,8 @@ use crate::exhaust;
 const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, threads: 2 };
 
 const ATOMIC: &str = "a-master-and-a-replica";
+/// No line of a page is broken.
+const WIDE: FrontierPage = FrontierPage { width: 200, tick_ms: None };
 const SPLIT: &str = "a-split-network";
 const RENEWALS: &str = "renewals-on-a-split-network";
 
@@ -247,7 +250,7 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     );
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     assert!(!found.bare.is_whole());
-    let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
+    let page = frontier::page(ATOMIC, &found, OPTIONS, WIDE);
     assert!(!page.contains("nothing breaks it"), "{page}");
     let (checked, all) = (found.bare.checked() + found.repaired[0].checked(), found.bare.sets + found.repaired[0].sets);
     assert_eq!(checked, 0);
@@ -257,7 +260,7 @@ fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     stop.store(true, std::sync::atomic::Ordering::Relaxed);
     let found = survey(&draft(), &[repair("fencing")], OPTIONS, &limits, &SetsChecked::default(), |_| ())
         .unwrap_or_else(|error| panic!("{error}"));
-    let page = lockstep_sim::render::frontier::page(ATOMIC, &found, OPTIONS);
+    let page = frontier::page(ATOMIC, &found, OPTIONS, WIDE);
     let header = format!(
         "INCOMPLETE: interrupted; 0 of {} sets were checked without a repair, and 0 of 1 repairs",
         found.bare.sets

@@ -89,7 +89,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     for ticks in [
         &mut cluster.fsync_within,
         &mut cluster.restart_after,
-        &mut cluster.min_replicas_max_lag_ticks,
+        &mut cluster.min_replicas_max_lag,
         &mut cluster.lock_delay,
     ] {
         *ticks = twice(*ticks)?;

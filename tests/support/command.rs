@@ -23,11 +23,16 @@ pub struct Ran {
     pub stderr: String,
 }
 
+/// The words of a text, without its lines: long sentences are broken between words.
+pub fn words(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 /// The `lockstep` command, not yet started.
 pub fn lockstep(arguments: &[&str]) -> Command {
     let mut command = Command::new(binary());
     command.args(arguments);
-    for variable in ["LOCKSTEP_REDIS_SERVER", "LOCKSTEP_MAX_MEMORY", "NO_COLOR", "CLICOLOR_FORCE"] {
+    for variable in ["LOCKSTEP_REDIS_SERVER", "LOCKSTEP_MAX_MEMORY", "COLUMNS", "NO_COLOR", "CLICOLOR_FORCE"] {
         command.env_remove(variable);
     }
     command

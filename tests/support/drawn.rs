@@ -159,7 +159,7 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
-    row("min_replicas_max_lag_ticks", TICKS, 40, |said| said.some("min_replicas")),
+    row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.

@@ -96,7 +96,7 @@ impl Config {
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.
     pub(crate) const fn silent_for_long(&self) -> u8 {
-        if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag_ticks + 1 }
+        if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag + 1 }
     }
 
     /// Whether request and answer are steps of their own.

@@ -129,9 +129,9 @@ pub struct Cluster {
     /// A master refuses writes unless this many replicas have reported to it lately (`min-replicas-to-write`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub min_replicas: u8,
-    /// How many ticks ago their last report may be (`min-replicas-max-lag`).
-    #[serde(default, skip_serializing_if = "is_default")]
-    pub min_replicas_max_lag_ticks: u8,
+    /// How many ticks ago their last report may be (`min-replicas-max-lag`). Older traces have the unit in its name.
+    #[serde(default, skip_serializing_if = "is_default", alias = "min_replicas_max_lag_ticks")]
+    pub min_replicas_max_lag: u8,
     /// How many replicas a client waits for (`WAIT`) before it believes a grant; 0: none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_for: u8,

@@ -101,7 +101,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if master != self.group.master {
             // It was cut off when it was replaced. Once it is not any more, its replicas follow another.
             let old = self.group.node(master);
-            return old.is_cut() && old.silent_ticks <= config.cluster.min_replicas_max_lag_ticks;
+            return old.is_cut() && old.silent_ticks <= config.cluster.min_replicas_max_lag;
         }
         self.group.nodes.as_ref().iter().filter(|node| is_counted(config, node)).count() >= needed
     }
@@ -138,5 +138,5 @@ impl<Y: ServerLayout> Server<'_, Y> {
 }
 
 fn is_counted<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
-    node.is_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag_ticks
+    node.is_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag
 }

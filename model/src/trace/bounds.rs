@@ -34,7 +34,7 @@ pub const BOUNDS: [NumberBound; 27] = [
     NumberBound::new("/cluster/failover_within/ticks", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/restart_after", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/min_replicas", 0, MAX_REPLICAS as i64),
-    NumberBound::new("/cluster/min_replicas_max_lag_ticks", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/min_replicas_max_lag", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/wait_for", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lock_delay", 0, MAX_TICKS as i64),
     NumberBound::new("/network/delay/ticks", 1, MAX_TICKS as i64),

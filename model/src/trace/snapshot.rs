@@ -22,10 +22,12 @@ impl State {
     /// The world as readers see it.
     pub fn of<Y: Layout>(config: &Config, world: &World<Y>) -> Self {
         let masters = world.group().nodes.as_ref().iter().filter(|node| node.is_master()).count();
+        // Beside a dead acting master an old one, cut off, may be the only node that takes itself for the master.
+        let is_evident = masters == 0 || masters == 1 && world.acting_master().is_some();
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
             nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.node(node), node)).collect(),
-            acting_master: (masters > 1).then(|| node_name(world.group().master)),
+            acting_master: (!is_evident).then(|| node_name(world.group().master)),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults,

@@ -17,7 +17,8 @@ pub struct State {
     pub clients: Vec<ClientState>,
     /// Every node of the scenario.
     pub nodes: Vec<NodeState>,
-    /// The acting master, where more than one node takes itself for the master.
+    /// The node that the failover has made the master, where the roles do not show it: more than one node takes itself for the
+    /// master, or only another one does.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub acting_master: Option<String>,
     /// Ticks until the failover under way must be over.
@@ -189,7 +190,8 @@ const fn is_false(flag: &bool) -> bool {
 }
 
 impl State {
-    /// The master that failovers are decided on; `None` while there is none.
+    /// The master that failovers are decided on; `None` while there is none. A named one that is dead acts no more, and no
+    /// other node takes its place before it is promoted.
     pub fn acting_master(&self) -> Option<&NodeState> {
         let mut masters = self.nodes.iter().filter(|node| node.is_master());
         masters.find(|node| self.acting_master.as_ref().is_none_or(|acting| *acting == node.name))

@@ -105,15 +105,19 @@ impl Coverage {
 
     /// What the scenario allows but the run never did, in words.
     pub(super) fn unreached(&self, config: &Config) -> Vec<String> {
-        let never = ActionKind::ALL
-            .into_iter()
-            .filter(|kind| kind.is_allowed(config) && self.taken(*kind) == 0)
-            .map(|kind| format!("{} is never taken", kind.name()));
+        let never = self
+            .never_taken(config)
+            .map(|kind| format!("the scenario allows {}, but it cannot happen in any state", kind.name()));
         let unspent = self
             .unspent()
             .filter(|(fault, _)| self.taken(ActionKind::of_fault(*fault)) > 0)
             .map(|(fault, left)| format!("of the budget for {} always {left} are left", fault.name()));
         never.chain(unspent).collect()
+    }
+
+    /// The kinds of actions that the scenario allows and that were never taken.
+    pub fn never_taken(&self, config: &Config) -> impl Iterator<Item = ActionKind> {
+        ActionKind::ALL.into_iter().filter(|kind| kind.is_allowed(config) && self.taken(*kind) == 0)
     }
 
     /// The budgets that are never used up, and how much of each always remains.

@@ -4,6 +4,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use super::memory::{self, DEFAULT_PERCENT, LimitSource, MemoryLimit, readable};
+use crate::plain_text::thousands;
 
 /// When to stop early. After an early stop, whatever is not yet known is inconclusive, never "holds".
 #[derive(Clone, Copy, Debug)]
@@ -20,6 +21,32 @@ pub struct Limits<'a> {
     pub stop: &'a AtomicBool,
     /// Distinct states so far, for the progress display.
     pub progress: &'a AtomicU64,
+    /// The pass that counts them; `None`: nobody asks.
+    pub pass: Option<&'a PassNow>,
+}
+
+/// A pass of a check over the states of a scenario.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Pass {
+    /// The search: safety, and what can be reached.
+    Safety,
+    /// The graph of all states: liveness and possibility.
+    Liveness,
+}
+
+/// The pass in progress, for the progress display.
+#[derive(Debug, Default)]
+pub struct PassNow(AtomicBool);
+
+impl PassNow {
+    /// The pass in progress.
+    pub fn get(&self) -> Pass {
+        if self.0.load(Ordering::Relaxed) { Pass::Liveness } else { Pass::Safety }
+    }
+
+    fn set(&self, pass: Pass) {
+        self.0.store(pass == Pass::Liveness, Ordering::Relaxed);
+    }
 }
 
 /// Why a search did not visit every state.
@@ -51,7 +78,7 @@ pub enum Stopped {
 impl<'a> Limits<'a> {
     /// No limit: it ends only when it is told to stop.
     pub const fn none(stop: &'a AtomicBool, progress: &'a AtomicU64) -> Self {
-        Self { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress }
+        Self { max_states: None, max_bytes: None, resident: None, time_limit: None, stop, progress, pass: None }
     }
 }
 
@@ -93,6 +120,14 @@ impl Limits<'_> {
         }
     }
 
+    /// Begins a pass, as [`begin`](Self::begin) does.
+    pub(super) fn begin_pass(&self, pass: Pass) {
+        if let Some(now) = self.pass {
+            now.set(pass);
+        }
+        self.begin();
+    }
+
     /// These limits for work that began at `started` and is done in parts: each part has what is left of the time. `None`:
     /// nothing is left, or the work is to end.
     pub(crate) fn left(&self, started: Instant) -> Option<Self> {
@@ -111,7 +146,7 @@ const ADVICE: &str = "a smaller world (fewer clients, replicas or faults) needs 
 impl Stopped {
     /// In words, for a verdict of inconclusive.
     pub fn words(self, states: u64) -> String {
-        let says = self.after(&format!("{states} states"));
+        let says = self.after(&format!("{} states", thousands(states)));
         match self {
             Self::MaxMemory(_) | Self::Resident { .. } => format!("{says}; {ADVICE}"),
             Self::MaxStates(_) | Self::TimeLimit(_) | Self::Interrupted | Self::Found | Self::TableFull => says,

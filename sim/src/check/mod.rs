@@ -24,7 +24,7 @@ pub(crate) mod worker_pool;
 pub use coverage::Coverage;
 pub use covering::{Covered, covering};
 pub use engine::{Engine, How, Width};
-pub use limits::{Limits, Stopped};
+pub use limits::{Limits, Pass, PassNow, Stopped};
 pub use outcome::{CheckError, CheckOutcome, PropertyOutcome};
 pub use run::{check, check_as, search};
 pub use search::Search;

@@ -100,6 +100,11 @@ impl CheckOutcome {
         self.properties.iter().all(PropertyOutcome::is_as_declared)
     }
 
+    /// What is known of a property, if it is violated.
+    pub fn found(&self, property: Property) -> Option<&PropertyOutcome> {
+        self.properties.iter().find(|found| found.property == property && found.trace.is_some())
+    }
+
     /// Whether the model has too little room for a step somewhere: then no limit on the search is the reason.
     pub fn is_out_of_room(&self) -> bool {
         self.coverage.touched().next().is_some()

@@ -12,7 +12,7 @@ use super::bounds::{exceeded, weighed};
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
 use super::layouts::in_layout;
-use super::limits::{Limits, Stopped};
+use super::limits::{Limits, Pass, Stopped};
 use super::liveness::{self, Found, LassoRun, Liveness, LivenessQuestion, Whom};
 use super::outcome::{CheckError, CheckOutcome, PropertyOutcome};
 use super::search::Search;
@@ -34,7 +34,7 @@ pub fn check(scenario: &Scenario, engine: Engine, limits: &Limits<'_>) -> Result
 pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<CheckOutcome, CheckError> {
     let engine = how.engine;
     let started = Instant::now();
-    limits.begin();
+    limits.begin_pass(Pass::Safety);
     let config = &scenario.config;
     let is_asked = |property: &Property| how.only.is_none_or(|only| only == *property);
     let applying: Vec<Property> =
@@ -77,7 +77,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
 
     let promises: Vec<Property> = applying.iter().copied().filter(|property| is_about_runs(*property)).collect();
     let looked = Instant::now();
-    limits.begin();
+    limits.begin_pass(Pass::Liveness);
     let liveness = match search.stopped {
         None if !promises.is_empty() => {
             let threads = how.native.threads;

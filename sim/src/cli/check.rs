@@ -1,7 +1,6 @@
 //! `lockstep check`: checks every state of scenarios.
 
 use std::path::PathBuf;
-use std::sync::atomic::AtomicU64;
 use std::thread;
 
 use clap::ValueEnum;
@@ -12,17 +11,18 @@ use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen};
 use super::interrupt;
 use super::out::{TraceFolder, make_folder};
-use super::progress::{ProgressUnit, watched};
+use super::progress::watched_check;
 use super::screen::Screen;
 use super::show;
 use super::within::Within;
 use crate::check::native::Options;
 use crate::check::{self, Engine, How, Width};
 use crate::exit::Exit;
-use crate::render::verdicts::{self, CheckedScenario};
+use crate::render::verdicts::{self, CheckedScenario, TracesInJson};
 use crate::render::words;
 
 #[derive(clap::Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is an option of its own on the command line")]
 pub(super) struct CheckArgs {
     /// Scenarios: built-in names, files or folders [default: all built-in ones]
     #[arg(value_name = "NAME|FILE|FOLDER")]
@@ -56,12 +56,18 @@ pub(super) struct CheckArgs {
     out: Option<PathBuf>,
     #[command(flatten)]
     output: Output,
+    /// Leave the traces out of --format json: they are most of it. docs/json.md describes every key
+    #[arg(long)]
+    no_traces: bool,
 }
 
 pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
     if args.engine != Engine::Native && (args.symmetry || args.skip_idle) {
         let text = "--symmetry and --skip-idle need the native engine: the other one would count differently";
         return Err(screen.fail(Exit::Usage, text));
+    }
+    if args.no_traces && args.output.format != Format::Json {
+        return Err(screen.fail(Exit::Usage, "--no-traces is about --format json: the page for people has no traces"));
     }
     let mut chosen = input::scenarios(&args.scenarios, screen)?;
     if let Some(property) = args.property {
@@ -103,8 +109,9 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
 
+    let traces = if args.no_traces { TracesInJson::LeftOut } else { TracesInJson::Included };
     match args.output.format {
-        Format::Json => screen.print_json(&verdicts::json(&all))?,
+        Format::Json => screen.print_json(&verdicts::json(&all, traces))?,
         Format::Human => screen.print(&human(&all, chosen.len(), args, screen))?,
     }
     Ok(exit)
@@ -127,10 +134,8 @@ fn speaking_of(property: Property, chosen: Vec<Chosen>, screen: &Screen) -> Ende
 }
 
 fn look(one: &Chosen, args: &CheckArgs, screen: &Screen) -> Ended<CheckedScenario> {
-    let states = AtomicU64::new(0);
-    let limits = args.within.limits(&states);
-    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(args.within), &states, || {
-        check::check_as(&one.scenario, how(args), &limits)
+    let outcome = watched_check(screen, &one.scenario.name, args.within, |limits| {
+        check::check_as(&one.scenario, how(args), limits)
     });
     let found = |outcome| CheckedScenario {
         argument: one.argument.clone(),
@@ -185,7 +190,8 @@ fn human(all: &[CheckedScenario], asked: usize, args: &CheckArgs, screen: &Scree
     }
     if interrupt::is_asked() {
         let checked = all.len();
-        parts.push(format!("interrupted: {checked} of {asked} scenarios were checked, the last one perhaps in part\n"));
+        let text = format!("interrupted: {checked} of {asked} scenarios were checked, the last one perhaps in part");
+        parts.push(words::hanging(&text, 0, Screen::width()) + "\n");
     }
     let traces = all.iter().flat_map(|found| &found.outcome.properties).filter(|found| found.trace.is_some()).count();
     if let Some(folder) = args.out.as_ref().filter(|_| traces > 0) {

@@ -25,7 +25,8 @@ struct Cli {
 /// One line for each, short enough for any terminal.
 fn exit_codes() -> String {
     let lines = Exit::ALL.map(|exit| format!("{:>5}  {}\n", exit.code(), exit.summary()));
-    format!("Exit codes:\n{}`lockstep explain exit-4` says more.", lines.concat())
+    let width = "Pages are as wide as the terminal, or as COLUMNS says; without both, 100 columns.";
+    format!("Exit codes:\n{}`lockstep explain exit-4` says more.\n{width}", lines.concat())
 }
 
 #[derive(Subcommand)]

@@ -1,5 +1,5 @@
 //! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict, an error code or a concept
-//! means.
+//! means, and the words of the glossary.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -10,17 +10,19 @@ use serde_json::json;
 
 use super::common::{Ended, Format, Output};
 use super::concepts::CONCEPTS;
+use super::glossary::{self, GlossaryTerm};
 use super::input::typed;
 use super::screen::Screen;
 use crate::exit::Exit;
 use crate::render::words;
-use crate::render::words::hanging;
+use crate::render::words::{hanging, next};
 use crate::scenario;
 use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, header};
 
 #[derive(clap::Args)]
 pub(super) struct ExplainArgs {
-    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, or a concept such as tick
+    /// A property, a scenario, a key or table of its file, `exit-4`, a verdict, `S003`, a concept such as tick, or a word of
+    /// the glossary such as lease or "fencing token"
     #[arg(value_name = "TOPIC")]
     what: String,
     #[command(flatten)]
@@ -69,6 +71,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(text) = scenario::explain(what) {
         return Ok(Some(("error code", paragraph(&format!("{}: {text}", what.to_uppercase())))));
     }
+    if let Some(term) = glossary::term(what) {
+        return Ok(Some(("word of the glossary", of_term(&term))));
+    }
     let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
     if let Some(scenario) = known.next() {
         return Ok(Some(("scenario", of_scenario(&scenario, what))));
@@ -90,6 +95,11 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 
 const VERDICTS: [Verdict; 5] =
     [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+
+fn of_term(term: &GlossaryTerm) -> String {
+    let text = paragraph(&format!("{}: {}", term.names.join(", "), term.means));
+    if term.elsewhere.is_empty() { text } else { text + "\n" + &row("known as", &term.elsewhere) }
+}
 
 fn of_property(property: Property) -> String {
     let kind = match property.kind() {
@@ -121,9 +131,10 @@ fn of_property(property: Property) -> String {
 
 fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     let story = paragraph(scenario.story.trim());
-    let mut text = format!("{}: a {} lock\n\n{story}\n", scenario.name, scenario.config.lock.name());
+    let title = paragraph(&format!("{}: a {} lock", scenario.name, scenario.config.lock.name()));
+    let mut text = format!("{title}\n{story}\n");
     text += "the world\n";
-    for line in words::world(&scenario.config) {
+    for line in words::world(&scenario.config).into_iter().chain(words::tick_length(scenario)) {
         let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));
     }
     text += "\nthe claims\n";
@@ -137,8 +148,7 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
         let _ = writeln!(text, "  {property:<20}  {}", hanging(&claim, 24, Screen::width()));
     }
     let argument = typed(argument);
-    let _ = writeln!(text, "\nnext  lockstep check {argument}, lockstep show {argument}");
-    text
+    text + "\n" + &next(&[format!("lockstep check {argument}"), format!("lockstep show {argument}")])
 }
 
 fn of_key(key: &ScenarioKey) -> String {
@@ -152,11 +162,14 @@ fn of_key(key: &ScenarioKey) -> String {
     let mut text = format!("{name}: a key {place}\n\n{}\n", paragraph(means));
     text += &row("takes", takes);
     text += &row("default", left_out);
+    if let Some(term) = glossary::term(name) {
+        text += &row("glossary", &format!("{}: {}", term.names.join(", "), term.means));
+    }
     if key.is_in_ticks() {
         text += &row(
             "ticks",
-            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s, and so is \"30s\"; see `lockstep explain \
-             tick`",
+            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s, and so is \"30s\" (units: ms, s, m, h; the \
+             longest tick is 1h, and the longest time 60h); see `lockstep explain tick`",
         );
     }
     text
@@ -260,7 +273,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
 const SCENARIOS: &str = "built-in scenarios";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 8] {
+fn topics() -> [(&'static str, Vec<String>); 9] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
@@ -273,6 +286,7 @@ fn topics() -> [(&'static str, Vec<String>); 8] {
             TABLES.iter().filter(|(table, _)| !table.is_empty()).map(|(table, _)| owned(table)).collect(),
         ),
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
+        ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
     ]
 }

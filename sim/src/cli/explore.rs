@@ -84,7 +84,8 @@ pub(super) fn run(args: &ExploreArgs, screen: &Screen) -> Ended<Exit> {
         let why = show::undecided(&outcome).map_or_else(String::new, |why| format!(" ({why})"));
         screen.tell(&format!(
             "only {} states were searched for counterexamples{why}; `lockstep check {}` searches all",
-            outcome.states, one.argument
+            words::thousands(outcome.states),
+            one.argument
         ));
     }
     while !server.is_finished() && !interrupt::is_asked() {

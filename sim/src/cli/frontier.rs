@@ -16,7 +16,7 @@ use crate::check::Limits;
 use crate::exit::Exit;
 use crate::frontier::settings::{FAULTS, REPAIRS, Setting};
 use crate::frontier::{FaultSet, Frontier, FrontierOptions, ScenarioEdit, SetsChecked, Survey, survey};
-use crate::render::frontier::{json, page};
+use crate::render::frontier::{FrontierPage, json, page};
 use crate::render::words::thousands;
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -63,7 +63,7 @@ pub(super) struct FrontierArgs {
 }
 
 pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
-    let (name, edit) = base(&args.scenario, screen)?;
+    let FrontierBase { name, edit, tick_ms } = base(&args.scenario, screen)?;
     let out = args.out.as_ref().map(|folder| AnomalyFolder { folder, world: &name });
     if let Some(out) = &out {
         // Before the search, which may take hours.
@@ -96,7 +96,10 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     let written = out.map_or(Ok(()), |out| write(&out, &edit, &found, screen));
     match args.output.format {
         Format::Json => screen.print_json(&json(&name, &found, options))?,
-        Format::Human => screen.print(&page(&name, &found, options))?,
+        Format::Human => {
+            let shape = FrontierPage { width: Screen::width(), tick_ms };
+            screen.print(&page(&name, &found, options, shape))?;
+        }
     }
     written?;
     let is_known = found.bare.is_whole() && found.repaired.iter().all(Frontier::is_whole) && found.unlooked.is_empty();
@@ -109,8 +112,16 @@ fn so_far(sets: &SetsChecked, states: &AtomicU64) -> String {
     format!("set {begun} of {all}, {} states of one set", thousands(states.load(Ordering::Relaxed)))
 }
 
+/// The scenario that is searched.
+struct FrontierBase {
+    name: String,
+    edit: ScenarioEdit,
+    /// The length of a tick, where the file has times with units.
+    tick_ms: Option<u32>,
+}
+
 /// The text of a scenario, by name or file.
-fn base(argument: &str, screen: &Screen) -> Ended<(String, ScenarioEdit)> {
+fn base(argument: &str, screen: &Screen) -> Ended<FrontierBase> {
     let named = BuiltIn::named(argument);
     let chosen = super::input::scenarios(&[argument.to_owned()], screen)?;
     let [one] = chosen.as_slice() else {
@@ -121,7 +132,9 @@ fn base(argument: &str, screen: &Screen) -> Ended<(String, ScenarioEdit)> {
         None => std::fs::read_to_string(argument)
             .map_err(|error| screen.fail(Exit::Usage, &format!("{argument} cannot be read: {error}")))?,
     };
-    Ok((one.scenario.name.clone(), ScenarioEdit::new(&text)))
+    let Scenario { name, config, units, .. } = &one.scenario;
+    let tick_ms = units.has_units().then_some(config.time.tick_ms);
+    Ok(FrontierBase { name: name.clone(), edit: ScenarioEdit::new(&text), tick_ms })
 }
 
 fn write(out: &AnomalyFolder<'_>, edit: &ScenarioEdit, survey: &Survey, screen: &Screen) -> Ended<()> {

@@ -22,7 +22,7 @@ use crate::fuzz::{self, Fuzzed};
 use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
-use crate::render::words::count;
+use crate::render::words::{count, thousands};
 
 #[derive(clap::Args)]
 pub(super) struct FuzzArgs {
@@ -138,7 +138,8 @@ impl FuzzedScenario<'_> {
 
     /// `1 history`, `100 histories`.
     fn histories(&self) -> String {
-        if self.fuzzed.cases == 1 { "1 history".to_owned() } else { format!("{} histories", self.fuzzed.cases) }
+        let cases = self.fuzzed.cases;
+        if cases == 1 { "1 history".to_owned() } else { format!("{} histories", thousands(cases.into())) }
     }
 
     /// Whether all its histories were replayed.
@@ -198,8 +199,8 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             }
             None => format!("{} --out DIR, which writes the trace", drawn_again(chosen, fuzzed, args)),
         });
-        let options =
-            text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: Declared::Unknown, next };
+        let (paint, width, declared) = (screen.paint(), Screen::width(), Declared::Unknown);
+        let options = text::TextOptions { paint, width, declared, next, found: None };
         page += &text::picture(trace, &options);
         let _ = writeln!(page, "{}", replayed::difference(difference, trace));
     }
@@ -308,7 +309,7 @@ mod tests {
         assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
         assert!(
             page.contains(
-                "agrees   100 histories, 1234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"
+                "agrees   100 histories, 1 234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"
             ),
             "{page}"
         );

@@ -11,6 +11,7 @@ use super::trace_file::{self, JudgedTrace, MOST_STATES};
 use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
+use crate::render::words;
 use crate::scenario;
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -53,7 +54,16 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
             }
         }
     }
-    exit.map_or(Ok(chosen), Err)
+    if let Some(exit) = exit {
+        return Err(exit);
+    }
+    // Nothing in the file says how long a tick is, and the size of the world depends on it.
+    for Chosen { scenario, .. } in &chosen {
+        for fact in words::tick_length(scenario) {
+            screen.tell(&format!("{}: {fact}", scenario.name));
+        }
+    }
+    Ok(chosen)
 }
 
 /// A trace file, or scenarios.

@@ -12,6 +12,7 @@ mod explain;
 mod explore;
 mod frontier;
 mod fuzz;
+mod glossary;
 mod input;
 mod interrupt;
 #[cfg(test)]

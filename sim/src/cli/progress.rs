@@ -10,6 +10,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::screen::Screen;
 use super::within::Within;
+use crate::check::{Limits, Pass, PassNow};
 use crate::render::words::thousands;
 
 const EVERY: Duration = Duration::from_secs(10);
@@ -36,6 +37,24 @@ impl ProgressUnit {
 
 /// Whether the advice was given: once in a run is enough.
 static IS_ADVISED: AtomicBool = AtomicBool::new(false);
+
+/// Searches within limits and shows the progress of each pass: `label: safety pass: 123 states`.
+pub(super) fn watched_check<T>(screen: &Screen, label: &str, within: Within, work: impl FnOnce(&Limits<'_>) -> T) -> T {
+    let (states, pass) = (AtomicU64::new(0), PassNow::default());
+    let advice = ProgressUnit::states(within).advice;
+    watched_as(screen, label, advice, &|| of_pass(&pass, &states), || {
+        work(&Limits { pass: Some(&pass), ..within.limits(&states) })
+    })
+}
+
+/// `safety pass: 4 567 states`: each pass counts from 0.
+fn of_pass(pass: &PassNow, states: &AtomicU64) -> String {
+    let name = match pass.get() {
+        Pass::Safety => "safety",
+        Pass::Liveness => "liveness",
+    };
+    format!("{name} pass: {} states", thousands(states.load(Ordering::Relaxed)))
+}
 
 /// Does the work and shows its progress: `label: 123 states`.
 pub(super) fn watched<T>(
@@ -143,6 +162,8 @@ impl Drop for EndGuard<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::check::{Engine, check};
+    use crate::scenario::BuiltIn;
 
     /// Ends the work after some lines, so that the test does not depend on time.
     struct Reader<'a> {
@@ -170,6 +191,16 @@ mod tests {
         let so_far = || format!("7 {unit}");
         write("mine", advice, &so_far, &end, Duration::from_millis(1), &mut out, is_advised);
         out.said
+    }
+
+    #[test]
+    fn each_pass_of_a_check_is_named() {
+        let (states, pass, stop) = (AtomicU64::new(4567), PassNow::default(), AtomicBool::new(false));
+        assert_eq!(of_pass(&pass, &states), "safety pass: 4 567 states");
+        let limits = Limits { pass: Some(&pass), ..Limits::none(&stop, &states) };
+        let scenario = BuiltIn::named("two-clients-one-node").expect("it is built in").scenario();
+        check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}"));
+        assert!(of_pass(&pass, &states).starts_with("liveness pass: "), "{}", of_pass(&pass, &states));
     }
 
     #[test]

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use lockstep_model::Config;
 use lockstep_model::trace::Trace;
+use lockstep_model::{Config, Property};
 use lockstep_redis::Scripts;
 use serde_json::Value;
 
@@ -14,7 +14,7 @@ use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
-use super::show::{checked, covering, undecided};
+use super::show::{self, checked, covering, undecided};
 use super::within::Within;
 use crate::exit::Exit;
 use crate::render::replayed;
@@ -36,6 +36,9 @@ pub(super) struct ReplayArgs {
     /// replica of the history
     #[arg(long)]
     sentinel: bool,
+    /// For a scenario: replay the counterexample of this property, and nothing else
+    #[arg(long, value_name = "PROPERTY", value_parser = show::property(), hide_possible_values = true)]
+    property: Option<Property>,
     #[command(flatten)]
     within: Within,
     #[command(flatten)]
@@ -197,6 +200,7 @@ fn waiting(
 ) -> Ended<(VecDeque<PendingReplay>, Exit)> {
     let chosen = match what {
         Input::Trace(trace) => {
+            show::refuse_property_of_trace(args.property, &args.what, screen)?;
             let declared = input::declared(&trace);
             let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
             return Ok((VecDeque::from([PendingReplay::History(Box::new(history))]), Exit::AsDeclared));
@@ -207,7 +211,17 @@ fn waiting(
     let mut exit = Exit::AsDeclared;
     for one in chosen {
         let one = Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one };
-        let outcome = checked(&one, args.within, None, screen)?;
+        show::refuse_foreign_property(args.property, &one.scenario, screen)?;
+        let outcome = checked(&one, args.within, args.property, screen)?;
+        if let Some(property) = args.property {
+            let Some(found) = outcome.found(property) else {
+                return Err(show::no_counterexample(&outcome, property, "replay", screen));
+            };
+            let (declared, trace) = (Declared::of(found), found.trace.clone());
+            let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
+            waiting.extend(trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
+            continue;
+        }
         // Who interrupts the search wants no replay either.
         if let Some(why) = undecided(&outcome).filter(|_| !interrupt::is_asked()) {
             let name = &one.scenario.name;
@@ -250,11 +264,18 @@ pub(super) fn again(server: Option<&Path>) -> String {
 fn drawing(history: &History, replay: &Played, args: &ReplayArgs, screen: &Screen) -> text::TextOptions {
     let next = if replay.difference.is_some() {
         let limits = if history.is_from_trace { String::new() } else { args.within.again() };
-        format!("lockstep show {} --format short{limits}", history.argument)
+        let property = if history.is_from_trace { String::new() } else { show::option_of(&history.trace) };
+        format!("lockstep show {}{property} --format short{limits}", history.argument)
     } else {
         explained(history)
     };
-    text::TextOptions { paint: screen.paint(), width: Screen::width(), declared: history.declared, next: Some(next) }
+    text::TextOptions {
+        paint: screen.paint(),
+        width: Screen::width(),
+        declared: history.declared,
+        next: Some(next),
+        found: None,
+    }
 }
 
 /// The command that explains the world of the history, if there is one: a trace names its scenario, but not where the file is.

@@ -8,7 +8,7 @@ use serde_json::json;
 use super::common::{Ended, Format, Output};
 use super::screen::Screen;
 use crate::exit::Exit;
-use crate::render::words::hanging;
+use crate::render::words::{hanging, next};
 use crate::scenario;
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -77,5 +77,7 @@ fn page(all: &[Scenario], width: usize) -> String {
             let _ = writeln!(page, "    {}", hanging(text, 4, width));
         }
     }
-    page + "\nnext  lockstep explain NAME, lockstep check NAME, lockstep show NAME, lockstep scenarios NAME > MINE.toml\n"
+    let commands =
+        ["lockstep explain NAME", "lockstep check NAME", "lockstep show NAME", "lockstep scenarios NAME > MINE.toml"];
+    page + "\n" + &next(&commands)
 }

@@ -23,6 +23,9 @@ pub(super) enum Color {
     Never,
 }
 
+/// The variable that says how wide a page is, also where there is no terminal, as with other programs.
+const COLUMNS: &str = "COLUMNS";
+
 /// The bounds of what a terminal may say: sentences in fewer columns, or in longer lines, are hard to read.
 const LEAST_WIDTH: usize = 60;
 const MOST_WIDTH: usize = 200;
@@ -48,8 +51,13 @@ impl Screen {
         self.is_coloured(&io::stderr())
     }
 
-    /// Columns of the terminal, or of a page if there is none.
+    /// Columns of a page: what the variable says; otherwise those of the terminal, or of a page if there is none.
     pub(super) fn width() -> usize {
+        let asked =
+            std::env::var(COLUMNS).ok().and_then(|columns| columns.trim().parse().ok()).filter(|most| *most > 0);
+        if let Some(asked) = asked {
+            return usize::clamp(asked, LEAST_WIDTH, MOST_WIDTH);
+        }
         let stdout = io::stdout();
         let size = stdout.is_terminal().then(|| rustix::termios::tcgetwinsize(&stdout).ok()).flatten();
         size.filter(|size| size.ws_col > 0)

@@ -11,7 +11,7 @@ use lockstep_model::{Action, Property, Verdict};
 use super::common::Ended;
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
-use super::progress::{ProgressUnit, watched};
+use super::progress::{ProgressUnit, watched, watched_check};
 use super::screen::Screen;
 use super::within::Within;
 use crate::check::native::Options;
@@ -19,7 +19,7 @@ use crate::check::{self, CheckOutcome, Engine, How};
 use crate::exit::Exit;
 use crate::render::Paint;
 use crate::render::text::Declared;
-use crate::render::{json, mermaid, short, svg, text};
+use crate::render::{json, mermaid, short, svg, text, words};
 use crate::scenario::Scenario;
 
 #[derive(clap::Args)]
@@ -43,7 +43,8 @@ pub(super) struct ShowArgs {
 /// How to draw a trace.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 enum Picture {
-    /// One lane per party
+    /// One lane per party; where the terminal is too narrow for the lanes, one event per line. COLUMNS=200 sets a width,
+    /// also for a file or a pipe (else 100)
     #[default]
     #[value(alias = "human")]
     Text,
@@ -58,28 +59,24 @@ enum Picture {
 }
 
 pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
-    let mut limits = String::new();
-    let (trace, declared) = match input::trace_or_scenarios(&args.what, screen)? {
+    let mut options = String::new();
+    let ShownTrace { trace, declared, found } = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
-            if args.property.is_some() {
-                let text =
-                    format!("{} is a trace: --property chooses one of the counterexamples of a scenario", args.what);
-                return Err(screen.fail(Exit::Usage, &text));
-            }
-            let declared = input::declared(&trace);
-            (*trace, declared)
+            refuse_property_of_trace(args.property, &args.what, screen)?;
+            ShownTrace { declared: input::declared(&trace), trace: *trace, found: None }
         }
         Input::Scenarios(chosen) => {
-            limits = args.within.again();
-            of_scenario(&only(chosen, &args.what, screen)?, args, screen)?
+            let shown = of_scenario(&only(chosen, &args.what, screen)?, args, screen)?;
+            options = option_of(&shown.trace) + &args.within.again();
+            shown
         }
     };
     let picture = match args.format {
         Picture::Text => {
-            let next = Some(format!("lockstep replay {}{limits}", typed(&args.what)));
+            let next = Some(format!("lockstep replay {}{options}", typed(&args.what)));
             // A file must not contain the control sequences of a terminal.
             let paint = if args.output.is_some() { Paint::Plain } else { screen.paint() };
-            let options = text::TextOptions { paint, width: Screen::width(), declared, next };
+            let options = text::TextOptions { paint, width: Screen::width(), declared, next, found };
             text::picture(&trace, &options)
         }
         Picture::Short => short::list(&trace),
@@ -97,6 +94,41 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
             .map_err(|error| screen.fail(Exit::Environment, &format!("cannot write {}: {error}", file.display())))?,
     }
     Ok(Exit::AsDeclared)
+}
+
+/// A trace to draw, and what is known of it.
+struct ShownTrace {
+    trace: Trace,
+    declared: Declared,
+    /// What the search found beside it.
+    found: Option<String>,
+}
+
+/// The option that chooses the counterexample, as it can be typed again.
+pub(super) fn option_of(trace: &Trace) -> String {
+    match trace.about {
+        About::Counterexample { property, .. } => format!(" --property {property}"),
+        About::Covering | About::Drawn => String::new(),
+    }
+}
+
+/// A trace breaks the property that it breaks.
+pub(super) fn refuse_property_of_trace(property: Option<Property>, file: &str, screen: &Screen) -> Ended<()> {
+    if property.is_none() {
+        return Ok(());
+    }
+    let text = format!("{file} is a trace: --property chooses one of the counterexamples of a scenario");
+    Err(screen.fail(Exit::Usage, &text))
+}
+
+/// A property must mean something in a scenario.
+pub(super) fn refuse_foreign_property(property: Option<Property>, scenario: &Scenario, screen: &Screen) -> Ended<()> {
+    match property.map(|property| (property, property.applies(&scenario.config))) {
+        Some((id, Err(why))) => {
+            Err(screen.fail(Exit::Usage, &format!("{id} does not apply to {}: {why}", scenario.name)))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// Whether the result would take the place of what it is made from.
@@ -117,13 +149,10 @@ pub(super) fn only(mut chosen: Vec<Chosen>, argument: &str, screen: &Screen) -> 
 }
 
 /// The requested counterexample, or the first one; if there is none, a history that takes every kind of action.
-fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, Declared)> {
+fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<ShownTrace> {
     let property = args.property;
     let scenario = &one.scenario;
-    if let Some(Err(why)) = property.map(|property| property.applies(&scenario.config)) {
-        let id = property.map_or("", Property::id);
-        return Err(screen.fail(Exit::Usage, &format!("{id} does not apply to {}: {why}", scenario.name)));
-    }
+    refuse_foreign_property(property, scenario, screen)?;
     let mut outcome = checked(one, args.within, property, screen)?;
     let wanted = outcome
         .properties
@@ -131,20 +160,17 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
         .position(|found| found.trace.is_some() && property.is_none_or(|property| property == found.property));
     if let Some(index) = wanted {
         let found = outcome.properties.swap_remove(index);
-        let declared = Declared::of(&found);
-        if let Some(why) = &found.why {
-            screen.tell(&format!("{}: {why}", found.property));
-        }
-        return found.trace.map(|trace| (trace, declared)).ok_or(Exit::Internal);
+        let (declared, why) = (Declared::of(&found), found.why);
+        return found.trace.map(|trace| ShownTrace { trace, declared, found: why }).ok_or(Exit::Internal);
     }
     if interrupt::is_asked() {
         let what = property.map_or_else(String::new, |property| format!(" to {property}"));
-        let (name, states) = (&scenario.name, outcome.states);
+        let (name, states) = (&scenario.name, words::thousands(outcome.states));
         Screen::report(&format!("{name}: interrupted after {states} states: no counterexample{what} so far"));
         return Err(Exit::Interrupted);
     }
     if let Some(property) = property {
-        return Err(nothing_to_show(&outcome, property, screen));
+        return Err(no_counterexample(&outcome, property, "show", screen));
     }
     if let Some(why) = undecided(&outcome) {
         let text = format!("{}: inconclusive ({why}): no violation was found so far", scenario.name);
@@ -152,7 +178,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<(Trace, 
     }
     let (histories, stopped) = covering(one, args.within, screen)?;
     match histories.into_iter().next() {
-        Some(trace) => Ok((trace, Declared::Unknown)),
+        Some(trace) => Ok(ShownTrace { trace, declared: Declared::Unknown, found: None }),
         None if interrupt::is_asked() => {
             Screen::report(&format!("{}: interrupted: no property is violated", scenario.name));
             Err(Exit::Interrupted)
@@ -176,12 +202,9 @@ pub(super) fn undecided(outcome: &CheckOutcome) -> Option<&str> {
 
 /// Checks a scenario within limits; if a property is named, until that is broken. Ctrl-C leaves what is known by then.
 pub(super) fn checked(one: &Chosen, within: Within, until: Option<Property>, screen: &Screen) -> Ended<CheckOutcome> {
-    let states = AtomicU64::new(0);
-    let limits = within.limits(&states);
     let how = How { native: Options { until, ..Options::default() }, ..How::by(Engine::default()) };
-    let outcome = watched(screen, &one.scenario.name, ProgressUnit::states(within), &states, || {
-        check::check_as(&one.scenario, how, &limits)
-    });
+    let outcome =
+        watched_check(screen, &one.scenario.name, within, |limits| check::check_as(&one.scenario, how, limits));
     let outcome = outcome.map_err(|error| {
         screen.fail(
             Exit::Internal,
@@ -211,12 +234,13 @@ pub(super) fn covering(one: &Chosen, within: Within, screen: &Screen) -> Ended<(
     Ok((found.histories.into_iter().map(record).collect::<Ended<_>>()?, stopped))
 }
 
-fn nothing_to_show(outcome: &CheckOutcome, property: Property, screen: &Screen) -> Exit {
+/// Reports that there is nothing to `show` or `replay`. Returns the exit code that it leads to.
+pub(super) fn no_counterexample(outcome: &CheckOutcome, property: Property, verb: &str, screen: &Screen) -> Exit {
     let found = outcome.properties.iter().find(|found| found.property == property);
     let verdict = found.map_or(Verdict::Inconclusive, |found| found.verdict);
     let why = found.and_then(|found| found.why.as_deref()).map_or_else(String::new, |why| format!(" ({why})"));
     let is = if matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds) { "" } else { "is " };
-    let text = format!("{property} {is}{verdict}{why} in {}: there is no counterexample to show", outcome.scenario);
+    let text = format!("{property} {is}{verdict}{why} in {}: there is no counterexample to {verb}", outcome.scenario);
     screen.fail(if verdict == Verdict::Inconclusive { Exit::Inconclusive } else { Exit::Usage }, &text)
 }
 

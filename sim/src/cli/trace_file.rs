@@ -53,6 +53,9 @@ const UNCHANGED_OR_RENAMED: &str = "a trace must not be edited: make it again wi
 const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
                             `lockstep show NAME --format json`";
 
+/// Keys of older traces, with their places, and how they are called now. `serde` reads both.
+const RENAMED: [(&str, &str); 1] = [("/config/cluster/min_replicas_max_lag_ticks", "min_replicas_max_lag")];
+
 /// How many states the judge stores to confirm that a counterexample is shortest: a file of somebody else must not take
 /// the memory of a search.
 pub(super) const MOST_STATES: usize = 50_000;
@@ -229,7 +232,8 @@ fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     match (given, mine) {
         (Value::Object(given), Value::Object(mine)) => given.iter().find_map(|(key, value)| {
             let path = format!("{path}/{key}");
-            match mine.get(key) {
+            let renamed = RENAMED.iter().find(|(old, _)| *old == path).and_then(|(_, new)| mine.get(*new));
+            match mine.get(key).or(renamed) {
                 Some(mine) => unknown_key(value, mine, &path),
                 None => (!value.is_null()).then_some(path),
             }

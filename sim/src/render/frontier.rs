@@ -5,33 +5,53 @@ use std::fmt::Write as _;
 use lockstep_model::Property;
 use serde_json::{Value, json};
 
-use super::verdicts::{plain_table, trimmed};
+use super::table::Rows;
+use super::units::duration;
 use super::words;
+use super::words::hanging;
 use crate::check::liveness::Lasting;
 use crate::frontier::settings::FAULTS;
 use crate::frontier::{FaultSet, Frontier, FrontierOptions, HAS_IT, Minimal, Price, RepairEffect, Survey};
 
+/// How to write the page for people.
+#[derive(Clone, Copy, Debug)]
+pub struct FrontierPage {
+    /// Columns of the terminal.
+    pub width: usize,
+    /// The length of a tick, where the scenario's file has times with units; `None`: it counts in ticks, and so does the page.
+    pub tick_ms: Option<u32>,
+}
+
 /// The page for people.
-pub fn page(name: &str, survey: &Survey, options: FrontierOptions) -> String {
-    let mut page = format!("{name}   {}\n", bounds(survey, options));
-    page.push_str(&incomplete(survey));
-    page.push_str(&broken(&survey.bare));
+pub fn page(name: &str, survey: &Survey, options: FrontierOptions, shape: FrontierPage) -> String {
+    let FrontierPage { width, tick_ms } = shape;
+    let mut page = within(&format!("{name}   {}\n", bounds(survey, options)), width);
+    page.push_str(&within(&incomplete(survey), width));
+    page.push_str(&broken(&survey.bare, shape));
     if !survey.repaired.is_empty() {
         let is_whole = survey.unlooked.is_empty() && survey.repaired.iter().all(|frontier| !frontier.is_cut_short);
         let others = if is_whole { "has none" } else { "has none, or was not checked to the end" };
-        let _ = write!(page, "\neffects of repairs; a repair that is not listed {others}\n{}", repairs(survey));
-        page.push_str(&unrepaired(survey));
-        page.push_str(&prices(survey));
+        let heading = within(&format!("effects of repairs; a repair that is not listed {others}\n"), width);
+        let _ = write!(page, "\n{heading}{}", repairs(survey, width));
+        page.push_str(&within(&unrepaired(survey), width));
+        let head = ["", "an acquire can fail", "waits without a fault", "waits with one"];
+        let costs = Rows::within(head, &costs(survey, tick_ms), &[], width).text();
+        let _ = write!(page, "\ncosts of repairs\n{costs}{}", within(&prices(survey), width));
     }
     page.push('\n');
-    page.push_str(&inapplicable(survey));
-    page.push_str(KEY);
-    page
+    page.push_str(&within(&inapplicable(survey), width));
+    let key = "key   bare: without any repair; lasts: how long it can stay broken; empty if that is not known, or if it \
+               concerns a step or a wait";
+    page + &hanging(key, 6, width) + "\n"
 }
 
-/// What the words of the page mean.
-const KEY: &str = "key   bare: without any repair   \
-                   lasts: how long it can stay broken; empty if that is not known, or if it concerns a step or a wait\n";
+/// Columns before the further lines of a sentence.
+const MARGIN: usize = 4;
+
+/// Each line in so many columns.
+fn within(lines: &str, width: usize) -> String {
+    lines.lines().map(|line| hanging(line, MARGIN, width) + "\n").collect()
+}
 
 /// What was not checked, and why.
 fn incomplete(survey: &Survey) -> String {
@@ -111,14 +131,14 @@ pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
     let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
     format!(
-        "at most {} of {known} faults, each at most {times}{alone}: {} sets, {} states",
-        words::count(usize::from(options.most), "fault").split(' ').next().unwrap_or_default(),
-        survey.bare.verdicts.len(),
+        "at most {} of {known} faults, each at most {times}{alone}: {}, {} states",
+        options.most,
+        words::count(survey.bare.verdicts.len(), "set"),
         words::thousands(survey.bare.states)
     )
 }
 
-fn broken(frontier: &Frontier) -> String {
+fn broken(frontier: &Frontier, FrontierPage { width, tick_ms }: FrontierPage) -> String {
     let mut rows = Vec::new();
     for (property, all) in &frontier.broken {
         if all.is_empty() {
@@ -128,23 +148,28 @@ fn broken(frontier: &Frontier) -> String {
         for minimal in all {
             let doubt = if minimal.is_confirmed { "" } else { "   perhaps not minimal: a limit was reached" };
             let steps = words::count(minimal.steps, "step") + doubt;
-            let lasts = minimal.lasts.map_or_else(String::new, lasts);
+            let lasts = minimal.lasts.map_or_else(String::new, |lasting| lasts(lasting, tick_ms));
             rows.push([property.id().to_owned(), minimal.faults.words(), steps, lasts]);
         }
     }
-    trimmed(&plain_table(["property", "broken by", "in", "lasts"], rows))
+    Rows::within(["property", "broken by", "in", "lasts"], &rows, &[], width).text()
 }
 
-/// `for ever`, `at most 2 ticks`.
-pub fn lasts(lasting: Lasting) -> String {
+/// `for ever`, `at most 2 ticks`; if the length of a tick is given, `at most 20 s`.
+pub fn lasts(lasting: Lasting, tick_ms: Option<u32>) -> String {
     match lasting {
         Lasting::ForEver => "for ever".to_owned(),
-        Lasting::Ticks(0) => "less than a tick".to_owned(),
-        Lasting::Ticks(most) => format!("at most {}", words::count(most as usize, "tick")),
+        Lasting::Ticks(0) => {
+            tick_ms.map_or_else(|| "less than a tick".to_owned(), |ms| format!("less than {}", duration(ms.into())))
+        }
+        Lasting::Ticks(most) => {
+            let ticks = || words::count(most as usize, "tick");
+            format!("at most {}", tick_ms.map_or_else(ticks, |ms| duration(u64::from(most) * u64::from(ms))))
+        }
     }
 }
 
-fn repairs(survey: &Survey) -> String {
+fn repairs(survey: &Survey, width: usize) -> String {
     let mut rows = Vec::new();
     for (property, minimal) in survey.anomalies() {
         for cell in survey.cells(property, minimal).into_iter().filter(|cell| cell.effect != RepairEffect::Nothing) {
@@ -152,9 +177,10 @@ fn repairs(survey: &Survey) -> String {
             rows.push([anomaly, cell.repair.name.to_owned(), cell.effect.name().to_owned()]);
         }
     }
-    trimmed(&plain_table(["anomaly", "repair", ""], rows))
+    Rows::within(["anomaly", "repair", ""], &rows, &[], width).text()
 }
 
+/// What repairs break that was whole before.
 fn prices(survey: &Survey) -> String {
     let mut page = String::new();
     for frontier in &survey.repaired {
@@ -163,14 +189,12 @@ fn prices(survey: &Survey) -> String {
             let _ = writeln!(page, "{} breaks {}, by {}", repair.name, property.id(), minimal.faults.words());
         }
     }
-    let costs =
-        trimmed(&plain_table(["", "an acquire can fail", "waits without a fault", "waits with one"], costs(survey)));
-    format!("\ncosts of repairs\n{costs}{page}")
+    page
 }
 
 /// The costs, bare and under each repair that makes a difference: with which faults an acquire can fail because too few
 /// replicas answer, and the longest wait.
-pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
+pub fn costs(survey: &Survey, tick_ms: Option<u32>) -> Vec<[String; 4]> {
     let row = |frontier: &Frontier| {
         let failing: Vec<_> = frontier.prices.iter().filter(|(_, price)| price.can_fail).collect();
         let fails = if failing.iter().any(|(set, _)| set.iter().next().is_none()) {
@@ -184,7 +208,9 @@ pub fn costs(survey: &Survey) -> Vec<[String; 4]> {
             let of = |(set, _): &(&FaultSet, &Price)| set.iter().next().is_some() == with_fault;
             frontier.prices.iter().filter(of).filter_map(|(_, price)| price.longest_wait).max()
         };
-        let says = |longest: Option<Lasting>| longest.map_or_else(|| "no client waits".to_owned(), lasts);
+        let says = |longest: Option<Lasting>| {
+            longest.map_or_else(|| "no client waits".to_owned(), |lasting| lasts(lasting, tick_ms))
+        };
         let name = frontier.repair.map_or("bare", |repair| repair.name);
         [name.to_owned(), fails, says(longest(false)), says(longest(true))]
     };

@@ -4,7 +4,7 @@
 //! a sequence diagram ([`mermaid`]). A state is a page ([`state`]); the results of `check` ([`verdicts`]) and of `frontier`
 //! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]).
 //!
-//! Everything depends in one direction: `units` (numbers, times, lists), `prose` (lines) and `paint` on nothing; the phrases (`replies`,
+//! Everything depends in one direction: `units` (numbers, times, lists), `prose` (lines), `table` and `paint` on nothing else here; the phrases (`replies`,
 //! `actions`, `clients`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
 //! a trace does, on the phrases; the pictures on rows and phrases.
 
@@ -28,7 +28,9 @@ pub mod short;
 mod signs;
 pub mod state;
 pub mod svg;
+mod table;
 pub mod text;
+mod tick_length;
 mod units;
 pub mod verdicts;
 pub mod words;

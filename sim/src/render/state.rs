@@ -71,7 +71,11 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         page.say("resource", &seen);
     }
     if let Some(acting) = &state.acting_master {
-        page.say("master", &format!("the other nodes follow {acting}"));
+        let says = match state.acting_master() {
+            Some(_) => format!("the other nodes follow {acting}"),
+            None => format!("{acting}, which is down; no other node has been promoted in its place"),
+        };
+        page.say("master", &says);
     }
     if let Some(left) = state.failover_left {
         page.say("failover", &within(config, "must be over", left));

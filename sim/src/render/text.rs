@@ -30,11 +30,13 @@ pub struct TextOptions {
     pub declared: Declared,
     /// The next command to run; `None`: the one that reproduces the trace.
     pub next: Option<String>,
+    /// What the search found beside the trace, such as the faults that would help.
+    pub found: Option<String>,
 }
 
 impl Default for TextOptions {
     fn default() -> Self {
-        Self { paint: Paint::Plain, width: WIDTH, declared: Declared::Unknown, next: None }
+        Self { paint: Paint::Plain, width: WIDTH, declared: Declared::Unknown, next: None, found: None }
     }
 }
 
@@ -60,7 +62,6 @@ impl Declared {
 pub fn picture(trace: &Trace, options: &TextOptions) -> String {
     let grid = Grid::of(trace);
     let mut text = headline(trace, options);
-    text.push('\n');
     grid.draw(options, &mut text);
     for (label, line) in footer(trace, &grid, options) {
         let label = options.paint.paint(Tone::Strong, &format!("{label:<6}"));
@@ -92,14 +93,30 @@ fn headline(trace: &Trace, options: &TextOptions) -> String {
         about @ (About::Covering | About::Drawn) => parts.push(words::about(about)),
     }
     parts.push(words::count(trace.steps.len(), "step"));
-    parts.join("   ")
+    let line = parts.join("   ");
+    if visible_width(&line) <= options.width {
+        return line + "\n";
+    }
+    // The name, and below it what fits.
+    let mut lines = parts.into_iter();
+    let name = lines.next().unwrap_or_default();
+    let rest = lines.collect::<Vec<_>>();
+    let rest = if visible_width(&rest.join("   ")) + INDENT <= options.width { vec![rest.join("   ")] } else { rest };
+    rest.into_iter().fold(name + "\n", |text, line| format!("{text}{:INDENT$}{line}\n", ""))
 }
 
 fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static str, String)> {
     let mut lines = Vec::new();
-    lines.push(("key", grid.key()));
+    let needs = grid.layout(options.width).needs();
+    if needs <= options.width {
+        lines.push(("key", grid.key()));
+    } else {
+        let says = format!("a lane for each party needs {needs} columns: set COLUMNS={needs}, or use --format svg");
+        lines.push(("lanes", says));
+    }
     if let Some(why) = words::why(trace) {
-        lines.push(("why", why));
+        let found = options.found.as_deref().map_or_else(String::new, |found| format!(" {}.", capitalised(found)));
+        lines.push(("why", why + &found));
     }
     lines.extend(words::goes_on(trace).map(|goes_on| ("loop", goes_on)));
     for (index, line) in words::fairness(trace).into_iter().enumerate() {
@@ -107,6 +124,12 @@ fn footer(trace: &Trace, grid: &Grid, options: &TextOptions) -> Vec<(&'static st
     }
     lines.push(("next", options.next.clone().unwrap_or_else(|| trace.reproduce.clone())));
     lines
+}
+
+/// A reason as a sentence.
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    letters.next().map_or_else(String::new, |first| first.to_uppercase().chain(letters).collect())
 }
 
 /// A line of the picture, cells in the order of the lanes.
@@ -150,6 +173,8 @@ struct Grid {
     nodes: Option<String>,
 }
 
+/// Columns before the second line of the headline.
+const INDENT: usize = 4;
 /// Blanks between two lanes.
 const GAP: usize = 2;
 /// The shortest arrow, with a blank on each side of it: ` --> `.
@@ -157,8 +182,8 @@ const SHORTEST_ARROW: usize = 5;
 /// Columns that are kept for the sentence: lanes are cut to leave them. If lanes of the least width leave fewer, the
 /// sentences stand below the lanes.
 const LEAST_WHAT: usize = 28;
-/// No lane is cut below this width, which fits every request with its arrow. If that is still too much, lines are longer
-/// than the terminal is wide.
+/// No lane is cut below this width, which fits every request with its arrow. If that is still too much, there are no lanes:
+/// each event is a sentence.
 const LEAST_LANE: usize = 14;
 
 impl Grid {
@@ -191,21 +216,32 @@ impl Grid {
         Self { titles, rows, nodes }
     }
 
-    fn draw(&self, options: &TextOptions, text: &mut String) {
+    /// How its lines are divided in so many columns.
+    fn layout(&self, columns: usize) -> GridLayout {
         let time = self.rows.iter().map(|row| width(&row.time)).max().unwrap_or(0).max(4);
         let number = self.rows.iter().map(|row| width(&row.number)).max().unwrap_or(0).max(1);
         // Mark, two blanks, time, blanks, number, two blanks.
         let margin = 3 + time + GAP + number + GAP;
-        let room = options.width.saturating_sub(margin);
+        let room = columns.saturating_sub(margin);
         let mut lanes = self.widths(room.saturating_sub(LEAST_WHAT));
         let is_beside = lanes.iter().sum::<usize>() + LEAST_WHAT <= room;
         if !is_beside {
             lanes = self.widths(room);
         }
-        let beside = margin + lanes.iter().sum::<usize>();
+        GridLayout { time, number, margin, lanes, is_beside }
+    }
 
-        let head = canvas(&self.titles, None, &lanes).paint(options.paint);
-        let title = if is_beside { "what happens" } else { "" };
+    fn draw(&self, options: &TextOptions, text: &mut String) {
+        let layout = self.layout(options.width);
+        let has_lanes = layout.needs() <= options.width;
+        let GridLayout { time, number, margin, lanes, is_beside } = layout;
+        let room = options.width.saturating_sub(margin);
+        let beside = margin + lanes.iter().sum::<usize>();
+        let lane_text = |cells: &[TextCell], arrow: Option<&Shaft>| {
+            if has_lanes { canvas(cells, arrow, &lanes).paint(options.paint) } else { String::new() }
+        };
+        let head = lane_text(&self.titles, None);
+        let title = if is_beside || !has_lanes { "what happens" } else { "" };
         let line = format!("   {:<time$}{:gap$}{:>number$}  {head}{title}", "  t", "", "#", gap = GAP);
         let _ = writeln!(text, "{}", line.trim_end());
         for row in &self.rows {
@@ -214,11 +250,12 @@ impl Grid {
                 RowMark::Breaks => options.paint.paint(Tone::Bad, "!"),
                 RowMark::Repeats => options.paint.paint(Tone::Bad, "|"),
             };
-            let body = canvas(&row.cells, row.arrow.as_ref(), &lanes).paint(options.paint);
+            let body = lane_text(&row.cells, row.arrow.as_ref());
             let line = format!("{mark}  {:>time$}{:gap$}{:>number$}  {body}", row.time, "", row.number, gap = GAP);
-            let (indent, line, says) = if is_beside {
-                let mut says = wrapped(&row.what, options.width.saturating_sub(beside)).into_iter();
-                (beside, line + &says.next().unwrap_or_default(), says)
+            let (indent, line, says) = if is_beside || !has_lanes {
+                let indent = if has_lanes { beside } else { margin };
+                let mut says = wrapped(&row.what, options.width.saturating_sub(indent).max(LEAST_WHAT)).into_iter();
+                (indent, line + &says.next().unwrap_or_default(), says)
             } else {
                 (margin, line, wrapped(&row.what, room.max(LEAST_WHAT)).into_iter())
             };
@@ -245,6 +282,27 @@ impl Grid {
             *widest -= 1;
         }
         lanes
+    }
+}
+
+/// How the lines of a picture are divided.
+struct GridLayout {
+    /// Columns of the times.
+    time: usize,
+    /// Columns of the numbers.
+    number: usize,
+    /// Columns before the lanes.
+    margin: usize,
+    /// Columns of each lane.
+    lanes: Vec<usize>,
+    /// Whether the sentences stand beside the lanes, and not below them.
+    is_beside: bool,
+}
+
+impl GridLayout {
+    /// Columns of the lanes and of what stands before them, without the blanks behind the last one.
+    fn needs(&self) -> usize {
+        (self.margin + self.lanes.iter().sum::<usize>()).saturating_sub(GAP)
     }
 }
 
@@ -373,6 +431,11 @@ fn cut(text: &str, room: usize) -> String {
         return spare;
     }
     spare.chars().take(room.saturating_sub(1)).chain(['…']).collect()
+}
+
+/// Columns of a text without its escape sequences.
+fn visible_width(text: &str) -> usize {
+    width(&anstream::adapter::strip_str(text).to_string())
 }
 
 /// Columns: all our own words are of single width, and names that are not are only shifted by it.

@@ -2,6 +2,8 @@
 
 use lockstep_model::Config;
 
+use crate::plain_text::thousands;
+
 /// A number of ticks as a time: `250 ms`, `30 s`, `1.5 s`.
 pub fn time(config: &Config, ticks: u32) -> String {
     duration(u64::from(ticks) * u64::from(config.time.tick_ms))
@@ -31,31 +33,14 @@ pub fn list<S: AsRef<str>>(names: &[S]) -> String {
     }
 }
 
-/// A long number in groups of three digits: `12 345`.
-pub fn thousands(number: u64) -> String {
-    let digits = number.to_string();
-    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
-    groups.join(" ")
-}
-
-/// `1 step`, `2 steps`.
+/// `1 step`, `2 steps`, `12 345 steps`.
 pub fn count(number: usize, thing: &str) -> String {
     let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {thing}{plural}")
+    format!("{} {thing}{plural}", thousands(number as u64))
 }
 
 /// How far a clock jumps: `ahead by 40 s`, `back by 40 s`.
 pub fn jump(config: &Config) -> String {
     let by = time(config, config.time.jump.unsigned_abs().into());
     if config.time.jump < 0 { format!("back by {by}") } else { format!("ahead by {by}") }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::thousands;
-
-    #[test]
-    fn long_numbers_are_grouped_from_the_right() {
-        assert_eq!([0, 999, 1000, 1_234_567].map(thousands), ["0", "999", "1 000", "1 234 567"]);
-    }
 }

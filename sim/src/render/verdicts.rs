@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use clap::ValueEnum as _;
-use comfy_table::{CellAlignment, ContentArrangement, Table, presets::NOTHING};
-use lockstep_model::{ActionKind, Property, ReplyKind, Verdict};
+use lockstep_model::{Action, ActionKind, Party, Property, ReplyKind, Verdict};
 use serde_json::{Value, json};
 
+use super::actions::does;
 use super::paint::{Paint, Tone};
+use super::table::Rows;
 use super::text::{self, Declared};
 use super::words::{as_declared, count, hanging, thousands};
 use crate::check::bounds::more_room;
@@ -64,28 +65,26 @@ impl Result {
 
 /// The page for people.
 pub fn page(all: &[CheckedScenario], paint: Paint, width: usize) -> String {
-    let mut page = table(all);
-    violated(all, &mut page);
+    let mut page = table(all, width);
+    violated(all, width, &mut page);
     for found in all {
         let wrong = found.outcome.properties.iter().filter(|property| !property.is_as_declared());
-        let (unknown, wrong): (Vec<_>, Vec<_>) = wrong.partition(|found| found.verdict == Verdict::Inconclusive);
-        for property in wrong {
+        for property in wrong.filter(|property| property.verdict != Verdict::Inconclusive) {
             page.push('\n');
             surprise(found, property, paint, width, &mut page);
         }
-        undecided(found, &unknown, &mut page);
-        bounded(found, &mut page);
-        let free = found.outcome.properties.iter().filter(|property| property.is_as_declared());
-        let unknown: Vec<_> = free.filter(|property| property.verdict == Verdict::Inconclusive).collect();
-        undecided(found, &unknown, &mut page);
+        undecided(found, width, &mut page);
+        bounded(found, width, &mut page);
     }
     if let [found] = all {
         kept(&found.outcome, width, &mut page);
     }
-    doubt(all, &mut page);
+    doubt(all, width, &mut page);
     page
 }
 
+/// Columns before a sentence with a label: those of a picture.
+const LABEL: usize = 6;
 /// Columns before the properties of one verdict.
 const MARGIN: usize = 9;
 
@@ -93,8 +92,10 @@ const MARGIN: usize = 9;
 fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     let of = |verdict: Verdict| outcome.properties.iter().filter(move |found| found.verdict == verdict);
     let holding: Vec<_> = of(Verdict::Holds).map(|found| found.property.id()).collect();
-    let vacuous = of(Verdict::Vacuous)
-        .map(|found| ("vacuous", format!("{}: {}", found.property, found.why.as_deref().unwrap_or_default())));
+    let vacuous = of(Verdict::Vacuous).map(|found| {
+        let meaning = if found.property == Property::ActionsReached { never_taken(outcome) } else { String::new() };
+        ("vacuous", format!("{}: {}{meaning}", found.property, found.why.as_deref().unwrap_or_default()))
+    });
     let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
     // Who refuses everybody gives the lock to nobody twice.
     let is_out_of_reach = of(Verdict::Violated).any(|found| found.property == Property::Obtainable);
@@ -107,34 +108,53 @@ fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     }
 }
 
+/// What the actions are that never happen, which a reader knows only by the name in a trace: ` (wake_by_timer: …)`.
+fn never_taken(outcome: &CheckOutcome) -> String {
+    let all = Action::all(&outcome.config);
+    let says = outcome.coverage.never_taken(&outcome.config).filter_map(|kind| {
+        let action = all.iter().find(|action| action.kind() == kind)?;
+        Some(format!("{}: {} {}", kind.name(), kind_of_actor(*action), does(*action)))
+    });
+    let says: Vec<_> = says.collect();
+    if says.is_empty() { String::new() } else { format!(" ({})", says.join("; ")) }
+}
+
+/// Whoever it is that does it.
+fn kind_of_actor(action: Action) -> &'static str {
+    match action.party() {
+        Party::Thread(_) | Party::Client(_) => "a client",
+        Party::Node(_) => "a node",
+        Party::World => "it happens that",
+    }
+}
+
 /// The doubt that remains: states are distinguished by fingerprints. The chances of several scenarios add up.
-fn doubt(all: &[CheckedScenario], page: &mut String) {
+fn doubt(all: &[CheckedScenario], width: usize, page: &mut String) {
     let chance: f64 = all.iter().map(|found| hidden_state_chance(&found.outcome)).sum();
-    let _ = writeln!(page, "\nprobability that a fingerprint collision hid a state: at most {chance:.0e}");
+    let text = format!("probability that a fingerprint collision hid a state: at most {chance:.0e}");
+    let _ = writeln!(page, "\n{}", hanging(&text, 0, width));
 }
 
 fn hidden_state_chance(outcome: &CheckOutcome) -> f64 {
     collision_bound(outcome.states, outcome.fingerprint_bits)
 }
 
-/// The object for programs.
-pub fn json(all: &[CheckedScenario]) -> Value {
-    json!({ "schema": 1, "scenarios": all.iter().map(|found| scenario_json(&found.outcome)).collect::<Vec<_>>() })
+/// Whether the object for programs has the counterexamples, which are most of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TracesInJson {
+    /// Each with its property.
+    Included,
+    /// None.
+    LeftOut,
 }
 
-/// A table without lines, its columns two blanks apart.
-pub(crate) fn plain_table<const COLUMNS: usize>(head: [&str; COLUMNS], rows: Vec<[String; COLUMNS]>) -> Table {
-    let mut table = Table::new();
-    table.load_style(NOTHING).set_content_arrangement(ContentArrangement::Disabled);
-    table.set_header(head);
-    table.add_rows(rows);
-    for column in table.column_iter_mut() {
-        column.set_padding((0, 2));
-    }
-    table
+/// The object for programs. `docs/json.md` describes its keys.
+pub fn json(all: &[CheckedScenario], traces: TracesInJson) -> Value {
+    let each = all.iter().map(|found| scenario_json(&found.outcome, traces));
+    json!({ "schema": 1, "scenarios": each.collect::<Vec<_>>() })
 }
 
-fn table(all: &[CheckedScenario]) -> String {
+fn table(all: &[CheckedScenario], width: usize) -> String {
     let rows = all.iter().map(|found| {
         let outcome = &found.outcome;
         let states =
@@ -148,17 +168,8 @@ fn table(all: &[CheckedScenario]) -> String {
             found.result().word().to_owned(),
         ]
     });
-    let mut table = plain_table(["scenario", "states", "depth", "time", "found", ""], rows.collect());
-    for column in 1..=3 {
-        if let Some(column) = table.column_mut(column) {
-            column.set_cell_alignment(CellAlignment::Right);
-        }
-    }
-    trimmed(&table)
-}
-
-pub(crate) fn trimmed(table: &Table) -> String {
-    table.lines().map(|line| line.trim_end().to_owned() + "\n").collect()
+    let head = ["scenario", "states", "depth", "time", "found", ""];
+    Rows::within(head, &rows.collect::<Vec<_>>(), &[1, 2, 3], width).text()
 }
 
 /// `8 hold, 1 violated`.
@@ -177,8 +188,8 @@ fn summary(outcome: &CheckOutcome) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// Every violated property with its length and the command that shows it.
-fn violated(all: &[CheckedScenario], page: &mut String) {
+/// Every violated property with its length and the command that shows it: beside it, or below it where that is too wide.
+fn violated(all: &[CheckedScenario], width: usize, page: &mut String) {
     let rows: Vec<_> = all
         .iter()
         .flat_map(|found| found.outcome.properties.iter().map(move |property| (found, property)))
@@ -195,8 +206,23 @@ fn violated(all: &[CheckedScenario], page: &mut String) {
             [found.outcome.scenario.clone(), property.property.to_string(), declared, steps, hint]
         })
         .collect();
-    if !rows.is_empty() {
-        let _ = write!(page, "\n{}", trimmed(&plain_table(["violated", "property", "declared", "in", "see it"], rows)));
+    if rows.is_empty() {
+        return;
+    }
+    page.push('\n');
+    let beside = Rows::within(["violated", "property", "declared", "in", "see it"], &rows, &[], usize::MAX).text();
+    if beside.lines().all(|line| line.chars().count() <= width) {
+        page.push_str(&beside);
+        return;
+    }
+    let (rows, hints): (Vec<_>, Vec<_>) = rows
+        .into_iter()
+        .map(|[scenario, property, declared, steps, hint]| ([scenario, property, declared, steps], hint))
+        .unzip();
+    let Rows { head, rows } = Rows::within(["violated", "property", "declared", "in"], &rows, &[], width);
+    page.push_str(&head);
+    for (row, hint) in rows.iter().zip(hints) {
+        let _ = writeln!(page, "{row}    {hint}");
     }
 }
 
@@ -209,38 +235,53 @@ fn surprise(found: &CheckedScenario, property: &PropertyOutcome, paint: Paint, w
         property.property,
         as_declared(property.verdict, property.declared, true)
     );
-    let _ = writeln!(page, "{}", paint.paint(Tone::Bad, &headline));
-    let _ = writeln!(page, "says  {}", property.property.sentence());
-    if let Some(why) = &property.why {
-        let _ = writeln!(page, "why   {why}");
+    let _ = writeln!(page, "{}", paint.paint(Tone::Bad, &hanging(&headline, LABEL, width)));
+    let mut say = |label: &str, text: &str| {
+        let _ = writeln!(page, "{label:<LABEL$}{}", hanging(text, LABEL, width));
+    };
+    say("says", property.property.sentence());
+    if property.trace.is_none() {
+        property.why.iter().for_each(|why| say("why", why));
     }
     if let Some(trace) = &property.trace {
         let options = text::TextOptions {
             paint,
             width,
             declared: Declared::As(property.declared),
-            next: Some(format!("lockstep replay {}{}", found.argument, found.limits)),
+            next: Some(format!("lockstep replay {} --property {}{}", found.argument, property.property, found.limits)),
+            found: property.why.clone(),
         };
         let _ = write!(page, "\n{}", text::picture(trace, &options));
     } else if property.declared == Some(Verdict::Violated) && property.verdict == Verdict::Holds {
-        let _ = writeln!(
-            page,
-            "found it holds in each of the {} states: the claim does not fit this scenario, or the model has changed",
-            thousands(outcome.states)
+        let states = thousands(outcome.states);
+        say(
+            "found",
+            &format!(
+                "it holds in each of the {states} states: the claim does not fit this scenario, or the model has changed"
+            ),
         );
     }
 }
 
-/// The unknown verdicts, and why: one line for all of them.
-fn undecided(found: &CheckedScenario, unknown: &[&PropertyOutcome], page: &mut String) {
-    let Some(first) = unknown.first() else { return };
-    let ids: Vec<_> = unknown.iter().map(|found| found.property.id()).collect();
-    let why = first.why.as_deref().unwrap_or("it was stopped early");
-    let _ = writeln!(page, "\n{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
+/// The unknown verdicts, and why: a paragraph for each reason.
+fn undecided(found: &CheckedScenario, width: usize, page: &mut String) {
+    let mut reasons: Vec<(&str, Vec<&str>)> = Vec::new();
+    for property in found.outcome.properties.iter().filter(|found| found.verdict == Verdict::Inconclusive) {
+        let why = property.why.as_deref().unwrap_or("it was stopped early");
+        let id = property.property.id();
+        match reasons.iter_mut().find(|(other, _)| *other == why) {
+            Some((_, ids)) => ids.push(id),
+            None => reasons.push((why, vec![id])),
+        }
+    }
+    for (why, ids) in reasons {
+        let text = format!("{}: inconclusive ({why}): {}", found.outcome.scenario, ids.join(", "));
+        let _ = writeln!(page, "\n{}", hanging(&text, MARGIN, width));
+    }
 }
 
 /// What is claimed within the bounds of the file only: where these matter, and where the property holds outright.
-fn bounded(found: &CheckedScenario, page: &mut String) {
+fn bounded(found: &CheckedScenario, width: usize, page: &mut String) {
     let claimed: Vec<_> = found
         .outcome
         .properties
@@ -252,15 +293,17 @@ fn bounded(found: &CheckedScenario, page: &mut String) {
     let name = &found.outcome.scenario;
     if let Some(first) = bounded.first() {
         let why = first.why.as_deref().unwrap_or_default();
-        let _ = writeln!(page, "\n{name}: holds within the bounds of the file ({why}): {}", ids(&bounded));
+        let text = format!("{name}: holds within the bounds of the file ({why}): {}", ids(&bounded));
+        let _ = writeln!(page, "\n{}", hanging(&text, MARGIN, width));
     }
     if !outright.is_empty() {
         let why = "no bound was touched, so \"holds\" can be claimed";
-        let _ = writeln!(page, "\n{name}: holds outright ({why}): {}", ids(&outright));
+        let text = format!("{name}: holds outright ({why}): {}", ids(&outright));
+        let _ = writeln!(page, "\n{}", hanging(&text, MARGIN, width));
     }
 }
 
-fn scenario_json(outcome: &CheckOutcome) -> Value {
+fn scenario_json(outcome: &CheckOutcome, traces: TracesInJson) -> Value {
     json!({
         "name": outcome.scenario,
         "states": outcome.states,
@@ -273,24 +316,11 @@ fn scenario_json(outcome: &CheckOutcome) -> Value {
         "liveness_seconds": outcome.liveness_seconds,
         "engine": engine_json(outcome.engine),
         "coverage": coverage_json(outcome),
-        "properties": outcome.properties.iter().map(property_json).collect::<Vec<_>>(),
+        "properties": outcome.properties.iter().map(|found| property_json(found, traces)).collect::<Vec<_>>(),
     })
 }
 
 /// What the run reached and what it never reached; if the run is not complete: not so far.
-///
-/// | key | says |
-/// |---|---|
-/// | `taken` | how often an action of each kind was taken |
-/// | `enabled` | in how many states an action of each kind can happen |
-/// | `answers` | how often an action of each kind got each answer |
-/// | `happenings` | all events of any step |
-/// | `faults_left_at_least` | of each fault's budget the least that was left in any state |
-/// | `capacities_exceeded` | what the model has too little room for: how much room, an action that needs more, the key that raises it, the value to try (null: there is no more) and the largest one |
-/// | `never.answers` | answers that the rules allow in such a scenario and that never occurred |
-/// | `never.happenings` | events that the rules allow in such a scenario and that never occurred |
-/// | `never.ways` | switches whose rule no step reached, with their values |
-/// | `never.spent` | budgets that are never used up: how much of each is always left |
 fn coverage_json(outcome: &CheckOutcome) -> Value {
     let CheckOutcome { config, coverage, .. } = outcome;
     let each = |count: &dyn Fn(ActionKind) -> Value| -> BTreeMap<&str, Value> {
@@ -335,8 +365,8 @@ fn engine_json(engine: Engine) -> Option<String> {
     engine.to_possible_value().map(|value| value.get_name().to_owned())
 }
 
-fn property_json(found: &PropertyOutcome) -> Value {
-    json!({
+fn property_json(found: &PropertyOutcome, traces: TracesInJson) -> Value {
+    let mut property = json!({
         "id": found.property,
         "declared": found.declared,
         "required": found.is_required,
@@ -345,6 +375,9 @@ fn property_json(found: &PropertyOutcome) -> Value {
         "steps": found.trace.as_ref().map(|trace| trace.steps.len()),
         "why": found.why,
         "engine": engine_json(found.engine),
-        "trace": found.trace,
-    })
+    });
+    if traces == TracesInJson::Included {
+        property["trace"] = json!(found.trace);
+    }
+    property
 }

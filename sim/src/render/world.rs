@@ -86,7 +86,7 @@ fn safeguards(config: &Config) -> Vec<String> {
     let ticks = |ticks: u8| time(config, ticks.into());
     let mut lines = Vec::new();
     if config.cluster.min_replicas > 0 {
-        let most = ticks(config.cluster.min_replicas_max_lag_ticks);
+        let most = ticks(config.cluster.min_replicas_max_lag);
         let needed = count(config.cluster.min_replicas.into(), "replica");
         lines.push(format!("a master accepts writes only if it heard of {needed} within {most}"));
     }

@@ -17,6 +17,26 @@ pub struct Scenario {
     pub expect: BTreeMap<Property, Verdict>,
     /// What is expected of the properties without one.
     pub others: Others,
+    /// How its file writes times.
+    pub units: TimesWithUnits,
+}
+
+/// The times of a scenario's file that have a unit.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TimesWithUnits {
+    /// Each key with such a value, and the value in ms.
+    pub times_ms: Vec<(&'static str, i64)>,
+    /// Whether they decide how long a tick is, because the file has no `tick_ms`.
+    pub decide_the_tick: bool,
+    /// Keys that matter, are left out, and are one tick then.
+    pub of_one_tick: Vec<&'static str>,
+}
+
+impl TimesWithUnits {
+    /// Whether any time has a unit.
+    pub fn has_units(&self) -> bool {
+        !self.times_ms.is_empty()
+    }
 }
 
 /// What a scenario expects of the properties that it does not claim anything of.

@@ -181,11 +181,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     if cluster.min_replicas == 0 {
         Contradiction::of(
             &sections.cluster,
-            "min_replicas_max_lag_ticks",
+            "min_replicas_max_lag",
             "the master does not check the lag of its replicas",
         )
         .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
-        .note("remove `min_replicas_max_lag_ticks`, or let the master need replicas: min_replicas = 1");
+        .note("remove `min_replicas_max_lag`, or let the master need replicas: min_replicas = 1");
     }
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
@@ -197,14 +197,14 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
         .note("use a tick of 34 ms or more");
     }
-    let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(time.tick_ms);
+    let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {
         Contradiction::of(
             &sections.cluster,
             "min_replicas",
             "a master measures the lag of its replicas in whole seconds",
         )
-        .with(sections.time.span_of("tick_ms"), "min_replicas_max_lag_ticks is no whole number of seconds")
+        .with(sections.time.span_of("tick_ms"), "min_replicas_max_lag is no whole number of seconds")
         .note("use a tick of whole seconds, such as tick_ms = 1000");
     }
 }

@@ -76,6 +76,8 @@ const IN_TICKS: &str = "a whole number of ticks";
 const TICKS: &str = "a whole number of ticks from 1 to 60";
 const TICKS_OR_NONE: &str = "a whole number of ticks from 0 to 60";
 const TICKS_OR_ANY: &str = "a whole number of ticks from 0 to 60, or \"any\"";
+/// The length of a tick can follow from the other times of the file.
+const ONE_TICK: &str = "1: one tick; where times have units, `lockstep explain FILE` says how long that is";
 const FLAG: &str = "true or false";
 const OF_PROFILE: &str = "the value of the profile";
 
@@ -108,7 +110,7 @@ pub const KEYS: &[ScenarioKey] = &[
          master answers; while it is inside another call, to enter once more or to give back one of several holds, it goes on \
          believing",
     )),
-    of_each(key("time", "answer_within", TICKS, "1", "how long a caller waits for an answer; in a split network")),
+    of_each(key("time", "answer_within", TICKS, ONE_TICK, "how long a caller waits for an answer; in a split network")),
     of_each(key(
         "time",
         "receipt",
@@ -116,12 +118,18 @@ pub const KEYS: &[ScenarioKey] = &[
         "as long as requests may be sent again",
         "the TTL of a release receipt; in a split network",
     )),
-    key("time", "poll_every", TICKS, "1", "how often a waiter asks again, where no message wakes it (a plain lock)"),
+    key(
+        "time",
+        "poll_every",
+        TICKS,
+        ONE_TICK,
+        "how often a waiter asks again, where no message wakes it (a plain lock)",
+    ),
     key(
         "time",
         "ask_again_after",
         TICKS,
-        "1",
+        ONE_TICK,
         "how long a waiter sleeps that was told that the lock has no time left, although its key is still there",
     ),
     key(
@@ -129,7 +137,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "jump",
         "a whole number of ticks from -15 to 15",
         "0",
-        "how far a clock jumps: ahead, or back if it is negative",
+        "how far a clock jumps when clock_jump or client_clock_jump of [faults] happens: ahead, or back if it is negative \
+         (-2, or \"-20s\"); at most 15 ticks",
     ),
     key(
         "clients",
@@ -200,9 +209,9 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "cluster",
-        "min_replicas_max_lag_ticks",
+        "min_replicas_max_lag",
         TICKS,
-        "1 if min_replicas is set",
+        "1 if min_replicas is set: one tick; where times have units, `lockstep explain FILE` says how long that is",
         "the age up to which such news counts as recent (`min-replicas-max-lag`)",
     ),
     key(

@@ -28,11 +28,11 @@ mod ticks;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
-pub use definition::{Others, Scenario};
+pub use definition::{Others, Scenario, TimesWithUnits};
 pub use error::{MAX_PROBLEMS, Problem, ScenarioError};
 pub use file::{MAX_BYTES, MAX_NAME, is_name};
 pub use keys::{CLIENT, KEYS, ScenarioKey, TABLES, header};
 pub use reader::MAX_STORY;
 pub use resolve::{located, resolve};
 pub use ticks::MAX_TICK_MS;
-pub(crate) use ticks::ms_of;
+pub(crate) use ticks::{common_divisor, ms_of};

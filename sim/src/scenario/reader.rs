@@ -17,7 +17,7 @@ use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
 use super::contradiction::kinds_with;
-use super::definition::{Others, Scenario};
+use super::definition::{Others, Scenario, TimesWithUnits};
 use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
@@ -72,7 +72,9 @@ fn scenario(name: &str, end: usize, root: &DeTable<'_>, notes: &Problems) -> Opt
     calls::note(&parts, &top, &sections);
     let (expect, others) = claims(&sections, config.as_ref());
     let story = story.given()?.0.split_whitespace().collect::<Vec<_>>().join(" ");
-    Some(Scenario { name: name.into(), story, config: config?, expect, others })
+    let config = config?;
+    let units = sections.units(root, &config);
+    Some(Scenario { name: name.into(), story, config, expect, others, units })
 }
 
 impl Sections<'_> {
@@ -97,6 +99,18 @@ impl Sections<'_> {
             strong_fairness: self.fairness.flag("strong").or(false),
             bounds: self.bounds(),
         }
+    }
+
+    fn units(&self, root: &DeTable<'_>, config: &Config) -> TimesWithUnits {
+        let times_ms = ticks::with_units(root);
+        let decide_the_tick = !times_ms.is_empty() && self.time.span_of("tick_ms").is_none();
+        let keys = [
+            (&self.time, "answer_within", config.is_split()),
+            (&self.cluster, "min_replicas_max_lag", config.cluster.min_replicas > 0),
+        ];
+        let left_out = keys.into_iter().filter(|(section, key, matters)| *matters && section.span_of(key).is_none());
+        let of_one_tick = left_out.map(|(_, key, _)| key).collect();
+        TimesWithUnits { times_ms, decide_the_tick, of_one_tick }
     }
 
     fn time(&self, root: &DeTable<'_>) -> Option<Time> {
@@ -141,7 +155,7 @@ impl Sections<'_> {
         let wait_for = cluster.number("wait_for", 0..=MAX_REPLICAS);
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
         // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
-        let max_lag = cluster.ticks("min_replicas_max_lag_ticks", 1..=MAX_TICKS);
+        let max_lag = cluster.ticks("min_replicas_max_lag", 1..=MAX_TICKS);
         let lag = cluster.ticks_or_any("lag", MAX_TICKS);
         let failover_within = cluster.ticks_or_any("failover_within", MAX_TICKS);
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
@@ -165,7 +179,7 @@ impl Sections<'_> {
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
             min_replicas,
-            min_replicas_max_lag_ticks: max_lag.or(u8::from(min_replicas > 0))?,
+            min_replicas_max_lag: max_lag.or(u8::from(min_replicas > 0))?,
         })
     }
 

@@ -66,7 +66,11 @@ fn read(arg: &str) -> Vec<(String, Result<Scenario, ScenarioError>)> {
     let path = Path::new(arg);
     if !path.is_dir() {
         let is_name = !path.exists() && !arg.contains(['/', '\\', '.']);
-        let scenario = if is_name { Err(unknown(arg)) } else { Scenario::read(path) };
+        let scenario = match (path.exists(), is_name) {
+            (true, _) => Scenario::read(path),
+            (false, true) => Err(unknown(arg)),
+            (false, false) => Err(missing(arg, path)),
+        };
         return vec![(arg.into(), scenario)];
     }
     match files_below(path) {
@@ -103,12 +107,43 @@ fn files_below(folder: &Path) -> Result<Vec<PathBuf>, Problem> {
     Ok(files)
 }
 
+/// A file that does not exist. A name that is near may be that of a file in the same folder, or a built-in one.
+fn missing(arg: &str, path: &Path) -> ScenarioError {
+    let mut problem = unreadable(&io::Error::from(io::ErrorKind::NotFound));
+    if let Some(near) = near_file(path) {
+        problem = problem.help(format!("did you mean `{}`?", near.display()));
+    }
+    let stem = path.file_stem().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if let Some(near) = meant(&stem, &builtin_files().iter().map(|file| file.name).collect::<Vec<_>>()) {
+        problem = problem.help(format!("there is a built-in scenario `{near}`, which is named without an ending"));
+    }
+    ScenarioError::of_file(arg, problem)
+}
+
+/// The scenario file in the same folder whose name is nearest.
+fn near_file(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    let entries = fs::read_dir(folder.unwrap_or(Path::new("."))).ok()?.take(MAX_ENTRIES);
+    let files = entries.filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+    let stems = files.filter_map(|name| name.strip_suffix(".toml").map(str::to_owned));
+    let mut stems: Vec<_> = stems.collect();
+    // The same suggestion on any file system.
+    stems.sort_unstable();
+    let wanted = path.file_stem()?.to_str()?;
+    let near = meant(wanted, &stems.iter().map(String::as_str).collect::<Vec<_>>())?;
+    let name = format!("{near}.toml");
+    Some(folder.map_or_else(|| PathBuf::from(&name), |folder| folder.join(&name)))
+}
+
 fn unknown(name: &str) -> ScenarioError {
     let known: Vec<_> = builtin_files().iter().map(|file| file.name).collect();
     let title = format!("there is no scenario, file or folder `{}`", short(name));
     let mut problem = Problem::of_file(Code::UnknownScenario, title);
     if let Some(near) = meant(name, &known) {
         problem = problem.help(format!("did you mean `{near}`?"));
+    }
+    if let Some(near) = near_file(Path::new(name)) {
+        problem = problem.help(format!("did you mean the file `{}`?", near.display()));
     }
     ScenarioError::of_file(name, problem.help("`lockstep scenarios` lists the built-in scenarios"))
 }

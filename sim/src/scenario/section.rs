@@ -10,7 +10,7 @@ use toml::de::{DeString, DeTable, DeValue};
 use super::code::Code;
 use super::error::Problem;
 use super::keys::{self, KEYS, TABLES, TOP};
-use super::spelling::{kind_of, meant, one_of, removed, short};
+use super::spelling::{kind_of, meant, one_of, removed, short, word_of_flag};
 use super::ticks::{self, Tick};
 use crate::plain_text::first_hidden;
 
@@ -256,7 +256,14 @@ impl<'a> Section<'a> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         let modelled = words.iter().filter(|(_, meaning)| meaning.is_some()).map(|(word, _)| *word);
         let modelled = one_of(&modelled.collect::<Vec<_>>());
-        let Some(word) = value.get_ref().as_str() else { return self.note_type(key, value, &modelled) };
+        let Some(word) = value.get_ref().as_str() else {
+            let problem = type_problem(key, value, &modelled);
+            let flag = value.get_ref().as_bool().and_then(|flag| word_of_flag(key, flag));
+            return self.note(match flag {
+                Some(word) => problem.help(format!("write {key} = \"{word}\"")),
+                None => problem,
+            });
+        };
         match words.iter().find(|(known, _)| *known == word) {
             Some((_, Some(meaning))) => Entry::Given { value: *meaning, span: value.span() },
             Some((_, None)) => {
@@ -341,8 +348,7 @@ impl<'a> Section<'a> {
     }
 
     fn note_type<T>(&self, key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Entry<T> {
-        let problem = Problem::at(Code::WrongType, value.span(), format!("`{key}` must be {expected}"));
-        self.note(self.with_advice(problem.label(format!("this is {}", kind_of(value.get_ref()))), key, value))
+        self.note(self.with_advice(type_problem(key, value, expected), key, value))
     }
 
     /// Adds what to write instead, where the value is a time in another unit than ticks.
@@ -355,13 +361,33 @@ impl<'a> Section<'a> {
         }
     }
 
+    /// A header such as `[clusters]`: the tables are suggested, and no keys.
+    fn note_unknown_table(&mut self, word: &str, span: Range<usize>) {
+        let tables: Vec<_> = TABLES.iter().map(|(name, _)| *name).filter(|name| *name != TOP).collect();
+        let problem = Problem::at(Code::UnknownKey, span, format!("there is no table [{}]", short(word)));
+        let problem = match meant(word, &tables) {
+            Some(near) => {
+                self.meant.push(near);
+                problem.label(format!("did you mean [{near}]?"))
+            }
+            None => problem.label("this table is unknown"),
+        };
+        let all: Vec<_> = tables.iter().map(|name| format!("[{name}]")).collect();
+        self.note::<()>(problem.help(format!("the tables are {}", all.join(", "))));
+    }
+
     fn note_unknown_keys(&mut self) {
         let known = keys::known(self.name);
         if known.is_empty() {
             return;
         }
-        for (key, _) in self.entries().filter(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
+        for (key, value) in self.entries().filter(|(key, _)| !known.contains(&key.get_ref().as_ref())) {
             let word = key.get_ref();
+            let is_header = self.name == TOP && matches!(value.get_ref(), DeValue::Table(_));
+            if is_header && removed(word).is_none() && home_of(word).is_none() {
+                self.note_unknown_table(word, key.span());
+                continue;
+            }
             let here = place(self.name);
             let title = format!("there is no key `{}` {here}", short(word));
             let mut problem = Problem::at(Code::UnknownKey, key.span(), title);
@@ -407,4 +433,9 @@ fn whole(value: &Spanned<DeValue<'_>>) -> Option<Result<i64, core::num::ParseInt
 
 fn not_modelled(span: Range<usize>, what: &str, instead: &str) -> Problem {
     Problem::at(Code::NotModelled, span, format!("{what} is not modelled yet")).label(instead)
+}
+
+fn type_problem(key: &str, value: &Spanned<DeValue<'_>>, expected: &str) -> Problem {
+    let problem = Problem::at(Code::WrongType, value.span(), format!("`{key}` must be {expected}"));
+    problem.label(format!("this is {}", kind_of(value.get_ref())))
 }

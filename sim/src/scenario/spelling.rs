@@ -7,7 +7,8 @@ use toml::de::DeValue;
 use crate::plain_text::shown;
 
 /// Keys that were removed in favour of other keys, and which ones to use instead.
-const REMOVED: [(&str, &str); 3] = [
+const REMOVED: [(&str, &str); 4] = [
+    ("min_replicas_max_lag_ticks", "write min_replicas_max_lag instead: a number of ticks, or a time with a unit"),
     ("returns", "use restart_node in [faults] and fsync in [cluster]: a node comes back with what is on its disk"),
     ("fenced", "write fencing = \"ideal\" instead of fenced = true, and fencing = \"none\" instead of fenced = false"),
     ("roles", "describe each client in a table of its own, [[client]]; its key role is reserved for read-write locks"),
@@ -22,10 +23,14 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("waittime", "wait_limit"),
     ("min-replicas-to-write", "min_replicas"),
     ("min-slaves-to-write", "min_replicas"),
-    ("min-replicas-max-lag", "min_replicas_max_lag_ticks"),
-    ("min-slaves-max-lag", "min_replicas_max_lag_ticks"),
+    ("min-replicas-max-lag", "min_replicas_max_lag"),
+    ("min-slaves-max-lag", "min_replicas_max_lag"),
     ("appendfsync", "fsync"),
 ];
+
+/// Keys that take a word where a reader may expect true or false, and the word for it.
+const FLAGS: [(&str, bool, &str); 4] =
+    [("fencing", true, "ideal"), ("fencing", false, "none"), ("resend", false, "none"), ("fsync", false, "none")];
 
 /// A longer word is not treated as a typing mistake.
 const MAX_WORD: usize = 40;
@@ -33,6 +38,11 @@ const MAX_WORD: usize = 40;
 /// What to use instead of a key that was removed.
 pub(super) fn removed(key: &str) -> Option<&'static str> {
     REMOVED.iter().find(|(removed, _)| *removed == key).map(|(_, instead)| *instead)
+}
+
+/// The word that a key takes instead of true or false.
+pub(super) fn word_of_flag(key: &str, flag: bool) -> Option<&'static str> {
+    FLAGS.iter().find(|(name, value, _)| *name == key && *value == flag).map(|(_, _, word)| *word)
 }
 
 /// The known word that an unknown one means: by another name, or misspelt.

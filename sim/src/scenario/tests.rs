@@ -52,7 +52,7 @@ wait_for = 0
 min_replicas = 1
 lag = 2
 promote = "most-data"
-min_replicas_max_lag_ticks = 2
+min_replicas_max_lag = 2
 fsync = "everysec"
 restart_after = 3
 lock_delay = 4
@@ -116,7 +116,8 @@ fn picture(text: &str) -> String {
 
 #[test]
 fn what_is_left_out_has_the_defaults_of_the_design() {
-    let Scenario { name, story, config, expect, others } = read(SMALLEST);
+    let Scenario { name, story, config, expect, others, units } = read(SMALLEST);
+    assert_eq!(units, TimesWithUnits::default());
     assert_eq!((name.as_str(), story.as_str()), ("example", "s"));
     assert_eq!(config.lock, LockKind::Reentrant);
     assert_eq!(config.time.tick_ms, 10_000);
@@ -164,7 +165,7 @@ fn every_key_is_read() {
     assert_eq!((config.cluster.fsync, config.cluster.restart_after), (Fsync::EverySecond, 3));
     assert_eq!(config.cluster.lock_delay, 4);
     assert_eq!((config.time.jump, faults.clock_jump, faults.client_clock_jump), (-4, 0, 2));
-    assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag_ticks), (1, 2));
+    assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag), (1, 2));
     assert!(config.resource.expect("there is a resource").is_fenced());
     assert_eq!(expect.len(), 3);
     assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);
@@ -330,8 +331,13 @@ fn what_does_not_go_together_is_refused() {
 /// Two keys for the same thing could contradict each other.
 #[test]
 fn a_key_that_was_given_up_says_which_to_use() {
-    let picture = picture(&smallest_and("[cluster]\nreturns = \"empty\""));
-    assert!(picture.contains("use restart_node in [faults] and fsync in [cluster]"), "{picture}");
+    for (line, instead) in [
+        ("returns = \"empty\"", "use restart_node in [faults] and fsync in [cluster]"),
+        ("min_replicas_max_lag_ticks = 1", "write min_replicas_max_lag instead"),
+    ] {
+        let picture = picture(&smallest_and(&format!("[cluster]\n{line}")));
+        assert!(picture.contains(instead), "{picture}");
+    }
 }
 
 #[test]

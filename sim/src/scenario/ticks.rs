@@ -3,6 +3,7 @@
 use core::time::Duration;
 
 use lockstep_model::config::MAX_TICKS;
+use toml::Spanned;
 use toml::de::{DeTable, DeValue};
 
 use super::code::Code;
@@ -14,6 +15,9 @@ pub(super) const TICK_MS: u32 = 10_000;
 
 /// The maximum length of a tick: one hour.
 pub const MAX_TICK_MS: u32 = 3_600_000;
+
+/// The longest time that a scenario can have.
+const LONGEST: Duration = Duration::from_secs(MAX_TICKS as u64 * MAX_TICK_MS as u64 / 1000);
 
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
@@ -29,16 +33,8 @@ pub(super) struct Tick {
 /// The longest tick of which all times with units are multiples, where the file does not say how long one is. A time in ticks
 /// beside them is a problem: nothing would say how long it is. `None`: no time has a unit.
 pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
-    let of_clients = root.get(CLIENT).and_then(|tables| tables.get_ref().as_array());
-    let of_clients = || of_clients.into_iter().flatten().filter_map(|table| table.get_ref().as_table());
-    let times = KEYS.iter().filter(|key| key.is_in_ticks()).flat_map(|key| {
-        let common = root.get(key.table).and_then(|table| table.get_ref().as_table());
-        let own = of_clients().filter(|_| key.is_of_client);
-        common.into_iter().chain(own).filter_map(|table| Some((key.name, table.get(key.name)?)))
-    });
-    let times: Vec<_> = times.collect();
-    let units: Vec<u64> = times.iter().filter_map(|(_, value)| in_ms(value.get_ref())).map(i64::unsigned_abs).collect();
-    let Some(ms) = units.into_iter().filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
+    let units = with_units(root).into_iter().map(|(_, ms)| ms.unsigned_abs());
+    let Some(ms) = units.filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
     // A tick has a longest length: then the longest time below it that fits.
     let ms = u32::try_from(ms)
         .ok()
@@ -46,7 +42,7 @@ pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
         .map_or_else(|| common_divisor(ms, MAX_TICK_MS.into()), u64::from);
     let ms = u32::try_from(ms).unwrap_or(MAX_TICK_MS);
     let is_bare = |value: &DeValue<'_>| matches!(value, DeValue::Integer(number) if number.as_str() != "0");
-    let bare = times.iter().find(|(_, value)| is_bare(value.get_ref()));
+    let bare = times(root).find(|(_, value)| is_bare(value.get_ref()));
     let problem = bare.map(|(key, value)| {
         let title = format!("`{key}` is a number of ticks, and other times have units: how long is a tick?");
         let problem = Problem::at(Code::WrongType, value.span(), title).label("this time has no unit");
@@ -55,7 +51,24 @@ pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
     (Some(Tick { ms, is_common: true }), problem)
 }
 
-const fn common_divisor(mut one: u64, mut other: u64) -> u64 {
+/// Every key of the file whose value is a time.
+fn times<'a>(root: &'a DeTable<'a>) -> impl Iterator<Item = (&'static str, &'a Spanned<DeValue<'a>>)> {
+    let of_clients = root.get(CLIENT).and_then(|tables| tables.get_ref().as_array());
+    let of_clients = move || of_clients.into_iter().flatten().filter_map(|table| table.get_ref().as_table());
+    KEYS.iter().filter(|key| key.is_in_ticks()).flat_map(move |key| {
+        let common = root.get(key.table).and_then(|table| table.get_ref().as_table());
+        let own = of_clients().filter(|_| key.is_of_client);
+        common.into_iter().chain(own).filter_map(|table| Some((key.name, table.get(key.name)?)))
+    })
+}
+
+/// Every key whose value has a unit, and that time in ms.
+pub(super) fn with_units(root: &DeTable<'_>) -> Vec<(&'static str, i64)> {
+    times(root).filter_map(|(key, value)| Some((key, in_ms(value.get_ref())?))).collect()
+}
+
+/// The greatest common divisor.
+pub(crate) const fn common_divisor(mut one: u64, mut other: u64) -> u64 {
     while other > 0 {
         (one, other) = (other, one % other);
     }
@@ -78,6 +91,18 @@ pub(crate) fn ms_of(text: &str) -> Option<i64> {
 /// What a time is counted in, and how to write the one that was probably meant.
 pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
     let Tick { ms: tick_ms, is_common } = tick;
+    if let Some(given) =
+        value.as_str().and_then(|text| humantime::parse_duration(text.trim().trim_start_matches('-')).ok())
+    {
+        let shown = humantime::format_duration(given);
+        if given.subsec_nanos() % 1_000_000 != 0 {
+            return format!("{shown} is not a whole number of milliseconds: the units of times are ms, s, m and h");
+        }
+        if given > LONGEST {
+            let hours = LONGEST.as_secs() / 3600;
+            return format!("the longest time is {hours}h: {MAX_TICKS} ticks of an hour, the longest tick");
+        }
+    }
     let tick = humantime::format_duration(Duration::from_millis(tick_ms.into()));
     if is_common && in_ms(value).is_none() {
         return format!("write a unit, {key} = \"30s\" (ms, s, m or h): the other times of this file have one");

@@ -28,6 +28,36 @@ fn the_accepted_words_are_listed_once() {
     }
 }
 
+#[test]
+fn a_table_and_a_flag_lead_to_the_table_and_the_word_here() {
+    for (text, advice) in [
+        (smallest_and("[clusters]\nreplicas = 1"), "did you mean [cluster]?"),
+        (smallest_and("[clusters]\nreplicas = 1"), "there is no table [clusters]"),
+        (smallest_and("[weather]\nrain = 1"), "the tables are [time], [clients], [cluster]"),
+        (smallest_and("[resource]\nfencing = true"), "write fencing = \"ideal\""),
+        (smallest_and("[resource]\nfencing = false"), "write fencing = \"none\""),
+    ] {
+        let picture = picture(&text);
+        assert!(picture.contains(advice), "{advice}: {picture}");
+        assert_eq!(codes(&text).len(), 1, "{picture}");
+    }
+}
+
+/// A name with an ending, or without one, is often that of a file nearby.
+#[test]
+fn a_file_that_does_not_exist_leads_to_one_nearby_or_a_built_in_one() {
+    let folder = TempDir::new().expect("a folder");
+    std::fs::write(folder.path().join("my-lock.toml"), SMALLEST).expect("a file");
+    let said = |name: &str| {
+        let path = folder.path().join(name).display().to_string();
+        resolve(&[path]).expect_err("it does not exist").report(false)
+    };
+    assert!(said("my-lok.toml").contains("my-lock.toml`?"), "{}", said("my-lok.toml"));
+    let built_in = said("failover-loses-the-grand.toml");
+    assert!(built_in.contains("a built-in scenario `failover-loses-the-grant`"), "{built_in}");
+    assert!(!said("quite-another-name.toml").contains("did you mean"));
+}
+
 /// Redis and Redisson count in milliseconds, and people in seconds.
 #[test]
 fn a_time_in_another_unit_is_told_in_ticks() {
@@ -40,7 +70,9 @@ fn a_time_in_another_unit_is_told_in_ticks() {
             "\"25s\"\ntick_ms = 10000",
             "25s is not a whole number of ticks, so choose a shorter tick with tick_ms in [time]",
         ),
-        ("\"500us\"", "500us is not a whole number of ticks"),
+        ("\"500us\"", "500us is not a whole number of milliseconds: the units of times are ms, s, m and h"),
+        ("\"1500us\"", "1ms 500us is not a whole number of milliseconds"),
+        ("\"100000h\"", "the longest time is 60h: 60 ticks of an hour, the longest tick"),
         ("3.5", "write lease = 3 for three ticks"),
         ("30000\ntick_ms = 500", "a tick is 500ms here (tick_ms = 500): for 30s, write lease = 60"),
     ] {

@@ -341,7 +341,7 @@ impl ServerGroup {
         if cluster.min_replicas == 0 {
             return Ok(());
         }
-        let max_lag_ms = u64::from(cluster.min_replicas_max_lag_ticks) * u64::from(self.config.time.tick_ms);
+        let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(self.config.time.tick_ms);
         let max_lag_seconds = u32::try_from(max_lag_ms / 1000).unwrap_or(u32::MAX);
         node.require_replicas(cluster.min_replicas.into(), max_lag_seconds)
     }
