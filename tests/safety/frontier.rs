@@ -221,7 +221,8 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
     let text = BuiltIn::named(ATOMIC).expect("it is built in").text;
     let said = text
         .replace("[cluster]", "[cluster]\nfsync = \"always\"\nrestart_after = 4\npromote = \"coordinated\"")
-        .replace("[time]", "[time]\njump = 1");
+        .replace("[time]", "[time]\njump = 1")
+        .replace("[resource]", "[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1\nhand_over = 1\n[resource]");
     let bare = broken(text);
     let with_keys = broken(&said);
     let named = |all: &[(Property, Vec<String>)], fault: &str| {

@@ -37,7 +37,7 @@ fn renewed(state: &State) -> u8 {
 
 /// The caller gives up its hold at once, the process at the timeout.
 #[test]
-fn the_hold_of_an_interrupted_release_that_is_lost_is_renewed_until_the_timeout() {
+fn the_hold_of_an_interrupted_release_that_is_lost_is_renewed_until_no_answer_is_expected() {
     let lost = [Action::LoseRequest { client: 0, slot: CALL }, INTERRUPT, Action::Tick];
     let waiting = after("", &lost);
     assert!(!waiting.clients[0].threads[0].believes());

@@ -6,8 +6,8 @@ use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
-use super::reader::FSYNC_WITHIN_MS;
 use super::section::Section;
+use super::ticks::FSYNC_WITHIN_MS;
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {

@@ -22,17 +22,13 @@ use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
-use super::ticks::{MAX_TICK_MS, TICK_MS, Tick};
+use super::ticks::{FSYNC_WITHIN_MS, MAX_TICK_MS, TICK_MS, Tick};
 use super::{calls, clients, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
 pub const MAX_STORY: usize = 500;
 /// The maximum number of independent masters, for lock kinds that use several.
 const MAX_GROUPS: u8 = 5;
-
-/// With an fsync every second a write is on the disk after this long: Redis waits one more second for an fsync that is still
-/// running (`flushAppendOnlyFile`).
-pub(super) const FSYNC_WITHIN_MS: u32 = 2_000;
 
 /// Every lock kind of the design page, modelled or not.
 const PLANNED_KINDS: [&str; 6] = ["fair", "read-write", "fenced", "spin", "multi", "red"];

@@ -19,6 +19,10 @@ pub const MAX_TICK_MS: u32 = 3_600_000;
 /// The longest time that a scenario can have.
 const LONGEST: Duration = Duration::from_secs(MAX_TICKS as u64 * MAX_TICK_MS as u64 / 1000);
 
+/// With an fsync every second a write is on the disk after this long: Redis waits one more second for an fsync that is still
+/// running (`flushAppendOnlyFile`).
+pub(super) const FSYNC_WITHIN_MS: u32 = 2_000;
+
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
 
