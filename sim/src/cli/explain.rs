@@ -159,7 +159,7 @@ fn of_key(key: &ScenarioKey) -> String {
         let _ = write!(place, ", or for one client in {}", header(CLIENT));
     }
     let left_out = if unless_said.is_empty() { "required" } else { unless_said };
-    let mut text = format!("{name}: a key {place}\n\n{}\n", paragraph(means));
+    let mut text = format!("{}\n\n{}\n", paragraph(&format!("{name}: a key {place}")), paragraph(means));
     text += &row("takes", takes);
     text += &row("default", left_out);
     if let Some(term) = glossary::term(name) {
