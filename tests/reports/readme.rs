@@ -183,7 +183,7 @@ fn the_readme_lists_what_is_not_modelled_yet() {
     let jumps = "[faults]\nclock_jump = 1";
     let of = |time: &str, tables: &str| scenario_with("lock = \"reentrant\"", time, tables);
     let others = [
-        (of("", "roles = [\"reader\"]"), vec!["roles"]),
+        (of("", "[[client]]\nrole = \"reader\""), vec!["role"]),
         (of("", "[cluster]\ngroups = 2"), vec!["groups"]),
         (of("", "[expect]\nfirst-come-first-served = \"holds\""), vec!["first-come-first-served"]),
         (of("", "[expect]\nall-or-none = \"holds\""), vec!["all-or-none"]),
