@@ -1,7 +1,8 @@
 //! The lock can still be had. About what may happen from a state on: nothing is promised, but it must not be out of reach.
 
-use super::claim::{Claim, PropertyKind, always};
+use super::claim::{Claim, PropertyKind};
 use crate::client::state::{AcquiresLeft, Phase, Thread};
+use crate::config::sections::Config;
 use crate::mutants::Mutant;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -16,8 +17,13 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: None,
     untested: "no client ever may ask",
     mutant: Mutant::LeaseNeverEnds,
-    applies: always,
+    applies,
 };
+
+fn applies(config: &Config) -> Result<(), &'static str> {
+    let may_ask = config.some_client(|own| own.clients.acquires != Some(0));
+    if may_ask { Ok(()) } else { Err("no client ever asks for the lock: acquires is 0") }
+}
 
 /// Whether some client may start another acquire, now or after it has released.
 pub(super) fn is_wanted<Y: Layout>(world: &World<Y>) -> bool {

@@ -18,12 +18,14 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 27] = [
+pub const BOUNDS: [NumberBound; 30] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
     NumberBound::new("/time/wait_limit", 0, MAX_TICKS as i64),
     NumberBound::new("/time/hold_at_most", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/poll_every", 1, MAX_TICKS as i64),
+    NumberBound::new("/time/ask_again_after", 1, MAX_TICKS as i64),
     NumberBound::new("/time/jump", -(MAX_JUMP as i64), MAX_JUMP as i64),
     NumberBound::new("/clients/count", 1, MAX_CLIENTS as i64),
     NumberBound::new("/clients/threads", 1, MAX_THREADS as i64),
@@ -32,6 +34,7 @@ pub const BOUNDS: [NumberBound; 27] = [
     NumberBound::new("/cluster/replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lag/ticks", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/failover_within/ticks", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/fsync_within", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/restart_after", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/min_replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/min_replicas_max_lag", 0, MAX_TICKS as i64),

@@ -25,9 +25,23 @@ pub(super) fn exceeded(config: &Config, coverage: &Coverage) -> Option<String> {
     (!touched.is_empty()).then(|| touched.join("; "))
 }
 
+/// Whether the file itself sets each bound that was touched: only those can be claimed to be accepted.
+pub(super) fn are_accepted(config: &Config, coverage: &Coverage) -> bool {
+    coverage.touched().all(|(capacity, _)| config.bounds.of(capacity).is_some())
+}
+
 /// The next larger room that is worth a try: half as much again. `None`: there can be no more.
 pub(crate) fn more_room(capacity: Capacity, room: u8) -> Option<u8> {
     (room < capacity.most()).then(|| (room + room.div_ceil(2)).min(capacity.most()))
+}
+
+/// What the model has too little room for.
+#[derive(Clone, Copy)]
+pub(super) struct Exceeded<'a> {
+    /// What, and what to do.
+    pub(super) why: &'a str,
+    /// Whether the file sets each of these bounds.
+    pub(super) is_accepted: bool,
 }
 
 /// The verdict on a property that no trace breaks, where `found` is what was seen within the bounds.
@@ -35,11 +49,11 @@ pub(super) fn weighed(
     property: Property,
     declared: Option<Verdict>,
     found: (Verdict, Option<String>),
-    exceeded: Option<&str>,
+    exceeded: Option<Exceeded<'_>>,
 ) -> (Verdict, Option<String>) {
-    let Some(exceeded) = exceeded else { return found };
+    let Some(Exceeded { why: exceeded, is_accepted }) = exceeded else { return found };
     let why = Some(exceeded.to_owned());
-    let accepts_bounds = declared == Some(Verdict::HoldsWithinBounds);
+    let accepts_bounds = is_accepted && declared == Some(Verdict::HoldsWithinBounds);
     match found.0 {
         // What was reached is reached.
         Verdict::Holds if property.kind() == PropertyKind::Reachable => found,

@@ -46,6 +46,9 @@ pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
 }
 
 fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)>> {
+    // A table is copied from a file with its brackets.
+    let table = what.trim_matches(['[', ']']);
+    let what = if TABLES.iter().any(|(name, _)| *name == table) { table } else { what };
     if let Some(property) = Property::from_id(what) {
         return Ok(Some(("property", of_property(property))));
     }
@@ -78,8 +81,14 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(scenario) = known.next() {
         return Ok(Some(("scenario", of_scenario(&scenario, what))));
     }
+    if let Some(instead) = scenario::removed(what) {
+        return Ok(Some(("key", paragraph(&format!("{what}: this key was removed: {instead}")))));
+    }
     if !Path::new(what).exists() {
-        return Ok(None);
+        // A value explains itself beside the others of its key.
+        let quoted = format!("\"{what}\"");
+        let keys: Vec<_> = KEYS.iter().filter(|key| key.takes.contains(&quoted)).map(of_key).collect();
+        return Ok((!keys.is_empty()).then(|| ("key", keys.join("\n"))));
     }
     match scenario::located(&[what.to_owned()]) {
         Ok(scenarios) => {

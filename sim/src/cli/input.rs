@@ -11,7 +11,7 @@ use super::trace_file::{self, JudgedTrace, MOST_STATES};
 use crate::check::CheckOutcome;
 use crate::exit::Exit;
 use crate::render::text::Declared;
-use crate::render::words;
+use crate::render::words::{self, hanging};
 use crate::scenario;
 use crate::scenario::{BuiltIn, Scenario};
 
@@ -60,7 +60,7 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
     // Nothing in the file says how long a tick is, and the size of the world depends on it.
     for Chosen { scenario, .. } in &chosen {
         for fact in words::tick_length(scenario) {
-            screen.tell(&format!("{}: {fact}", scenario.name));
+            screen.tell(&hanging(&format!("{}: {fact}", scenario.name), 2, Screen::width()));
         }
     }
     Ok(chosen)

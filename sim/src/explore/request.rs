@@ -50,6 +50,10 @@ pub(super) fn accepted(request: &Request<impl Body>, port: u16) -> Result<(), Re
     if !is_ours(host, port) {
         return Err(Refusal::FOREIGN_HOST);
     }
+    // The address of a request may name a host of its own, which then counts in place of the header (RFC 9112, 3.2.2).
+    if request.uri().authority().is_some_and(|authority| !is_ours(&authority.as_str().to_ascii_lowercase(), port)) {
+        return Err(Refusal::FOREIGN_HOST);
+    }
     let own_origin = format!("http://{host}");
     if values(ORIGIN.as_str()).iter().any(|origin| *origin != own_origin) {
         return Err(Refusal::FOREIGN_ORIGIN);

@@ -21,7 +21,7 @@ use tokio::io::{AsyncReadExt as _, copy, sink};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
 use tokio::sync::Semaphore;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::request::{Refusal, accepted};
 use super::site::Site;
@@ -37,6 +37,10 @@ const MOST_HEAD: usize = 16 << 10;
 const HEAD_WAIT: Duration = Duration::from_secs(5);
 /// How long a request may take from the first byte to the last byte of its answer.
 const REQUEST_WAIT: Duration = Duration::from_secs(30);
+/// How long it waits for a file that it may open, and the errors that say that there is none.
+const FILES_WAIT: Duration = Duration::from_millis(100);
+const EMFILE: i32 = rustix::io::Errno::MFILE.raw_os_error();
+const ENFILE: i32 = rustix::io::Errno::NFILE.raw_os_error();
 /// How long, and for how many bytes, the server reads on after its answer: a connection that is closed with unread bytes
 /// is reset, and the other side may lose the answer.
 const LAST_WAIT: Duration = Duration::from_secs(1);
@@ -68,6 +72,11 @@ pub fn serve(listener: net::TcpListener, site: &Arc<Site>) -> io::Result<Infalli
                 Ok((stream, _)) => stream,
                 // The other side may have gone meanwhile.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => continue,
+                // The process may open no more files until another connection ends.
+                Err(error) if [Some(EMFILE), Some(ENFILE)].contains(&error.raw_os_error()) => {
+                    sleep(FILES_WAIT).await;
+                    continue;
+                }
                 Err(error) => return Err(error),
             };
             let site = Arc::clone(site);

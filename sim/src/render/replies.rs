@@ -59,9 +59,9 @@ pub fn label(config: &Config, answer: Reply) -> String {
 }
 
 /// The answer to a `WAIT` after which the client believes its grant.
-pub fn enough(config: &Config, replicas: u8) -> String {
+pub fn enough(config: &Config, client: u8, replicas: u8) -> String {
     let have = format!("{} acknowledged the grant", count(replicas.into(), "replica"));
-    match config.protocol.wait_rule {
+    match config.settings_of(client).protocol.wait_rule {
         WaitRule::Any | WaitRule::All => have,
         WaitRule::Ignored => format!("{have}, which this client does not check"),
     }

@@ -1,6 +1,8 @@
 //! The world of a scenario in sentences.
 
-use lockstep_model::config::{Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, WaitRule};
+use lockstep_model::config::{
+    Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, ValueRule, WaitRule,
+};
 use lockstep_model::notes::Capacity;
 
 use super::clients::{hold, lease, profile, renewal, unlike_clients, wait};
@@ -56,6 +58,7 @@ pub fn world(config: &Config) -> Vec<String> {
     let [lease, renewal, wait, hold] = [lease, renewal, wait, hold].map(|times| times(config));
     lines.push(format!("{lease}; {renewal}; {wait}; {hold}"));
     lines.push(format!("a tick is {} ms; {}", config.time.tick_ms, profile(config)));
+    lines.extend(waiting_and_values(config));
     lines.extend(unlike_clients(config));
     if let Some(resource) = config.resource {
         lines.push(
@@ -78,6 +81,33 @@ pub fn world(config: &Config) -> Vec<String> {
     lines.extend(network(config));
     lines.extend(bounds(config));
     lines.push(faults(config));
+    lines
+}
+
+/// How often a waiter asks, and what an acquire stores: of kinds that poll, or store values.
+fn waiting_and_values(config: &Config) -> Vec<String> {
+    let facts = config.lock.facts();
+    let mut lines = Vec::new();
+    if config.waits() && !facts.publishes() {
+        lines.push(format!("a waiter asks again every {}", time(config, config.time.poll_every.into())));
+    }
+    if config.waits() && config.time.ask_again_after > 1 {
+        let after = time(config, config.time.ask_again_after.into());
+        lines.push(format!("a waiter that is told that the lock has no time left asks again after {after}"));
+    }
+    if facts.value.is_there() {
+        lines.push(
+            match config.protocol.value {
+                ValueRule::PerAcquire => {
+                    "each acquire stores a value of its own: a late release of another one finds nothing"
+                }
+                ValueRule::PerClient => {
+                    "all acquires of a thread store the same value: a late release of one can delete the next"
+                }
+            }
+            .to_owned(),
+        );
+    }
     lines
 }
 

@@ -220,14 +220,14 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         }
         return;
     }
-    let rule = parts.protocol.map(|protocol| protocol.wait_rule);
-    let is_unsaid = sections.protocol.span_of("wait_rule").is_none();
-    if rule == Some(WaitRule::Ignored) && is_unsaid && cluster.replicas > 0 {
+    let nobody_checks = parts.nobody(|own| own.protocol.wait_rule != WaitRule::Ignored);
+    let is_unsaid = sections.places(parts).iter().all(|place| place.protocol.span_of("wait_rule").is_none());
+    if nobody_checks && is_unsaid && cluster.replicas > 0 {
         // Source: docs/facts/redisson.md#redisson-315-does-not-check.
         Contradiction::of(
             &sections.cluster,
             "wait_for",
-            "this client sends WAIT but ignores the answer, so wait_for protects no grant",
+            "these clients send WAIT but ignore the answer, so wait_for protects no grant",
         )
         .with(sections.protocol.span_of("profile"), "Redisson 3.15 does not check how many replicas have a grant")
         .note(

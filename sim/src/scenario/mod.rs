@@ -34,5 +34,6 @@ pub use file::{MAX_BYTES, MAX_NAME, is_name};
 pub use keys::{CLIENT, KEYS, ScenarioKey, TABLES, header};
 pub use reader::MAX_STORY;
 pub use resolve::{located, resolve};
+pub(crate) use spelling::removed;
 pub use ticks::MAX_TICK_MS;
 pub(crate) use ticks::{common_divisor, ms_of};

@@ -322,7 +322,7 @@ fn property(expect: &Section<'_>, id: &str, span: Range<usize>) -> Option<Proper
     }
     let known: Vec<_> = Property::ALL.iter().map(|property| property.id()).collect();
     let mut problem = Problem::at(Code::UnknownProperty, span, format!("there is no property `{}`", short(id)));
-    let near = meant(id, &[&known[..], &PROPERTIES_FOR_LATER].concat());
+    let near = meant(id, &[&known[..], &PROPERTIES_FOR_LATER, &["others"]].concat());
     let label = near.map_or_else(|| "this property is unknown".to_owned(), |near| format!("did you mean `{near}`?"));
     problem = problem.label(label);
     expect.note::<()>(problem.help(format!("the properties are {}", known.join(", "))));

@@ -220,7 +220,9 @@ impl<'a> Section<'a> {
         if let Some(number) = number.as_ref().ok().and_then(fits) {
             return Entry::Given { value: number, span: value.span() };
         }
-        let size = if number.is_ok_and(|number| number < 1) { "small" } else { "large" };
+        let is_small =
+            number.is_ok_and(|number| number < 1 || T::try_from(number).is_ok_and(|number| number < *bounds.start()));
+        let size = if is_small { "small" } else { "large" };
         let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` must be {expected}"));
         self.note(self.with_advice(problem.label(format!("this number is too {size}")), key, value))
     }

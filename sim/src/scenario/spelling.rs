@@ -36,7 +36,7 @@ const FLAGS: [(&str, bool, &str); 4] =
 const MAX_WORD: usize = 40;
 
 /// What to use instead of a key that was removed.
-pub(super) fn removed(key: &str) -> Option<&'static str> {
+pub(crate) fn removed(key: &str) -> Option<&'static str> {
     REMOVED.iter().find(|(removed, _)| *removed == key).map(|(_, instead)| *instead)
 }
 

@@ -56,7 +56,7 @@ impl Narrator<'_> {
         let what = format!("{name} asks {master} how many replicas have the grant");
         let answer = match self.step.answer {
             Reply::Acknowledged { replicas } => {
-                let have = enough(self.config, replicas) + &self.others_believe(name);
+                let have = enough(self.config, client, replicas) + &self.others_believe(name);
                 ("HOLDS".to_owned(), Tone::Good, have)
             }
             Reply::TooFewReplicas { replicas } => {

@@ -97,7 +97,7 @@ impl Narrator<'_> {
                 };
                 let receives = match self.step.answer {
                     Reply::Acknowledged { replicas } => {
-                        format!("receives the answer: {}", enough(self.config, replicas))
+                        format!("receives the answer: {}", enough(self.config, client, replicas))
                     }
                     _ => "receives the answer".to_owned(),
                 };
