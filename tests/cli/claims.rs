@@ -110,6 +110,31 @@ fn a_file_that_sets_a_bound_may_claim_what_holds_within_it() {
     assert!(words(&broken).contains("violated, but declared holds-within-bounds"), "{}", broken.stdout);
 }
 
+/// A bound that the file does not set is not one that it accepts.
+#[test]
+fn a_bound_that_the_file_does_not_set_is_not_accepted_by_it() {
+    let late = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 1\nwait_limit = 0\nhold_at_most = 1\n[clients]\n\
+                count = 1\nacquires = 5\n[network]\nmode = \"split\"\ndelay = 5\n[protocol]\nresend = \"none\"\n";
+    let claimed = |bound: &str| {
+        let text = format!("{late}[bounds]\n{bound}\n[expect]\nobtainable = \"holds-within-bounds\"\n");
+        checked_whole(&text, &["--format", "json"])
+    };
+    let other = claimed("receipts = 8");
+    assert_eq!(other.code, 3, "{}{}", other.stdout, other.stderr);
+    let touched = claimed("late_requests = 4");
+    assert_eq!(touched.code, 0, "{}{}", touched.stdout, touched.stderr);
+}
+
+#[test]
+fn nobody_who_may_never_ask_is_said_to_obtain_anything() {
+    let idle = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 2\n[clients]\ncount = 2\nacquires = 0\n";
+    let ran = checked_whole(idle, &[]);
+    assert!(!ran.stdout.contains("obtainable"), "{}", ran.stdout);
+    let claimed = checked_whole(&format!("{idle}[expect]\nobtainable = \"holds\"\n"), &[]);
+    assert_eq!(claimed.code, 2, "{}{}", claimed.stdout, claimed.stderr);
+    assert!(claimed.stderr.contains("acquires is 0"), "{}", claimed.stderr);
+}
+
 #[test]
 fn what_holds_within_bounds_is_refused_in_a_file_that_sets_none() {
     for bounds in ["", "[bounds]\n"] {
