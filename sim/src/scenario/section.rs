@@ -9,7 +9,7 @@ use toml::de::{DeString, DeTable, DeValue};
 
 use super::code::Code;
 use super::error::Problem;
-use super::keys::{self, KEYS, TABLES, TOP};
+use super::keys::{self, KEYS, TABLES, TOP, header};
 use super::spelling::{kind_of, meant, one_of, removed, short, word_of_flag};
 use super::ticks::{self, Tick};
 use crate::plain_text::first_hidden;
@@ -326,7 +326,7 @@ impl<'a> Section<'a> {
         let problem = Problem::at(Code::MissingKey, self.header.clone(), title)
             .label(format!("`{key}` must stand {}", place(self.name)));
         let header =
-            if self.table.is_some() { String::new() } else { format!("the table {} with ", keys::header(self.name)) };
+            if self.table.is_some() { String::new() } else { format!("the table {} with ", header(self.name)) };
         self.note(problem.help(format!("add {header}{example}")))
     }
 
@@ -370,11 +370,11 @@ impl<'a> Section<'a> {
         let problem = match meant(word, &tables) {
             Some(near) => {
                 self.meant.push(near);
-                problem.label(format!("did you mean [{near}]?"))
+                problem.label(format!("did you mean {}?", header(near)))
             }
             None => problem.label("this table is unknown"),
         };
-        let all: Vec<_> = tables.iter().map(|name| format!("[{name}]")).collect();
+        let all: Vec<_> = tables.iter().map(|name| header(name)).collect();
         self.note::<()>(problem.help(format!("the tables are {}", all.join(", "))));
     }
 
@@ -414,7 +414,7 @@ impl<'a> Section<'a> {
 
 /// Where the keys of a table stand.
 fn place(table: &str) -> String {
-    if table == TOP { "before the first table".into() } else { format!("in {}", keys::header(table)) }
+    if table == TOP { "before the first table".into() } else { format!("in {}", header(table)) }
 }
 
 fn every_key() -> Vec<&'static str> {

@@ -196,7 +196,7 @@ fn how_renewals_are_done_is_refused_where_nothing_renews() {
 fn a_profile_that_ignores_the_answer_to_wait_is_named_where_a_scenario_waits() {
     let of_2021 = "[cluster]\nreplicas = 1\nwait_for = 1\n[protocol]\nprofile = \"redisson-3.15\"\n";
     let refusal = picture(&smallest_and(of_2021)).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(refusal.contains("sends WAIT but ignores the answer"), "{refusal}");
+    assert!(refusal.contains("send WAIT but ignore the answer"), "{refusal}");
     assert!(refusal.contains("wait_rule = \"ignored\""), "{refusal}");
     for (word, rule) in [("any", WaitRule::Any), ("all", WaitRule::All), ("ignored", WaitRule::Ignored)] {
         let config = read(&smallest_and(&format!("{of_2021}wait_rule = \"{word}\""))).config;

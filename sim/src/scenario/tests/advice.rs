@@ -33,7 +33,7 @@ fn a_table_and_a_flag_lead_to_the_table_and_the_word_here() {
     for (text, advice) in [
         (smallest_and("[clusters]\nreplicas = 1"), "did you mean [cluster]?"),
         (smallest_and("[clusters]\nreplicas = 1"), "there is no table [clusters]"),
-        (smallest_and("[weather]\nrain = 1"), "the tables are [time], [clients], [cluster]"),
+        (smallest_and("[weather]\nrain = 1"), "the tables are [time], [clients], [[client]], [cluster]"),
         (smallest_and("[resource]\nfencing = true"), "write fencing = \"ideal\""),
         (smallest_and("[resource]\nfencing = false"), "write fencing = \"none\""),
     ] {
