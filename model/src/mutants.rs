@@ -89,6 +89,8 @@ mutants! {
     LimitComesFirst,
     /// A client that may ask once only takes a refusal for a grant.
     OnlyRefusalBelieved,
+    /// With more than two clients a refusal is taken for a grant.
+    CrowdBelievesRefusals,
     /// No failover where clients may crash too.
     NoFailoverBesideCrashes,
     /// A replica that may be late by two ticks or more has everything when its master dies.

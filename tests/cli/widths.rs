@@ -1,5 +1,6 @@
 //! No page is wider than the terminal, which would break its lines at any place.
 
+use std::fs;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_sim::check::{Engine, Limits, check};
@@ -7,6 +8,7 @@ use lockstep_sim::render::Paint;
 use lockstep_sim::render::text::{TextOptions, picture};
 use lockstep_sim::render::verdicts::{CheckedScenario, page};
 use lockstep_sim::scenario::{KEYS, TABLES, builtin, builtin_files};
+use tempfile::TempDir;
 
 use crate::command::lockstep;
 
@@ -84,6 +86,26 @@ fn frontiers_fit() {
         ] {
             assert_fits(&printed(arguments, width), width, "frontier");
         }
+    }
+}
+
+/// What to do about a mistake in a file is as wide as the terminal, too.
+#[test]
+fn the_errors_of_a_file_fit() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("wrong.toml");
+    let text =
+        "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\n[clients]\ncount = 2\nroles = [\"a\"]\n[weather]\n";
+    fs::write(&file, text).expect("a file");
+    let name = file.to_str().expect("a path of letters");
+    for width in WIDTHS {
+        let ended = lockstep(&["check", name]).env("COLUMNS", width.to_string()).output().expect("the binary starts");
+        assert_eq!(ended.status.code(), Some(2));
+        let said = String::from_utf8(ended.stderr).expect("text");
+        let helps: Vec<_> = said.lines().skip_while(|line| !line.contains("= help: ")).collect();
+        assert!(helps.len() > 3, "{said}");
+        let help: Vec<_> = helps.into_iter().take_while(|line| !line.is_empty()).collect();
+        assert_fits(&help.join("\n"), width, "the help of an error");
     }
 }
 

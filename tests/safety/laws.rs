@@ -3,9 +3,7 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{
-    Bound, ClientSettings, ClientTables, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay,
-};
+use lockstep_model::config::{Bound, ClientSettings, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, LockKind, Property, Verdict};
@@ -14,7 +12,7 @@ use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::{ShownIfItFails, from_environment, read, texts};
 
 /// Random scenarios, including those that are refused; `LOCKSTEP_DRAW_SCENARIOS` asks for others.
-const SCENARIOS: u32 = 100;
+const SCENARIOS: u32 = 200;
 /// A scenario that has more states is not widened.
 const MOST_STATES: u64 = 1_500;
 /// The search of a wider world ends here; what is not known then is not compared.
@@ -44,17 +42,42 @@ fn one_fault_more(config: &Config) -> Vec<Wider> {
         .collect()
 }
 
-/// One more acquire for each client.
-fn one_acquire_more(config: &Config) -> Vec<Wider> {
-    let Some(acquires) = config.clients.acquires else { return Vec::new() };
-    let mut wider = *config;
-    wider.clients.acquires = Some(acquires + 1);
-    vec![(format!("acquires = {}", acquires + 1), wider)]
+/// The same world with other settings of each client. `None`: they cannot be so.
+fn with_each_client(config: &Config, change: impl Fn(ClientSettings) -> Option<ClientSettings>) -> Option<Config> {
+    let own = (0..config.clients.count).map(|client| change(config.settings_of(client)));
+    let common = config.with_settings(&[change(config.common_settings())?]);
+    Some(common.with_settings(&own.collect::<Option<Vec<_>>>()?))
 }
 
-/// Replicas may be late by one tick more, and a failover may take one more.
+/// One more acquire for each client whose acquires are bounded.
+fn one_acquire_more(config: &Config) -> Vec<Wider> {
+    let more =
+        |own: ClientSettings| Some(ClientSettings { acquires: own.acquires.map(|acquires| acquires + 1), ..own });
+    let wider = with_each_client(config, more).filter(|wider| wider != config);
+    wider.map(|wider| ("one more acquire".to_owned(), wider)).into_iter().collect()
+}
+
+/// One more hold for each thread, where a holder may enter again.
+fn one_hold_more(config: &Config) -> Vec<Wider> {
+    if !config.lock.facts().reentry.is_there() {
+        return Vec::new();
+    }
+    let mut wider = *config;
+    wider.clients.max_holds += 1;
+    vec![(format!("max_holds = {}", wider.clients.max_holds), wider)]
+}
+
+/// Messages and replicas may be late by one tick more, and a failover may take one more.
 fn later_by_a_tick(config: &Config) -> Vec<Wider> {
     let mut all = Vec::new();
+    if let MessageDelay::Ticks(delay) = config.network.delay {
+        let mut wider = *config;
+        wider.network.delay = MessageDelay::Ticks(delay + 1);
+        all.push((format!("delay = {}", delay + 1), wider));
+    }
+    if config.cluster.replicas == 0 {
+        return all;
+    }
     if let Bound::Ticks(lag) = config.cluster.lag {
         let mut wider = *config;
         wider.cluster.lag = Bound::Ticks(lag + 1);
@@ -65,7 +88,7 @@ fn later_by_a_tick(config: &Config) -> Vec<Wider> {
         wider.cluster.failover_within = Bound::Ticks(within + 1);
         all.push((format!("failover_within = {}", within + 1), wider));
     }
-    if config.cluster.replicas == 0 { Vec::new() } else { all }
+    all
 }
 
 /// The same world on a clock that ticks twice as often: every time has twice as many ticks, each half as long. `None`: a tick
@@ -79,13 +102,9 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     };
     let time = &mut finer.time;
     time.tick_ms = Some(time.tick_ms / 2).filter(|_| time.tick_ms.is_multiple_of(2))?;
-    time.lease = twice(time.lease)?;
     time.poll_every = twice(time.poll_every)?;
     // A key with 0 ticks left is gone one tick later, however long that is: only what a waiter sleeps beyond is a time.
     time.ask_again_after = twice(time.ask_again_after)? - 1;
-    for ticks in [&mut time.renew_every, &mut time.wait_limit, &mut time.hold_at_most].into_iter().flatten() {
-        *ticks = twice(*ticks)?;
-    }
     time.jump = time.jump.checked_mul(2).filter(|jump| jump.abs() <= MAX_JUMP)?;
     let cluster = &mut finer.cluster;
     for ticks in [
@@ -101,23 +120,15 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     if let MessageDelay::Ticks(ticks) = &mut finer.network.delay {
         *ticks = twice(*ticks)?;
     }
-    let calls = &mut finer.calls;
-    for ticks in [&mut calls.answer_within, &mut calls.receipt] {
-        *ticks = twice(*ticks)?;
-    }
-    let mut own: Vec<_> = (0..config.clients.count).map(|client| config.settings_of(client)).collect();
-    for settings in &mut own {
-        settings.lease = twice(settings.lease)?;
-        let times = [&mut settings.renew_every, &mut settings.wait_limit, &mut settings.hold_at_most];
-        for ticks in times.into_iter().flatten() {
+    with_each_client(&finer, |mut own| {
+        for ticks in [&mut own.lease, &mut own.calls.answer_within, &mut own.calls.receipt] {
             *ticks = twice(*ticks)?;
         }
-        for ticks in [&mut settings.calls.answer_within, &mut settings.calls.receipt] {
+        for ticks in [&mut own.renew_every, &mut own.wait_limit, &mut own.hold_at_most].into_iter().flatten() {
             *ticks = twice(*ticks)?;
         }
-    }
-    finer.client = ClientTables::NONE;
-    Some(finer.with_settings(&own))
+        Some(own)
+    })
 }
 
 /// Every safety and liveness verdict is the same on the finer clock. The verdicts compared, or what differs.
@@ -131,7 +142,8 @@ fn compare_finer(scenario: &Scenario, most_states: u64) -> Result<u32, String> {
     let mut compared = 0;
     for found in coarse.properties.iter().filter(|found| is_kept(found.property)) {
         let Some(other) = fine.properties.iter().find(|other| other.property == found.property) else { continue };
-        // For the same reason who is told 0 sleeps beside a free lock half as long, and may be at its limit by then.
+        // A waiter that is told that the lock has 0 ticks left sleeps until the next tick. The key is gone by then: so on the
+        // finer clock the waiter sleeps beside a free lock at another moment, before its limit and not at it.
         let time = scenario.config.time;
         let may_sleep_on = time.ask_again_after > 1 || time.wait_limit.is_some();
         if may_sleep_on && found.property.id() == "no-sleeping-waiter" {
@@ -194,6 +206,17 @@ fn kept(law: Result<u32, String>) -> u32 {
     law.unwrap_or_else(|difference| panic!("{difference}"))
 }
 
+/// The verdicts compared in random scenarios.
+fn of_drawn(compare: impl Fn(&Scenario) -> u32) -> u32 {
+    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
+    let mut compared = 0;
+    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
+        let _shown = ShownIfItFails(&text);
+        compared += read(&text).map_or(0, |scenario| compare(&scenario));
+    }
+    compared
+}
+
 fn of_built_in(widened: fn(&Config) -> Vec<Wider>) {
     let compared: u32 = builtin().iter().map(|scenario| kept(compare_wider(scenario, widened))).sum();
     assert!(compared > 10, "only {compared} verdicts compared");
@@ -215,29 +238,35 @@ fn with_an_idle_client(config: &Config) -> Option<Config> {
     Some(Config { clients, ..*config }.with_settings(&[settings, vec![idle]].concat()))
 }
 
-/// It need not be there, and what it does changes nothing for the others: each safety verdict stays, and so does the length of
-/// each shortest trace.
-#[test]
-fn a_client_that_never_asks_changes_no_safety_verdict() {
+/// A client that never asks need not be there: each safety verdict stays, and so does the length of each shortest trace. The
+/// verdicts compared, or what differs.
+fn compare_beside_an_idle_client(scenario: &Scenario) -> Result<u32, String> {
+    let Some(config) = with_an_idle_client(&scenario.config) else { return Ok(0) };
+    let narrow = checked(scenario, MOST_STATES);
+    let wide = checked(&Scenario { config, ..scenario.clone() }, MOST_WIDER);
+    if !narrow.complete || !wide.complete {
+        return Ok(0);
+    }
     let mut compared = 0;
-    for scenario in builtin() {
-        let Some(config) = with_an_idle_client(&scenario.config) else { continue };
-        let narrow = checked(&scenario, MOST_STATES);
-        let wide = checked(&Scenario { config, ..scenario.clone() }, MOST_WIDER);
-        if !narrow.complete || !wide.complete {
+    for (alone, beside) in narrow.properties.iter().zip(&wide.properties) {
+        assert_eq!(alone.property, beside.property, "{}", scenario.name);
+        if alone.property.kind() != PropertyKind::Safety {
             continue;
         }
-        for (alone, beside) in narrow.properties.iter().zip(&wide.properties) {
-            assert_eq!(alone.property, beside.property, "{}", scenario.name);
-            if alone.property.kind() != PropertyKind::Safety {
-                continue;
-            }
-            assert_eq!(beside.verdict, alone.verdict, "{} in {}", alone.property, scenario.name);
-            let steps = |found: &PropertyOutcome| found.trace.as_ref().map(|trace| trace.steps.len());
-            assert_eq!(steps(beside), steps(alone), "{} in {}", alone.property, scenario.name);
-            compared += 1;
+        let told = |found: &PropertyOutcome| (found.verdict, found.trace.as_ref().map(|trace| trace.steps.len()));
+        let (alone, beside, property) = (told(alone), told(beside), alone.property);
+        if alone != beside {
+            let name = &scenario.name;
+            return Err(format!("{name}: {property} {alone:?}, and beside a client that never asks {beside:?}"));
         }
+        compared += 1;
     }
+    Ok(compared)
+}
+
+#[test]
+fn a_client_that_never_asks_changes_no_safety_verdict() {
+    let compared: u32 = builtin().iter().map(|scenario| kept(compare_beside_an_idle_client(scenario))).sum();
     assert!(compared > 20, "only {compared} verdicts compared");
 }
 
@@ -249,6 +278,11 @@ fn one_more_fault_repairs_nothing() {
 #[test]
 fn one_more_acquire_repairs_nothing() {
     of_built_in(one_acquire_more);
+}
+
+#[test]
+fn one_more_hold_repairs_nothing() {
+    of_built_in(one_hold_more);
 }
 
 #[test]
@@ -266,29 +300,15 @@ fn a_clock_that_ticks_twice_as_often_changes_no_verdict() {
 
 #[test]
 fn a_clock_that_ticks_twice_as_often_changes_no_verdict_in_worlds_that_nobody_thought_of() {
-    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
-    let mut compared = 0;
-    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
-        let _shown = ShownIfItFails(&text);
-        if let Ok(scenario) = read(&text) {
-            compared += kept(compare_finer(&scenario, MOST_STATES));
-        }
-    }
+    let compared = of_drawn(|scenario| kept(compare_finer(scenario, MOST_STATES)));
     assert!(compared > 50, "only {compared} verdicts compared");
 }
 
 #[test]
 fn nothing_wider_repairs_a_world_that_nobody_thought_of() {
-    let widened =
-        |config: &Config| [one_fault_more(config), one_acquire_more(config), later_by_a_tick(config)].concat();
-    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
-    let mut compared = 0;
-    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
-        let _shown = ShownIfItFails(&text);
-        if let Ok(scenario) = read(&text) {
-            compared += kept(compare_wider(&scenario, widened));
-        }
-    }
+    let laws = [one_fault_more, one_acquire_more, one_hold_more, later_by_a_tick];
+    let widened = |config: &Config| laws.iter().flat_map(|law| law(config)).collect();
+    let compared = of_drawn(|scenario| kept(compare_wider(scenario, widened)));
     assert!(compared > 0, "no verdict compared");
 }
 
@@ -345,6 +365,9 @@ fn each_law_notices_a_rule_that_reads_a_number_it_should_not() {
         let noticed = compare_wider(&with_mutant(text, mutant), widened);
         assert!(noticed.is_err(), "{mutant:?}: {noticed:?}");
     }
+    let crowd = with_mutant(one_acquire_only, Mutant::CrowdBelievesRefusals);
+    let noticed = compare_beside_an_idle_client(&crowd);
+    assert!(noticed.is_err(), "{noticed:?}");
     // Its waiters ask a second time at once, not at the next tick of a poll.
     let publishing = LockKind::ALL.iter().find(|kind| kind.facts().publishes()).expect("a kind with messages");
     let mut scenario = with_mutant(SECOND_REQUEST_AT_THE_LIMIT, Mutant::LimitComesFirst);

@@ -62,9 +62,10 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 }
 
 /// What no single world shows, because the rule is right in it: `laws` compares two.
-const NOTICED_BY_LAWS: [Mutant; 4] = [
+const NOTICED_BY_LAWS: [Mutant; 5] = [
     Mutant::LimitComesFirst,
     Mutant::OnlyRefusalBelieved,
+    Mutant::CrowdBelievesRefusals,
     Mutant::NoFailoverBesideCrashes,
     Mutant::LateReplicaLosesNothing,
 ];

@@ -129,9 +129,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread hears the reply to its acquire. True: it holds now, as far as it knows.
     pub(crate) fn hear_acquire(&mut self, thread: u8, reply: Reply, token: u8) -> bool {
         match OnePart.next(Some(reply)) {
-            Next::Wait { .. }
-                if self.config.clients.acquires == Some(1) && self.config.is_mutated(Mutant::OnlyRefusalBelieved) =>
-            {
+            Next::Wait { .. } if self.believes_refusals() => {
                 self.leave(thread);
                 self.believe(thread, token);
                 return true;
@@ -146,6 +144,13 @@ impl<Q: InFlight> Process<'_, Q> {
             Next::Ask { .. } => unreachable!("a lock of one part is decided by one answer"),
         }
         false
+    }
+
+    /// Never, but for a wrong rule that reads a number of the scenario.
+    fn believes_refusals(&self) -> bool {
+        let clients = &self.config.clients;
+        (clients.acquires == Some(1) && self.config.is_mutated(Mutant::OnlyRefusalBelieved))
+            || (clients.count > 2 && self.config.is_mutated(Mutant::CrowdBelievesRefusals))
     }
 
     /// The thread holds, as far as it knows. Where it did not wait for replicas it relies on the master alone: from here on

@@ -109,8 +109,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// Notes a release or renewal by somebody who is not a stored holder, or not by that acquire, and whether it changed
-    /// anything.
+    /// A release or a renewal is foreign if the node stores no hold of this holder and acquire. Notes that one was tried, and
+    /// whether it changed anything.
     fn note_foreign(&mut self, before: &Stored<Y::Lock, Y::Receipts>, after: Y::Lock, requester: Requester) {
         if before.is_held_as(requester) {
             return;

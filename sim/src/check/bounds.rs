@@ -7,8 +7,16 @@ use lockstep_model::{Property, Verdict};
 
 use super::coverage::Coverage;
 
-/// What the model has too little room for, and how a scenario gets more or needs less; `None`: nothing.
-pub(super) fn exceeded(config: &Config, coverage: &Coverage) -> Option<String> {
+/// What the model has too little room for.
+pub(super) struct Exceeded {
+    /// What, and how a scenario gets more room or needs less.
+    why: String,
+    /// Whether the file itself sets each of these bounds: only those can be claimed to be accepted.
+    is_accepted: bool,
+}
+
+/// What the model has too little room for; `None`: nothing.
+pub(super) fn exceeded(config: &Config, coverage: &Coverage) -> Option<Exceeded> {
     let touched: Vec<String> = coverage
         .touched()
         .map(|(capacity, kind)| {
@@ -22,12 +30,8 @@ pub(super) fn exceeded(config: &Config, coverage: &Coverage) -> Option<String> {
             )
         })
         .collect();
-    (!touched.is_empty()).then(|| touched.join("; "))
-}
-
-/// Whether the file itself sets each bound that was touched: only those can be claimed to be accepted.
-pub(super) fn are_accepted(config: &Config, coverage: &Coverage) -> bool {
-    coverage.touched().all(|(capacity, _)| config.bounds.of(capacity).is_some())
+    let is_accepted = coverage.touched().all(|(capacity, _)| config.bounds.of(capacity).is_some());
+    (!touched.is_empty()).then(|| Exceeded { why: touched.join("; "), is_accepted })
 }
 
 /// The next larger room that is worth a try: half as much again. `None`: there can be no more.
@@ -35,25 +39,16 @@ pub(crate) fn more_room(capacity: Capacity, room: u8) -> Option<u8> {
     (room < capacity.most()).then(|| (room + room.div_ceil(2)).min(capacity.most()))
 }
 
-/// What the model has too little room for.
-#[derive(Clone, Copy)]
-pub(super) struct Exceeded<'a> {
-    /// What, and what to do.
-    pub(super) why: &'a str,
-    /// Whether the file sets each of these bounds.
-    pub(super) is_accepted: bool,
-}
-
 /// The verdict on a property that no trace breaks, where `found` is what was seen within the bounds.
 pub(super) fn weighed(
     property: Property,
     declared: Option<Verdict>,
     found: (Verdict, Option<String>),
-    exceeded: Option<Exceeded<'_>>,
+    exceeded: Option<&Exceeded>,
 ) -> (Verdict, Option<String>) {
     let Some(Exceeded { why: exceeded, is_accepted }) = exceeded else { return found };
-    let why = Some(exceeded.to_owned());
-    let accepts_bounds = is_accepted && declared == Some(Verdict::HoldsWithinBounds);
+    let why = Some(exceeded.clone());
+    let accepts_bounds = *is_accepted && declared == Some(Verdict::HoldsWithinBounds);
     match found.0 {
         // What was reached is reached.
         Verdict::Holds if property.kind() == PropertyKind::Reachable => found,

@@ -8,7 +8,7 @@ use lockstep_model::properties::PropertyKind;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, Property, Verdict, in_largest_layout};
 
-use super::bounds::{Exceeded, are_accepted, exceeded, weighed};
+use super::bounds::{exceeded, weighed};
 use super::engine::{Engine, How, Width};
 use super::judge::{self, LassoWitness, Witness};
 use super::layouts::in_layout;
@@ -93,9 +93,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let graph_states = limits.progress.load(Ordering::Relaxed);
     let liveness_seconds = liveness.as_ref().map(|_| looked.elapsed().as_secs_f64());
 
-    let why = exceeded(config, &search.coverage);
-    let is_accepted = are_accepted(config, &search.coverage);
-    let exceeded = why.as_deref().map(|why| Exceeded { why, is_accepted });
+    let exceeded = exceeded(config, &search.coverage);
     let mut properties = Vec::new();
     for property in applying {
         let declared = scenario.expect.get(&property).copied();
@@ -103,13 +101,13 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         if let Some(index) = promises.iter().position(|promise| *promise == property) {
             let found = of_liveness(scenario, property, index, (liveness.as_ref(), graph_states), &search, &must_stop)
                 .map_err(reject)?;
-            let (verdict, why) = weighed(property, declared, (found.verdict, found.why), exceeded);
+            let (verdict, why) = weighed(property, declared, (found.verdict, found.why), exceeded.as_ref());
             properties.push(PropertyOutcome { declared, is_required, verdict, why, ..found });
             continue;
         }
         let witness = witnesses.iter().find(|witness| witness.property == property);
         let found = verdict(config, property, witness.is_some(), &search);
-        let (verdict, why) = weighed(property, declared, found, exceeded);
+        let (verdict, why) = weighed(property, declared, found, exceeded.as_ref());
         let trace = witness
             .map(|witness| counterexample(scenario, engine, witness, judgement.is_shortest))
             .transpose()

@@ -96,7 +96,7 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
             Ok(Some(("scenario", texts.join("\n"))))
         }
         Err(error) => {
-            Screen::report(&error.report(screen.colours_messages()));
+            Screen::report(&error.report_in(screen.colours_messages(), Screen::width()));
             Err(Exit::Usage)
         }
     }

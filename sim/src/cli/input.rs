@@ -49,7 +49,7 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
                 }
             }
             Err(error) => {
-                Screen::report(&error.report(screen.colours_messages()));
+                Screen::report(&error.report_in(screen.colours_messages(), Screen::width()));
                 exit = Some(Exit::Usage);
             }
         }

@@ -49,7 +49,7 @@ fn file(name: &str, format: Format, screen: &Screen) -> Ended<Exit> {
         return Err(match scenario::located(&[name.to_owned()]) {
             Ok(_) => screen.fail(Exit::Usage, &format!("`{name}` is a file or folder, not a built-in scenario")),
             Err(error) => {
-                Screen::report(&error.report(screen.colours_messages()));
+                Screen::report(&error.report_in(screen.colours_messages(), Screen::width()));
                 Exit::Usage
             }
         });

@@ -12,7 +12,7 @@ use crate::plain_text::{all_visible, shown};
 
 /// How many problems are shown; further ones are only counted.
 pub const MAX_PROBLEMS: usize = 20;
-/// Width of a report in columns.
+/// Width of a report in columns, where nothing is known of the reader's terminal.
 const WIDTH: usize = 100;
 /// Columns before the text of a help line: ` --> ` and `help: `.
 const HELP_MARGIN: usize = 14;
@@ -158,10 +158,15 @@ impl ScenarioError {
 
     /// The report for people: each problem at its place, with a marker, what was expected and what to do.
     pub fn report(&self, color: bool) -> String {
-        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(WIDTH);
+        self.report_in(color, WIDTH)
+    }
+
+    /// The same in so many columns: help is wrapped and long lines of the file are cut.
+    pub fn report_in(&self, color: bool, columns: usize) -> String {
+        let renderer = if color { Renderer::styled() } else { Renderer::plain() }.term_width(columns);
         let mut pictures: Vec<String> = Vec::new();
         for source in &self.sources {
-            pictures.extend(source.problems.iter().map(|problem| picture(source, problem, &renderer)));
+            pictures.extend(source.problems.iter().map(|problem| picture(source, problem, &renderer, columns)));
         }
         if self.more > 0 {
             pictures.push(format!("{} more problems are not shown", self.more));
@@ -175,7 +180,7 @@ impl ScenarioError {
     }
 }
 
-fn picture(source: &Source, problem: &Problem, renderer: &Renderer) -> String {
+fn picture(source: &Source, problem: &Problem, renderer: &Renderer, columns: usize) -> String {
     let mut group = Group::with_title(Level::ERROR.primary_title(&problem.title).id(problem.code.id()));
     match &problem.mark {
         Some(mark) => {
@@ -194,7 +199,9 @@ fn picture(source: &Source, problem: &Problem, renderer: &Renderer) -> String {
     for help in &problem.help {
         let lines = textwrap::wrap(
             help,
-            Options::new(WIDTH - HELP_MARGIN).break_words(false).word_splitter(WordSplitter::NoHyphenation),
+            Options::new(columns.saturating_sub(HELP_MARGIN).max(HELP_MARGIN))
+                .break_words(false)
+                .word_splitter(WordSplitter::NoHyphenation),
         );
         group = group.element(Level::HELP.message(lines.join("\n")));
     }
