@@ -39,7 +39,7 @@ pub const MAX_MESSAGES: u8 = 8;
 pub const RECEIPTS: u8 = 6;
 /// The most of them: each effect under way has as many.
 pub const MAX_RECEIPTS: u8 = 8;
-/// Requests of one client that their callers have abandoned. It is also the most of them: each has a name in actions.
+/// Abandoned requests of one client. A scenario cannot raise this: actions name each of them.
 pub const LATE_REQUESTS: u8 = 4;
 /// Grants of one thread that its renewal table has not heard of.
 pub const REGISTRATIONS: u8 = 3;

@@ -244,14 +244,14 @@ macro_rules! capacities {
                 }
             }
 
-            /// For how many there usually is room.
+            /// The room where the scenario says nothing.
             pub const fn usual(self) -> u8 {
                 match self {
                     $(Self::$capacity => $usual,)+
                 }
             }
 
-            /// For how many there can be room.
+            /// The largest room that a scenario may set.
             pub const fn most(self) -> u8 {
                 match self {
                     $(Self::$capacity => $most,)+
@@ -298,7 +298,7 @@ capacities! {
 }
 
 impl Capacity {
-    /// For how many there is room at least.
+    /// The smallest room that a scenario may set.
     pub const fn least(self) -> u8 {
         match self {
             // Fewer could not take the place of more: a thread would miss a wake-up that it gets in truth.

@@ -290,8 +290,7 @@ fn what_may_come_later_repairs_nothing() {
     of_built_in(later_by_a_tick);
 }
 
-/// Between two ticks nothing happens that could not happen at one of them: times are compared with "at most" and "at least",
-/// never with "less".
+/// Every time is an "at most" or an "at least". So whatever can happen between two ticks can happen at one of them too.
 #[test]
 fn a_clock_that_ticks_twice_as_often_changes_no_verdict() {
     let compared: u32 = builtin().iter().map(|scenario| kept(compare_finer(scenario, MOST_STATES))).sum();

@@ -74,7 +74,7 @@ pub struct Time {
     /// How often a waiter of a lock without messages asks again; at least 1.
     #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]
     pub poll_every: u8,
-    /// How long a waiter sleeps that was told that the key has no time left, although it is still there; at least 1.
+    /// How long a waiter sleeps if it was told that the key has no time left, and the key is still there; at least 1.
     /// Redisson asks again at once, until the millisecond is over (docs/facts/redisson.md#lock-and-trylock).
     #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]
     pub ask_again_after: u8,

@@ -31,7 +31,7 @@ impl Config {
         Self { client: ClientTables::new(tables), ..self }
     }
 
-    /// What a client has that has no settings of its own.
+    /// The settings of a client that has none of its own.
     pub const fn common_settings(&self) -> ClientSettings {
         let Time { lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
         let Clients { acquires, .. } = self.clients;
@@ -39,7 +39,7 @@ impl Config {
         ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls }
     }
 
-    /// What this client has.
+    /// The settings of this client.
     #[inline]
     pub fn settings_of(&self, client: u8) -> ClientSettings {
         self.client.get(client).copied().unwrap_or_else(|| self.common_settings())

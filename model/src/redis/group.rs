@@ -34,7 +34,7 @@ pub struct Node<Y: ServerLayout> {
     pub queue: Queue<Y>,
     /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
     pub disk: StoredIn<Y>,
-    /// Ticks for which its disk has been behind; counted for the same.
+    /// For how many ticks its disk has lacked a write; counted for the same.
     pub disk_age: u8,
     /// Its links to the other nodes.
     pub links: LinkState,

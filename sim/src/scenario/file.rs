@@ -86,7 +86,10 @@ fn check_name(name: &str) -> Result<(), Problem> {
 }
 
 pub(super) fn unreadable(error: &io::Error) -> Problem {
-    // Omits the operating system's error number: "no such file or directory".
+    if error.kind() == io::ErrorKind::NotFound {
+        return Problem::of_file(Code::Unreadable, "there is no such file or folder".to_owned());
+    }
+    // Omits the operating system's error number: "permission denied".
     let reason = error.to_string();
     let reason = reason.split(" (os error").next().unwrap_or_default().to_lowercase();
     Problem::of_file(Code::Unreadable, format!("this cannot be read: {reason}"))

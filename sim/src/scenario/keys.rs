@@ -130,7 +130,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "ask_again_after",
         TICKS,
         ONE_TICK,
-        "how long a waiter sleeps that was told that the lock has no time left, although its key is still there",
+        "how long a waiter sleeps if it was told that the lock has no time left, and its key is still there",
     ),
     key(
         "time",
@@ -435,7 +435,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "bounds",
         "effects_under_way",
         "a whole number from 1 to 12",
-        "4; with wait_for and relative ttls in a split network all that the acquires can lead to, up to 12",
+        "4; in a split network with wait_for and relative ttls, as many as the acquires can need, up to 12",
         "how many effects may be under way to one replica",
     ),
     key(
@@ -464,7 +464,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "registrations",
         "a whole number from 1 to 16",
         "3",
-        "of how many grants of one thread its renewal table may not have heard yet; in a split network",
+        "how many grants of one thread may be missing from its renewal table; in a split network",
     ),
 ];
 
