@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::config::sections::Config;
 use crate::limits::{LATE_REQUESTS, MAX_MESSAGES, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_VALUES};
+use crate::locks::receipts::Receipt;
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -257,6 +258,13 @@ impl Requests {
         }
     }
 
+    /// Which node has executed a request, or which it never reached, is of no use any more.
+    pub(crate) fn leave_out_places(&mut self, any: u8) {
+        for request in self.slots.iter_mut().flatten().filter(|request| request.has_left_its_node()) {
+            request.node = any;
+        }
+    }
+
     /// An unlock message has arrived, or is lost. Which one is lost cannot be observed; taking the oldest leaves the others
     /// the most time.
     pub(crate) fn drop_message(&mut self) {
@@ -285,6 +293,21 @@ impl Request {
     /// Whether its process waits for the answer: it is a call, a renewal, or a release whose caller was interrupted.
     pub(crate) fn is_awaited(&self, slot: Slot) -> bool {
         !slot.is_late() || self.answer_left != Timer::OFF
+    }
+
+    /// Whether nothing will be asked of the node that it was sent to. A client compares the node of an answered `WAIT` with
+    /// the master that it knows.
+    const fn has_left_its_node(&self) -> bool {
+        match self.stage {
+            Stage::Sent | Stage::Confirming => false,
+            Stage::Executed(reply) => !matches!(reply, Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }),
+            Stage::Lost => true,
+        }
+    }
+
+    /// Whether it is the release that left this receipt, or another attempt of it.
+    pub(crate) fn names(&self, receipt: Receipt) -> bool {
+        self.verb.releases() && self.thread == receipt.holder.thread() && self.id == receipt.id
     }
 
     /// Nobody waits for its answer, and it is not resent.

@@ -71,7 +71,7 @@ impl Config {
     /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
     /// is promoted.
     pub const fn nodes_are_alike(&self) -> bool {
-        !matches!(self.cluster.promote, PromoteRule::Priority)
+        self.nodes() > 1 && !matches!(self.cluster.promote, PromoteRule::Priority)
     }
 
     /// Whether it matters which links a master considers open.

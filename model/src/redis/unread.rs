@@ -9,6 +9,7 @@ use super::layout::ServerLayout;
 use super::queue::{Effect, Queue};
 use crate::config::faults::Faults;
 use crate::config::sections::Config;
+use crate::locks::receipts::{Receipt, ReceiptStore as _};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
 
@@ -24,6 +25,14 @@ impl<Y: ServerLayout> Group<Y> {
     pub(crate) fn lost(&self, faults: Faults) -> u8 {
         let is_lost = |index: u8, node: &Node<Y>| node.is_dead() && index != self.master && faults.restart_node == 0;
         self.those(is_lost)
+    }
+
+    /// Without the receipts of a dead master that never runs again: only its holders are compared with those of its successor.
+    pub(crate) fn leave_out_receipts(&mut self, faults: Faults) {
+        let master = self.node_mut(self.master);
+        if master.is_dead() && faults.restart_node == 0 {
+            master.stored.receipts = Default::default();
+        }
     }
 
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
@@ -63,6 +72,16 @@ impl<Y: ServerLayout> Node<Y> {
             self.silent_ticks = 0;
         }
         IdleNode { replicates: self.queue.keep_awaited(), ..IdleNode::default() }
+    }
+
+    /// Without the receipts that no release names.
+    pub(crate) fn keep_receipts(&mut self, is_named: impl Fn(Receipt) -> bool) {
+        let named = |receipt| Some(receipt).filter(|receipt| is_named(*receipt));
+        self.stored.receipts = self.stored.receipts.changed(named);
+        self.disk.receipts = self.disk.receipts.changed(named);
+        for effect in self.queue.effects_mut() {
+            effect.stored.receipts = effect.stored.receipts.changed(named);
+        }
     }
 
     /// Without what a node of which nobody counts or asks anything could show: whether it runs, follows, and is reached. Not

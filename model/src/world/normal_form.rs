@@ -6,15 +6,16 @@
 //! what an engine finds among normal forms is executed in full worlds before it is shown.
 //!
 //! Left out are the data of nodes that nobody can read (`redis/unread`), what a client does not need that is finished
-//! (`client/finished`), and in which order a holder's values were numbered (`world/values`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
+//! (`client/finished`), the receipts that no release names any more, the nodes of requests that are executed or lost, and in which order a holder's values were numbered (`world/values`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
 
 use super::layout::Layout;
 use super::state::World;
 use super::values;
 use crate::action::ActionKind;
-use crate::client::requests::Stage;
+use crate::client::requests::{InFlight, Stage};
 use crate::client::state::AcquiresLeft;
 use crate::config::sections::{Bound, Config};
+use crate::locks::receipts::Receipt;
 use crate::redis::unread::IdleNode;
 
 /// What can be left out of the worlds of a scenario.
@@ -25,6 +26,8 @@ pub struct NormalForm {
     has_finished: bool,
     keeps_masters: bool,
     has_values: bool,
+    has_requests: bool,
+    has_receipts: bool,
 }
 
 /// Which actions were possible only in what a normal form leaves out. They change nothing that it keeps.
@@ -52,22 +55,33 @@ impl LeftOut {
 
 impl NormalForm {
     /// Nothing is left out: every world is kept as it is.
-    pub const NONE: Self = Self { has_data: false, has_finished: false, keeps_masters: false, has_values: false };
+    pub const NONE: Self = Self {
+        has_data: false,
+        has_finished: false,
+        keeps_masters: false,
+        has_values: false,
+        has_requests: false,
+        has_receipts: false,
+    };
 
     /// What can be left out of the worlds of this scenario.
     pub fn of(config: &Config) -> Self {
         Self {
             has_data: config.may_leave_out_data(),
-            has_finished: config.some_client(|own| own.clients.acquires.is_some()),
+            // What it leaves out is what failovers and crashes of threads do to a client.
+            has_finished: (config.can_fail_over() || config.faults.crash_thread > 0)
+                && config.some_client(|own| own.clients.acquires.is_some()),
             // A failover that is bounded is over when every client knows the new master.
             keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
             has_values: config.has_values(),
+            has_requests: config.is_split() && config.nodes() > 1,
+            has_receipts: config.leaves_receipts(),
         }
     }
 
     /// Whether some world may differ from its normal form.
     pub const fn is_there(self) -> bool {
-        self.has_data || self.has_finished || self.has_values
+        self.has_data || self.has_finished || self.has_values || self.has_requests || self.has_receipts
     }
 
     /// Leaves out of the world what nothing can show again.
@@ -87,6 +101,22 @@ impl NormalForm {
                     idle.nodes.resyncs |= resyncs;
                     idle.nodes.heals |= heals;
                 }
+            }
+        }
+        if self.has_requests {
+            for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
+                requests.leave_out_places(master);
+            }
+        }
+        if self.has_receipts {
+            world.group_mut().leave_out_receipts(faults);
+            let World { in_flight, groups, .. } = world;
+            let is_named = |receipt: Receipt| {
+                let of_client = in_flight.as_ref()[usize::from(receipt.holder.client())].requests();
+                of_client.iter().any(|(_, request)| request.names(receipt))
+            };
+            for node in groups.as_mut()[0].nodes.as_mut() {
+                node.keep_receipts(is_named);
             }
         }
         if self.has_finished {
