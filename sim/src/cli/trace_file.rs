@@ -53,8 +53,9 @@ const UNCHANGED_OR_RENAMED: &str = "a trace must not be edited: make it again wi
 const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
                             `lockstep show NAME --format json`";
 
-/// Keys of older traces, with their places, and how they are called now. `serde` reads both.
-const RENAMED: [(&str, &str); 1] = [("/config/cluster/min_replicas_max_lag_ticks", "min_replicas_max_lag")];
+/// The keys that say which variant an object is. `serde` ignores unknown keys beside them. It refuses them in every other
+/// object, so a key that is not written again there has its default, or an older name.
+const TAGS: [&str; 4] = ["do", "reply", "kind", "type"];
 
 /// How many states the judge stores to confirm that a counterexample is shortest: a file of somebody else must not take
 /// the memory of a search.
@@ -227,17 +228,19 @@ fn in_json(error: &serde_json::Error) -> TraceFileProblem {
     TraceFileProblem { place: Some(place), what, help }
 }
 
-/// The first key that this version would not have written: the readers of some types ignore unknown keys.
+/// The first key that nothing reads.
 fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     match (given, mine) {
-        (Value::Object(given), Value::Object(mine)) => given.iter().find_map(|(key, value)| {
-            let path = format!("{path}/{key}");
-            let renamed = RENAMED.iter().find(|(old, _)| *old == path).and_then(|(_, new)| mine.get(*new));
-            match mine.get(key).or(renamed) {
-                Some(mine) => unknown_key(value, mine, &path),
-                None => (!value.is_null()).then_some(path),
-            }
-        }),
+        (Value::Object(given), Value::Object(mine)) => {
+            let is_tagged = TAGS.iter().any(|tag| mine.contains_key(*tag));
+            given.iter().find_map(|(key, value)| {
+                let path = format!("{path}/{key}");
+                match mine.get(key) {
+                    Some(mine) => unknown_key(value, mine, &path),
+                    None => is_tagged.then_some(path),
+                }
+            })
+        }
         (Value::Array(given), Value::Array(mine)) => given
             .iter()
             .zip(mine)
