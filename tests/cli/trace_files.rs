@@ -349,6 +349,33 @@ fn an_engine_that_does_not_exist_is_refused() {
         assert_refused(&show(&altered("/about/engine", value!(engine))), &[&says]);
     }
     assert_eq!(show(&altered("/about/engine", value!("stateright"))).code, 0);
+    // stateright gives no second opinion on liveness.
+    let mut lasso = serde_json::to_value(orphan()).expect("a trace is JSON");
+    lasso["about"]["engine"] = value!("stateright");
+    assert_refused(&show(&lasso.to_string()), &["/about/engine is \"stateright\", but only native finds such"]);
+}
+
+/// Nothing in a trace shows whether its story is true: beside a picture it is what the file says.
+#[test]
+fn the_story_of_a_trace_file_is_printed_as_what_the_file_says() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("given.json");
+    let draw = |text: &str| {
+        fs::write(&file, text).expect("a file");
+        let ran = run(&["show", &path(&file), "--format", "svg"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let told = "The grant dies with the master";
+    let claimed = draw(&json::document(&given()));
+    assert!(claimed.contains(&format!("The trace file says: {told}")), "{claimed}");
+    // That of a built-in scenario was compared.
+    let built_in = run(&["show", "failover-loses-the-grant", "--format", "json"]).stdout;
+    assert!(!draw(&built_in).contains("The trace file says"));
+
+    let long = "x".repeat(501);
+    assert_refused(&show(&altered("/story", value!(long))), &["/story has 501 characters: it may have 500"]);
+    assert_eq!(show(&altered("/story", value!(long[1..]))).code, 0);
 }
 
 /// The same as the given one, with a step that is not needed.
@@ -371,6 +398,9 @@ fn a_trace_is_called_shortest_only_if_the_judge_confirms_it() {
     let longer = json::document(&detour(false));
     let ran = show(&longer);
     assert_eq!((ran.code, ran.stdout), (0, longer), "{}", ran.stderr);
+    // What the file leaves open, the judge decides.
+    let ran = show(&altered("/about/shortest", value!(false)));
+    assert_eq!((ran.code, ran.stdout), (0, json::document(&given())), "{}", ran.stderr);
 
     // Of a lasso the judge cannot say it.
     let mut lasso = orphan();
