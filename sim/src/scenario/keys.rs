@@ -34,8 +34,9 @@ pub const TABLES: [(&str, &str); 12] = [
     (TOP, "the scenario"),
     (
         "time",
-        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit \
-         (\"30s\", \"500ms\", \"2m\")",
+        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit: ms, \
+         s, m or h (\"500ms\", \"30s\", \"2m\", \"1h\"), or its name (\"30sec\", \"2 minutes\"); fractions (\"0.5m\") and sums \
+         (\"1m 30s\") are read as well",
     ),
     ("clients", "the clients, which are the processes that use the lock"),
     (
