@@ -13,8 +13,8 @@
 
 .PHONY: check test soak reports bench
 
-# What `make soak` draws at random: files that are changed, worlds whose searches are compared, scenarios and histories that
-# are replayed.
+# What `make soak` draws at random: files that are changed, worlds whose searches are compared with and without normal forms
+# and for every law (tests whose names say that nobody thought of them), scenarios and histories that are replayed.
 SOAK_FILES ?= 1000000
 SOAK_WORLDS ?= 10000
 SOAK_SCENARIOS ?= 1000

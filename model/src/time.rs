@@ -12,6 +12,8 @@ impl Timer {
     pub const OFF: Self = Self(u8::MAX);
     /// Due now.
     pub const DUE: Self = Self(0);
+    /// It was due before now: kept apart only by [`later_or_overdue`](Self::later_or_overdue).
+    pub const OVERDUE: Self = Self(u8::MAX - 1);
 
     /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
     pub const fn ticks(ticks: u8) -> Self {
@@ -28,7 +30,11 @@ impl Timer {
 
     /// The ticks left; `None` when off.
     pub const fn left(self) -> Option<u8> {
-        if self.0 == Self::OFF.0 { None } else { Some(self.0) }
+        match self {
+            Self::OFF => None,
+            Self::OVERDUE => Some(0),
+            Self(ticks) => Some(ticks),
+        }
     }
 
     /// As a byte, for hashing.
@@ -36,9 +42,9 @@ impl Timer {
         self.0
     }
 
-    /// Whether it is due.
+    /// Whether it is due, or overdue.
     pub const fn is_due(self) -> bool {
-        self.0 == 0
+        matches!(self, Self::DUE | Self::OVERDUE)
     }
 
     /// The same deadline on a clock that has moved forward by `ticks` (backward if negative). `None`: the deadline has
@@ -53,7 +59,16 @@ impl Timer {
     /// One tick later. A due timer stays due: it is overdue, and nothing depends on by how much.
     #[must_use]
     pub const fn later(self) -> Self {
-        if self.0 == Self::OFF.0 { self } else { Self(self.0.saturating_sub(1)) }
+        match self {
+            Self::OFF | Self::OVERDUE => self,
+            Self(ticks) => Self(ticks.saturating_sub(1)),
+        }
+    }
+
+    /// One tick later, where it matters whether a timer that is due was due before.
+    #[must_use]
+    pub const fn later_or_overdue(self) -> Self {
+        if self.is_due() { Self::OVERDUE } else { self.later() }
     }
 }
 

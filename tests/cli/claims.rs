@@ -33,6 +33,32 @@ fn a_property_without_a_claim_is_reported_and_fails_no_run_with_claims() {
     assert_eq!(checked("[expect]\none-believer = \"holds\"\n", &[]).code, 1);
 }
 
+/// Who claims one thing looks for it first.
+#[test]
+fn claimed_properties_come_first() {
+    let ran = checked("[expect]\nonly-holder-releases = \"holds\"\ncounts-agree = \"violated\"\n", &[]);
+    assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
+    let line = |start: &str| {
+        let found = ran.stdout.lines().position(|line| line.starts_with(start));
+        found.unwrap_or_else(|| panic!("no {start:?} in\n{}", ran.stdout))
+    };
+    let claims = line("claimed  ");
+    let told: Vec<_> = ran.stdout.lines().skip(claims).take(2).map(|line| &line[9..]).collect();
+    assert_eq!(told, ["only-holder-releases: holds, as declared", "counts-agree: violated, as declared"]);
+    assert!(claims < line("violated  "), "{}", ran.stdout);
+    let rows: Vec<_> = ran.stdout.lines().filter(|line| line.starts_with("my_lock  ")).collect();
+    assert!(rows[1].contains(" counts-agree "), "before one-believer, which nobody claims: {rows:?}");
+    assert!(!ran.stdout.lines().nth(line("hold  ")).is_some_and(|line| line.contains("only-holder-releases")));
+
+    // What is wrong is in the same place.
+    let wrong = checked("[expect]\none-believer = \"holds\"\n", &[]);
+    assert!(wrong.stdout.contains("\nclaimed  one-believer: violated, but declared holds\n"), "{}", wrong.stdout);
+    // Where every property is expected to hold, each is claimed.
+    assert!(!checked("", &[]).stdout.contains("\nclaimed "), "there is no claim");
+    let all = checked("[expect]\nothers = \"holds\"\none-believer = \"violated\"\n", &[]);
+    assert!(!all.stdout.contains("\nclaimed "), "{}", all.stdout);
+}
+
 /// A limit that keeps only what nobody claimed from being known changes nothing.
 #[test]
 fn an_unknown_verdict_matters_only_where_one_is_claimed() {
@@ -76,6 +102,27 @@ fn run_on(text: &str, command: &str, options: &[&str]) -> Ran {
 /// What it prints, without the breaks of its lines.
 fn words(ran: &Ran) -> String {
     ran.stdout.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Who refuses everybody gives the lock to nobody twice: that is not known where it was not looked at.
+#[test]
+fn one_believer_alone_is_said_to_leave_obtainable_open() {
+    let note = "note obtainable was not looked at: one-believer would also hold if nobody got the lock any more";
+    let alone = ["--property", "one-believer"];
+    let held = checked_whole(COUNTED, &alone);
+    assert_eq!(held.code, 0, "{}{}", held.stdout, held.stderr);
+    assert!(words(&held).contains(note), "{}", held.stdout);
+    // Where nothing goes wrong, where it is violated, for another property, and where obtainable was looked at: no note.
+    let calm = checked_whole(&WORLD.replace("crash_node = 1", "crash_node = 0"), &alone);
+    assert_eq!(calm.code, 0, "{}{}", calm.stdout, calm.stderr);
+    for ran in [
+        calm,
+        checked("", &alone),
+        checked_whole(COUNTED, &["--property", "only-holder-releases"]),
+        checked_whole(COUNTED, &[]),
+    ] {
+        assert!(!words(&ran).contains("note obtainable was not"), "{}", ran.stdout);
+    }
 }
 
 /// Who sets a bound may claim what is so within it, and nothing else is meant by it.

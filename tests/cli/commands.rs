@@ -353,6 +353,7 @@ fn an_explanation_says_what_to_do_next() {
     for (topic, says) in [
         ("lease", "a tick is 10 s unless tick_ms in [time] says otherwise"),
         ("lag", "`lockstep explain tick`"),
+        ("lease", "\"30sec\", \"0.5m\" and \"0m 30s\" are the same time"),
         ("exit-4", "names the first step"),
         ("holds", "of no larger one"),
         ("vacuous", "declare PROPERTY"),

@@ -58,7 +58,7 @@ fn the_space_time_picture_of_a_failover() {
 fn names_cannot_break_out_of_the_space_time_picture() {
     let name = "<&\">' ]]></text><script>";
     let trace = Trace { scenario: name.to_owned(), story: name.to_owned(), ..failover() };
-    let options = svg::SvgOptions { caption: name.to_owned(), broken: vec![name.to_owned()] };
+    let options = svg::SvgOptions { caption: name.to_owned(), broken: vec![name.to_owned()], is_story_claimed: false };
     let drawn = svg::picture(&trace, &options);
     let document = Document::parse(&drawn).expect("well-formed XML");
     let is_name = |node: &roxmltree::Node| node.text() == Some(name);

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use lockstep_model::config::{Cluster, Config, Faults};
+use lockstep_model::config::{Calls, Cluster, Config, Faults};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Property, Verdict};
 use lockstep_sim::render::json;
@@ -100,6 +100,68 @@ fn unknown_fields_are_refused_wherever_they_are() {
     let mut trace: Value = serde_json::from_str(&text).expect("JSON");
     trace["steps"][0]["action"]["surprise"] = value!(1);
     assert_refused(&show(&trace.to_string()), &["unknown field", "surprise"]);
+}
+
+/// Every object of a file, by its JSON pointer.
+fn objects(value: &Value, place: &str, all: &mut Vec<String>) {
+    match value {
+        Value::Object(keys) => {
+            all.push(place.to_owned());
+            keys.iter().for_each(|(key, value)| objects(value, &format!("{place}/{key}"), all));
+        }
+        Value::Array(items) => {
+            (0..).zip(items).for_each(|(index, value): (usize, _)| objects(value, &format!("{place}/{index}"), all));
+        }
+        _ => {}
+    }
+}
+
+/// A key that nothing reads is refused in every object, also beside those that may be left out.
+#[test]
+fn an_unknown_field_is_refused_in_every_object_of_a_trace() {
+    let trace = serde_json::to_value(given()).expect("a trace is JSON");
+    let mut places = Vec::new();
+    objects(&trace, "", &mut places);
+    assert!(places.len() > 50, "{places:?}");
+    for place in places {
+        for unread in [value!(0), value!(null)] {
+            let mut edited = trace.clone();
+            let object = edited.pointer_mut(&place).and_then(Value::as_object_mut).expect("the object is there");
+            object.insert("surprise".to_owned(), unread);
+            assert_eq!(show(&edited.to_string()).code, 2, "{place}");
+        }
+    }
+}
+
+/// Lockstep leaves these out; another program may write every field.
+#[test]
+fn a_default_that_is_written_out_is_read() {
+    let text = json::document(&given());
+    let trace: Value = serde_json::from_str(&text).expect("JSON");
+    let calls = serde_json::to_value(Calls::DEFAULT).expect("settings are JSON");
+    let fields = [
+        ("/config", value!({ "client": [], "calls": calls, "resource": null, "strong_fairness": false, "bounds": {} })),
+        ("/config", value!({ "bounds": { "messages": null } })),
+        ("/config/time", value!({ "poll_every": 1, "ask_again_after": 1, "jump": 0 })),
+        ("/config/cluster", value!({ "fsync": "none", "min_replicas": 0, "wait_for": 0, "lock_delay": 0 })),
+        ("/config/faults", value!({ "restart_node": 0, "hand_over": 0 })),
+        ("/initial", value!({ "acting_master": null, "failover_left": null })),
+        ("/initial/clients/0", value!({ "requests": [], "unregistered": [], "renewal_values": [], "asks_in": null })),
+        ("/initial/clients/0/threads/0", value!({ "value": 0, "acknowledged_by": [] })),
+        ("/initial/nodes/0", value!({ "is_cut": false, "half_open_to": [], "silent_ticks": 0, "ahead": 0 })),
+        ("/steps/0/state/nodes/0/stored/holders/0", value!({ "value": 0 })),
+        ("", value!({ "loop_start": null, "fairness": null })),
+    ];
+    for (place, added) in fields {
+        let mut written_out = trace.clone();
+        let object = written_out.pointer_mut(place).and_then(Value::as_object_mut).expect("the object is there");
+        let before = object.len();
+        let added = added.as_object().expect("fields");
+        object.extend(added.clone());
+        assert_eq!(object.len(), before + added.len(), "{place}: they are left out by us");
+        let ran = show(&written_out.to_string());
+        assert_eq!((ran.code, &ran.stdout), (0, &text), "{place}: {}", ran.stderr);
+    }
 }
 
 /// A trace that is shown or replayed must agree with the model: a file can claim anything.
@@ -287,6 +349,33 @@ fn an_engine_that_does_not_exist_is_refused() {
         assert_refused(&show(&altered("/about/engine", value!(engine))), &[&says]);
     }
     assert_eq!(show(&altered("/about/engine", value!("stateright"))).code, 0);
+    // stateright gives no second opinion on liveness.
+    let mut lasso = serde_json::to_value(orphan()).expect("a trace is JSON");
+    lasso["about"]["engine"] = value!("stateright");
+    assert_refused(&show(&lasso.to_string()), &["/about/engine is \"stateright\", but only native finds such"]);
+}
+
+/// Nothing in a trace shows whether its story is true: beside a picture it is what the file says.
+#[test]
+fn the_story_of_a_trace_file_is_printed_as_what_the_file_says() {
+    let folder = TempDir::new().expect("a folder");
+    let file = folder.path().join("given.json");
+    let draw = |text: &str| {
+        fs::write(&file, text).expect("a file");
+        let ran = run(&["show", &path(&file), "--format", "svg"]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        ran.stdout
+    };
+    let told = "The grant dies with the master";
+    let claimed = draw(&json::document(&given()));
+    assert!(claimed.contains(&format!("The trace file says: {told}")), "{claimed}");
+    // That of a built-in scenario was compared.
+    let built_in = run(&["show", "failover-loses-the-grant", "--format", "json"]).stdout;
+    assert!(!draw(&built_in).contains("The trace file says"));
+
+    let long = "x".repeat(501);
+    assert_refused(&show(&altered("/story", value!(long))), &["/story has 501 characters: it may have 500"]);
+    assert_eq!(show(&altered("/story", value!(long[1..]))).code, 0);
 }
 
 /// The same as the given one, with a step that is not needed.
@@ -309,6 +398,9 @@ fn a_trace_is_called_shortest_only_if_the_judge_confirms_it() {
     let longer = json::document(&detour(false));
     let ran = show(&longer);
     assert_eq!((ran.code, ran.stdout), (0, longer), "{}", ran.stderr);
+    // What the file leaves open, the judge decides.
+    let ran = show(&altered("/about/shortest", value!(false)));
+    assert_eq!((ran.code, ran.stdout), (0, json::document(&given())), "{}", ran.stderr);
 
     // Of a lasso the judge cannot say it.
     let mut lasso = orphan();

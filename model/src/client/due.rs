@@ -52,6 +52,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                         let is_woken = client.wakeup.permits > 0 || thread.wake_in.is_due();
                         is_at_limit || (may_ask && is_woken)
                     }
+                    // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
                     Phase::Idle => thread.believes() && thread.hold_left.is_due(),
                     Phase::Confirming => true,
                     // A request in flight is waited for where the network is.

@@ -38,6 +38,11 @@ impl<Q: InFlight> Process<'_, Q> {
         if beginning.phase != Phase::Idle || beginning.holds >= config.clients.max_holds {
             return None;
         }
+        // A call in which the limit passes ends late, and then the code ends: otherwise one call after the other would keep it
+        // going.
+        if beginning.hold_left == Timer::OVERDUE {
+            return None;
+        }
         // A client that asks once does not wait: it has its answer when that comes.
         beginning.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
         if config.faults.client_clock_jump > 0 {
@@ -316,6 +321,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// One tick on the process's timers. True: time went past a running waiter's limit.
     pub(crate) fn tick(&mut self) -> bool {
         let mut is_overrun = false;
+        let may_enter_again = self.config.clients.max_holds > 1;
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
@@ -326,7 +332,8 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.wait_left = thread.wait_left.later();
             thread.limit_left = thread.limit_left.later();
             thread.wake_in = thread.wake_in.later();
-            thread.hold_left = thread.hold_left.later();
+            thread.hold_left =
+                if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
         }
         client.renewal.due_in = client.renewal.due_in.later();
         client.asks_in = client.asks_in.later();

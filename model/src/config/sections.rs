@@ -69,7 +69,8 @@ pub struct Time {
     pub renew_every: Option<u8>,
     /// How long a client waits to acquire; `None`: for ever; 0: it asks once.
     pub wait_limit: Option<u8>,
-    /// A holder releases at the latest after this long; `None`: it may hold as long as it likes.
+    /// A holder releases at the latest after this long, or, if it is inside a nested call then, when that returns; `None`: it
+    /// may hold as long as it likes.
     pub hold_at_most: Option<u8>,
     /// How often a waiter of a lock without messages asks again; at least 1.
     #[serde(default = "one_tick", skip_serializing_if = "is_one_tick")]

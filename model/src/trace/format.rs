@@ -23,7 +23,7 @@ pub struct Trace {
     pub schema: u32,
     /// The scenario's name.
     pub scenario: String,
-    /// What the scenario shows.
+    /// What the scenario shows, as its author says.
     pub story: String,
     /// The world it runs in.
     pub config: Config,
@@ -57,7 +57,7 @@ pub enum About {
         /// Always violated; written for the reader.
         #[cfg_attr(feature = "schema", schemars(extend("const" = "violated")))]
         verdict: Verdict,
-        /// The search engine that found it.
+        /// The search engine that found it. Nothing else in the trace shows that: in a file it is only what the file says.
         engine: String,
         /// Whether no shorter one exists within the scenario.
         shortest: bool,

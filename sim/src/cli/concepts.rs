@@ -7,7 +7,8 @@ pub(super) const CONCEPTS: [(&str, &str); 10] = [
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
          distinguished: what happens within a tick can happen in every order. A tick is 10 s unless tick_ms in [time] says \
          otherwise, so a lease of 30 s is lease = 3. Times may have units instead, lease = \"30s\": the tick is then the longest \
-         time of which all of them are multiples. Choose the tick so that lease, renewal period and hold time are small \
+         time, up to an hour, of which all of them are multiples, and one time that has little in common with the others makes \
+         it short. Choose the tick so that lease, renewal period and hold time are small \
          numbers, because every tick multiplies the number of states. At exactly its deadline a key still exists (Redis \
          reports 0 ms left), so a lease of 3 ticks that begins at 0 s is over at 40 s: the first tick after 30 s.",
     ),

@@ -177,8 +177,9 @@ fn of_key(key: &ScenarioKey) -> String {
     if key.is_in_ticks() {
         text += &row(
             "ticks",
-            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s, and so is \"30s\" (units: ms, s, m, h; the \
-             longest tick is 1h, and the longest time 60h); see `lockstep explain tick`",
+            "a tick is 10 s unless tick_ms in [time] says otherwise: 3 is 30 s, and so is \"30s\". The units are ms, s, m and h, \
+             or their names: \"30sec\", \"0.5m\" and \"0m 30s\" are the same time. Without tick_ms the tick is then what all times of \
+             the file have in common; the longest tick is 1h, and the longest time 60h; see `lockstep explain tick`",
         );
     }
     text

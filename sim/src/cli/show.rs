@@ -20,7 +20,7 @@ use crate::exit::Exit;
 use crate::render::Paint;
 use crate::render::text::Declared;
 use crate::render::{json, mermaid, short, svg, text, words};
-use crate::scenario::Scenario;
+use crate::scenario::{BuiltIn, Scenario};
 
 #[derive(clap::Args)]
 pub(super) struct ShowArgs {
@@ -60,10 +60,12 @@ enum Picture {
 
 pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
     let mut options = String::new();
-    let ShownTrace { trace, declared, found } = match input::trace_or_scenarios(&args.what, screen)? {
+    let ShownTrace { trace, declared, found, is_story_claimed } = match input::trace_or_scenarios(&args.what, screen)? {
         Input::Trace(trace) => {
             refuse_property_of_trace(args.property, &args.what, screen)?;
-            ShownTrace { declared: input::declared(&trace), trace: *trace, found: None }
+            // The story of a built-in scenario was compared with its file.
+            let is_story_claimed = BuiltIn::named(&trace.scenario).is_none();
+            ShownTrace { declared: input::declared(&trace), trace: *trace, found: None, is_story_claimed }
         }
         Input::Scenarios(chosen) => {
             let shown = of_scenario(&only(chosen, &args.what, screen)?, args, screen)?;
@@ -82,7 +84,7 @@ pub(super) fn run(args: &ShowArgs, screen: &Screen) -> Ended<Exit> {
         Picture::Short => short::list(&trace),
         Picture::Json => json::document(&trace),
         Picture::Mermaid => mermaid::diagram(&trace),
-        Picture::Svg => svg::picture(&trace, &svg::SvgOptions::of(&trace)),
+        Picture::Svg => svg::picture(&trace, &svg::SvgOptions { is_story_claimed, ..svg::SvgOptions::of(&trace) }),
     };
     match &args.output {
         None => screen.print(&picture)?,
@@ -102,6 +104,15 @@ struct ShownTrace {
     declared: Declared,
     /// What the search found beside it.
     found: Option<String>,
+    /// Whether only a file tells its story.
+    is_story_claimed: bool,
+}
+
+impl ShownTrace {
+    /// A trace that was found in a scenario just now.
+    const fn of_scenario(trace: Trace, declared: Declared, found: Option<String>) -> Self {
+        Self { trace, declared, found, is_story_claimed: false }
+    }
 }
 
 /// The option that chooses the counterexample, as it can be typed again.
@@ -161,7 +172,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<ShownTra
     if let Some(index) = wanted {
         let found = outcome.properties.swap_remove(index);
         let (declared, why) = (Declared::of(&found), found.why);
-        return found.trace.map(|trace| ShownTrace { trace, declared, found: why }).ok_or(Exit::Internal);
+        return found.trace.map(|trace| ShownTrace::of_scenario(trace, declared, why)).ok_or(Exit::Internal);
     }
     if interrupt::is_asked() {
         let what = property.map_or_else(String::new, |property| format!(" to {property}"));
@@ -178,7 +189,7 @@ fn of_scenario(one: &Chosen, args: &ShowArgs, screen: &Screen) -> Ended<ShownTra
     }
     let (histories, stopped) = covering(one, args.within, screen)?;
     match histories.into_iter().next() {
-        Some(trace) => Ok(ShownTrace { trace, declared: Declared::Unknown, found: None }),
+        Some(trace) => Ok(ShownTrace::of_scenario(trace, Declared::Unknown, None)),
         None if interrupt::is_asked() => {
             Screen::report(&format!("{}: interrupted: no property is violated", scenario.name));
             Err(Exit::Interrupted)

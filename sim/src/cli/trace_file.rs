@@ -19,7 +19,7 @@ use crate::check::Engine;
 use crate::check::judge::{self, LassoWitness, Rejection, Witness};
 use crate::plain_text::first_hidden;
 use crate::render::words;
-use crate::scenario::is_name;
+use crate::scenario::{MAX_STORY, is_name};
 
 /// The largest file that is read.
 const MOST_BYTES: u64 = 16 << 20;
@@ -53,8 +53,9 @@ const UNCHANGED_OR_RENAMED: &str = "a trace must not be edited: make it again wi
 const SAME_VERSION: &str = "the file was changed, or another version of lockstep wrote it: make it again with \
                             `lockstep show NAME --format json`";
 
-/// Keys of older traces, with their places, and how they are called now. `serde` reads both.
-const RENAMED: [(&str, &str); 1] = [("/config/cluster/min_replicas_max_lag_ticks", "min_replicas_max_lag")];
+/// The keys that say which variant an object is. `serde` ignores unknown keys beside them. It refuses them in every other
+/// object, so a key that is not written again there has its default, or an older name.
+const TAGS: [&str; 4] = ["do", "reply", "kind", "type"];
 
 /// How many states the judge stores to confirm that a counterexample is shortest: a file of somebody else must not take
 /// the memory of a search.
@@ -138,44 +139,65 @@ pub(super) fn parse(text: &str) -> Result<JudgedTrace, TraceFileProblem> {
     }
     check_bounds(&trace).map_err(|what| TraceFileProblem::of(what, SAME_VERSION))?;
     check_name(&trace)?;
+    check_story(&trace)?;
     check_command(&trace)?;
     borrowed_name::check(&trace).map_err(|what| TraceFileProblem::of(what, UNCHANGED_OR_RENAMED))?;
     trace.retrace().map_err(|error| difference(&trace, &mine, &error))?;
-    let is_confirmed = judged(&trace)?;
+    let is_shortest = judged(&trace)?;
     let mut is_length_unconfirmed = false;
     if let About::Counterexample { shortest, .. } = &mut trace.about {
-        is_length_unconfirmed = *shortest && !is_confirmed;
-        *shortest &= is_confirmed;
+        is_length_unconfirmed = *shortest && !is_shortest;
+        *shortest = is_shortest;
     }
     Ok(JudgedTrace { trace, is_length_unconfirmed })
 }
 
-/// Judges what a counterexample says of itself. Returns whether it is shortest, as far as its file claims it and the judge
-/// can confirm it.
+/// Judges what a counterexample says of itself. Returns whether it is shortest, as far as the judge can confirm it.
 fn judged(trace: &Trace) -> Result<bool, TraceFileProblem> {
     let About::Counterexample { property, verdict, ref engine, shortest } = trace.about else { return Ok(false) };
-    let finders = Engine::value_variants().iter().map(|engine| engine.finder());
-    if !finders.clone().any(|finder| finder == engine) {
-        let known: BTreeSet<_> = finders.collect();
-        let known: Vec<_> = known.into_iter().collect();
-        let shown: String = engine.chars().take(40).collect();
-        let what = format!("/about/engine is {shown:?}, but the engines are {}", known.join(" and "));
-        return Err(TraceFileProblem::of(what, UNCHANGED));
-    }
+    check_engine(trace, property, engine)?;
     proves(trace, property).map_err(|rejection| TraceFileProblem::of(rejection.to_string(), SAME_VERSION))?;
     if verdict != Verdict::Violated {
         let what = format!("/about/verdict is {verdict}, but the trace violates {property}");
         return Err(TraceFileProblem::of(what, UNCHANGED));
     }
-    // The judge cannot confirm it of a lasso, and no engine claims it.
-    if !shortest || trace.loop_start.is_some() {
+    // The judge cannot confirm it of what is found in the whole graph, and no engine claims it.
+    if is_of_whole_graph(trace, property) {
         return Ok(false);
     }
     let witness = Witness { property, actions: &trace.actions() };
-    let judgement = judge::judge_within(MOST_STATES, &trace.config, &[witness], &|_| interrupt::is_asked());
-    let judgement = judgement
-        .map_err(|rejection| TraceFileProblem::of(format!("/about/shortest is true, but {rejection}"), UNCHANGED))?;
-    Ok(judgement.is_shortest)
+    match judge::judge_within(MOST_STATES, &trace.config, &[witness], &|_| interrupt::is_asked()) {
+        Ok(judgement) => Ok(judgement.is_shortest),
+        Err(rejection) if shortest => {
+            Err(TraceFileProblem::of(format!("/about/shortest is true, but {rejection}"), UNCHANGED))
+        }
+        // Nobody claims it.
+        Err(_) => Ok(false),
+    }
+}
+
+/// Whether it is a loop, or a state from which nothing leads on: only the pass over the complete graph finds those.
+fn is_of_whole_graph(trace: &Trace, property: Property) -> bool {
+    trace.loop_start.is_some() || property.kind() == PropertyKind::Possible
+}
+
+/// The engine that found it is as the file says: nothing in a trace shows it. But it is one that could.
+fn check_engine(trace: &Trace, property: Property, engine: &str) -> Result<(), TraceFileProblem> {
+    let known: BTreeSet<_> = Engine::value_variants().iter().map(|engine| engine.finder()).collect();
+    let known: Vec<_> = known
+        .into_iter()
+        .filter(|finder| {
+            // The second opinion is about safety alone.
+            !is_of_whole_graph(trace, property) || *finder == Engine::Native.finder()
+        })
+        .collect();
+    let shown: String = engine.chars().take(40).collect();
+    match known.as_slice() {
+        known if known.contains(&engine) => Ok(()),
+        [only] => Err(format!("/about/engine is {shown:?}, but only {only} finds such a counterexample")),
+        known => Err(format!("/about/engine is {shown:?}, but the engines are {}", known.join(" and "))),
+    }
+    .map_err(|what| TraceFileProblem::of(what, UNCHANGED))
 }
 
 /// The name becomes part of pictures and commands: it is one that a scenario can have.
@@ -184,6 +206,16 @@ fn check_name(trace: &Trace) -> Result<(), TraceFileProblem> {
     if !is_name(name) {
         let shown: String = name.chars().take(40).collect();
         return Err(TraceFileProblem::of(format!("/scenario is {shown:?}, which no scenario can be named"), UNCHANGED));
+    }
+    Ok(())
+}
+
+/// The story is printed beside pictures: it is no longer than that of a scenario. Its other bounds are those of every text.
+fn check_story(trace: &Trace) -> Result<(), TraceFileProblem> {
+    let length = trace.story.chars().count();
+    if length > MAX_STORY {
+        let what = format!("/story has {length} characters: it may have {MAX_STORY}");
+        return Err(TraceFileProblem::of(what, UNCHANGED));
     }
     Ok(())
 }
@@ -227,17 +259,19 @@ fn in_json(error: &serde_json::Error) -> TraceFileProblem {
     TraceFileProblem { place: Some(place), what, help }
 }
 
-/// The first key that this version would not have written: the readers of some types ignore unknown keys.
+/// The first key that nothing reads.
 fn unknown_key(given: &Value, mine: &Value, path: &str) -> Option<String> {
     match (given, mine) {
-        (Value::Object(given), Value::Object(mine)) => given.iter().find_map(|(key, value)| {
-            let path = format!("{path}/{key}");
-            let renamed = RENAMED.iter().find(|(old, _)| *old == path).and_then(|(_, new)| mine.get(*new));
-            match mine.get(key).or(renamed) {
-                Some(mine) => unknown_key(value, mine, &path),
-                None => (!value.is_null()).then_some(path),
-            }
-        }),
+        (Value::Object(given), Value::Object(mine)) => {
+            let is_tagged = TAGS.iter().any(|tag| mine.contains_key(*tag));
+            given.iter().find_map(|(key, value)| {
+                let path = format!("{path}/{key}");
+                match mine.get(key) {
+                    Some(mine) => unknown_key(value, mine, &path),
+                    None => is_tagged.then_some(path),
+                }
+            })
+        }
         (Value::Array(given), Value::Array(mine)) => given
             .iter()
             .zip(mine)

@@ -2,13 +2,16 @@
 //!
 //! The server has one thread: the longest path takes it some milliseconds, and the search needs the other processors. Each
 //! connection carries one request. What connections may cost is bounded: their number, the size of a head, the steps of a
-//! path, and how long any wait may take.
+//! path, and how long any wait may take. However many connections are opened and left silent, a request is answered: one more
+//! takes the place of the one that has been silent longest.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::future::ready;
 use std::io::{self, ErrorKind};
 use std::net;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use hyper::body::{Body, Incoming};
@@ -20,7 +23,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncReadExt as _, copy, sink};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime;
-use tokio::sync::Semaphore;
+use tokio::task::{AbortHandle, JoinSet, yield_now};
 use tokio::time::{sleep, timeout};
 
 use super::request::{Refusal, accepted};
@@ -29,7 +32,7 @@ use super::site::Site;
 const STYLE: &str = include_str!("page/page.css");
 const SCRIPT: &str = include_str!("page/page.js");
 
-/// Connections at the same time; browsers open about 6. One more waits until one of them ends.
+/// Connections at the same time; browsers open about 6.
 const MOST_CONNECTIONS: usize = 32;
 /// The largest head that is read: a long path fits many times.
 const MOST_HEAD: usize = 16 << 10;
@@ -65,9 +68,8 @@ pub fn serve(listener: net::TcpListener, site: &Arc<Site>) -> io::Result<Infalli
     listener.set_nonblocking(true)?;
     runtime::Builder::new_current_thread().enable_all().build()?.block_on(async {
         let listener = TcpListener::from_std(listener)?;
-        let places = Arc::new(Semaphore::new(MOST_CONNECTIONS));
+        let mut connections = PageConnections::default();
         loop {
-            let place = Arc::clone(&places).acquire_owned().await.map_err(io::Error::other)?;
             let stream = match listener.accept().await {
                 Ok((stream, _)) => stream,
                 // The other side may have gone meanwhile.
@@ -79,18 +81,60 @@ pub fn serve(listener: net::TcpListener, site: &Arc<Site>) -> io::Result<Infalli
                 }
                 Err(error) => return Err(error),
             };
-            let site = Arc::clone(site);
-            tokio::spawn(async move {
-                converse(&site, stream, port).await;
-                drop(place);
-            });
+            connections.make_room().await;
+            connections.open(Arc::clone(site), stream, port);
+            // It reads its request before further connections can take its place.
+            yield_now().await;
         }
     })
 }
 
+/// The open connections.
+#[derive(Default)]
+struct PageConnections {
+    tasks: JoinSet<()>,
+    /// Oldest first.
+    open: VecDeque<PageConnection>,
+}
+
+struct PageConnection {
+    task: AbortHandle,
+    /// Whether its request has arrived and is being answered.
+    is_answering: Arc<AtomicBool>,
+}
+
+impl PageConnections {
+    /// Ends the connection that has waited longest for its request or for its end, if there is no room for one more. While all
+    /// are being answered, it waits until one of them ends.
+    async fn make_room(&mut self) {
+        loop {
+            while self.tasks.try_join_next().is_some() {}
+            self.open.retain(|connection| !connection.task.is_finished());
+            if self.open.len() < MOST_CONNECTIONS {
+                return;
+            }
+            let idle = self.open.iter().position(|connection| !connection.is_answering.load(Ordering::Relaxed));
+            match idle.and_then(|oldest| self.open.remove(oldest)) {
+                Some(connection) => connection.task.abort(),
+                None => drop(self.tasks.join_next().await),
+            }
+        }
+    }
+
+    fn open(&mut self, site: Arc<Site>, stream: TcpStream, port: u16) {
+        let is_answering = Arc::new(AtomicBool::new(false));
+        let seen = Arc::clone(&is_answering);
+        let task = self.tasks.spawn(async move { converse(&site, stream, port, &seen).await });
+        self.open.push_back(PageConnection { task, is_answering });
+    }
+}
+
 /// Reads one request, answers it, and ends the connection.
-async fn converse(site: &Site, mut stream: TcpStream, port: u16) {
-    let answers = service_fn(|request: Request<Incoming>| ready(Ok::<_, Infallible>(response(site, &request, port))));
+async fn converse(site: &Site, mut stream: TcpStream, port: u16, is_answering: &AtomicBool) {
+    let answers = service_fn(|request: Request<Incoming>| {
+        is_answering.store(true, Ordering::Relaxed);
+        ready(Ok::<_, Infallible>(response(site, &request, port)))
+    });
     let connection = http1::Builder::new()
         .keep_alive(false)
         .half_close(true)
@@ -100,6 +144,7 @@ async fn converse(site: &Site, mut stream: TcpStream, port: u16) {
         .serve_connection(TokioIo::new(&mut stream), answers);
     // A browser that goes away or is too slow is no error of ours.
     let _ = timeout(REQUEST_WAIT, connection).await;
+    is_answering.store(false, Ordering::Relaxed);
     let _ = timeout(LAST_WAIT, copy(&mut stream.take(MOST_UNREAD), &mut sink())).await;
 }
 

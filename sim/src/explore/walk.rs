@@ -39,7 +39,7 @@ pub(super) fn arrive(scenario: &Scenario, choices: &[usize], known: &[Trace]) ->
         svg::note(&format!("The path has {} steps; paths of up to {MOST_DRAWN} steps are drawn.", actions.len()))
     } else {
         let caption = format!("the path so far, {}", words::count(actions.len(), "step"));
-        svg::picture(&trace, &svg::SvgOptions { caption, broken: reasons.clone() })
+        svg::picture(&trace, &svg::SvgOptions { caption, broken: reasons.clone(), is_story_claimed: false })
     };
     let deeds = |actions: &[Action]| actions.iter().map(|action| words::deed(config, *action)).collect::<Vec<_>>();
     Some(json!({

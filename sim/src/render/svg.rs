@@ -29,6 +29,8 @@ pub struct SvgOptions {
     pub caption: String,
     /// What is broken in the last state, one sentence each.
     pub broken: Vec<String>,
+    /// Whether only a trace file tells the story: nothing in the trace can show that it is true.
+    pub is_story_claimed: bool,
 }
 
 impl SvgOptions {
@@ -38,7 +40,7 @@ impl SvgOptions {
         if let Some(goes_on) = words::goes_on(trace) {
             caption = format!("{caption}; {goes_on}");
         }
-        Self { caption, broken: words::why(trace).into_iter().collect() }
+        Self { caption, broken: words::why(trace).into_iter().collect(), is_story_claimed: false }
     }
 }
 
@@ -138,7 +140,8 @@ impl<'a> Sheet<'a> {
         let sentences = left + gap * (to_f64(lanes.len()) - 0.5) + MARGIN;
         let heading = columns(&trace.scenario, 10.5).max(columns(&options.caption, SANS)) + 2.0 * MARGIN;
         let width = (sentences + SANS * to_f64(SENTENCE) + MARGIN).max(heading);
-        let story = wrapped(&trace.story, letters((width - 2.0 * MARGIN) / SANS));
+        let says = if options.is_story_claimed && !trace.story.is_empty() { "The trace file says: " } else { "" };
+        let story = wrapped(&format!("{says}{}", trace.story), letters((width - 2.0 * MARGIN) / SANS));
         let top = MARGIN + 2.0 * 22.0 + LINE * to_f64(story.len()) + HEAD + 12.0;
         let mut at = top + 6.0;
         let place = |content: Row| {

@@ -1,9 +1,7 @@
 //! How long a tick is where the times of a file decide it, and which of them make it short.
 
-use core::time::Duration;
-
 use super::units::{duration, list};
-use crate::scenario::{Scenario, common_divisor};
+use crate::scenario::{Scenario, awkward, common_divisor};
 
 /// A lease of so many ticks makes most worlds large: every tick multiplies the number of states.
 const MANY_TICKS: u8 = 12;
@@ -38,29 +36,15 @@ pub fn tick_length(scenario: &Scenario) -> Vec<String> {
     }
     let lease = scenario.config.time.lease;
     if lease >= MANY_TICKS {
-        let advice = rounding(&units.times_ms, tick_ms)
-            .unwrap_or_else(|| "choose times that have a longer one in common".to_owned());
+        let advice = match awkward(&units.times_ms, tick_ms) {
+            Some(time) => {
+                format!("{} would make a tick {} and the world smaller", time.rewritten(), duration(time.tick_ms))
+            }
+            None => "choose times that have a longer one in common".to_owned(),
+        };
         says.push(format!("the lease is {lease} ticks, and every tick multiplies the number of states: {advice}"));
     }
     says
-}
-
-/// The one time whose rounding makes the tick longest; `None`: no single one makes it longer.
-fn rounding(times_ms: &[(&'static str, i64)], tick_ms: u64) -> Option<String> {
-    let candidates = times_ms.iter().enumerate().filter_map(|(index, (key, ms))| {
-        let others =
-            times_ms.iter().enumerate().filter(|(other, _)| *other != index).map(|(_, (_, ms))| ms.unsigned_abs());
-        let tick = others.filter(|ms| *ms > 0).reduce(common_divisor)?;
-        Some((tick, key, *ms))
-    });
-    let (tick, key, ms) = candidates.max_by_key(|(tick, _, _)| *tick).filter(|(tick, _, _)| *tick > tick_ms)?;
-    let nearest = ((ms.unsigned_abs() + tick / 2) / tick).max(1) * tick;
-    let typed = |ms_of_it: u64| {
-        let sign = if ms < 0 { "-" } else { "" };
-        format!("\"{sign}{}\"", humantime::format_duration(Duration::from_millis(ms_of_it)))
-    };
-    let (nearest, given) = (typed(nearest), typed(ms.unsigned_abs()));
-    Some(format!("{key} = {nearest} instead of {given} would make a tick {} and the world smaller", duration(tick)))
 }
 
 #[cfg(test)]

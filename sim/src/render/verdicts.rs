@@ -66,6 +66,9 @@ impl Result {
 /// The page for people.
 pub fn page(all: &[CheckedScenario], paint: Paint, width: usize) -> String {
     let mut page = table(all, width);
+    if let [found] = all {
+        claimed(&found.outcome, width, &mut page);
+    }
     violated(all, width, &mut page);
     for found in all {
         let wrong = found.outcome.properties.iter().filter(|property| !property.is_as_declared());
@@ -88,24 +91,60 @@ const LABEL: usize = 6;
 /// Columns before the properties of one verdict.
 const MARGIN: usize = 9;
 
+/// Of a single scenario that claims something of some properties: what became of its claims, before everything else.
+fn claimed(outcome: &CheckOutcome, width: usize, page: &mut String) {
+    let claims = outcome.properties.iter().filter(|found| is_sole_claim(outcome, found));
+    for (number, found) in claims.enumerate() {
+        let (blank, label) = if number == 0 { ("\n", "claimed") } else { ("", "") };
+        let said = as_declared(found.verdict, found.declared, true);
+        let why = found.why.as_ref().filter(|_| found.verdict == Verdict::Vacuous);
+        let why = why.map_or_else(String::new, |why| format!(" ({why})"));
+        let text = format!("{}: {said}{why}", found.property);
+        let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));
+    }
+}
+
+/// Whether the property is claimed, and not every other one is expected to hold beside it.
+fn is_sole_claim(outcome: &CheckOutcome, found: &PropertyOutcome) -> bool {
+    found.declared.is_some() && outcome.properties.iter().any(|other| !other.is_required)
+}
+
 /// Of a single scenario: the properties that hold, and those that were never put to the test.
 fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     let of = |verdict: Verdict| outcome.properties.iter().filter(move |found| found.verdict == verdict);
-    let holding: Vec<_> = of(Verdict::Holds).map(|found| found.property.id()).collect();
-    let vacuous = of(Verdict::Vacuous).map(|found| {
+    let not_told = |found: &&PropertyOutcome| !is_sole_claim(outcome, found);
+    let holding: Vec<_> = of(Verdict::Holds).filter(not_told).map(|found| found.property.id()).collect();
+    let vacuous = of(Verdict::Vacuous).filter(not_told).map(|found| {
         let meaning = if found.property == Property::ActionsReached { never_taken(outcome) } else { String::new() };
         ("vacuous", format!("{}: {}{meaning}", found.property, found.why.as_deref().unwrap_or_default()))
     });
     let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
     // Who refuses everybody gives the lock to nobody twice.
     let is_out_of_reach = of(Verdict::Violated).any(|found| found.property == Property::Obtainable);
-    let note = is_out_of_reach && of(Verdict::Holds).any(|found| found.property == Property::OneBeliever);
-    let text = "one-believer may hold because nobody gets the lock any more after a fault: obtainable is violated";
-    let lines = lines.chain(note.then(|| ("note", text.to_owned())));
+    let text = if is_out_of_reach && of(Verdict::Holds).any(|found| found.property == Property::OneBeliever) {
+        Some("one-believer may hold because nobody gets the lock any more after a fault: obtainable is violated")
+    } else if is_alone(outcome) {
+        Some("obtainable was not looked at: one-believer would also hold if nobody got the lock any more")
+    } else {
+        None
+    };
+    let lines = lines.chain(text.map(|text| ("note", text.to_owned())));
     for (number, (label, text)) in lines.enumerate() {
         let blank = if number == 0 { "\n" } else { "" };
         let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));
     }
+}
+
+/// Whether one-believer was looked at alone, and holds in a world in which something may keep everybody from the lock.
+fn is_alone(outcome: &CheckOutcome) -> bool {
+    let [found] = outcome.properties.as_slice() else { return false };
+    let config = &outcome.config;
+    let may_be_lost =
+        config.cluster.min_replicas > 0 || config.faults.budgets().into_iter().any(|(_, budget)| budget > 0);
+    found.property == Property::OneBeliever
+        && found.verdict == Verdict::Holds
+        && may_be_lost
+        && Property::Obtainable.applies(config).is_ok()
 }
 
 /// What the actions are that never happen, which a reader knows only by the name in a trace: ` (wake_by_timer: …)`.
@@ -188,12 +227,16 @@ fn summary(outcome: &CheckOutcome) -> String {
     said.collect::<Vec<_>>().join(", ")
 }
 
-/// Every violated property with its length and the command that shows it: beside it, or below it where that is too wide.
+/// Every violated property, claimed ones first, with its length and the command that shows it: beside it, or below it where
+/// that is too wide.
 fn violated(all: &[CheckedScenario], width: usize, page: &mut String) {
     let rows: Vec<_> = all
         .iter()
-        .flat_map(|found| found.outcome.properties.iter().map(move |property| (found, property)))
-        .filter(|(_, property)| property.verdict == Verdict::Violated)
+        .flat_map(|found| {
+            let violated = found.outcome.properties.iter().filter(|property| property.verdict == Verdict::Violated);
+            let (claimed, others): (Vec<_>, Vec<_>) = violated.partition(|property| property.declared.is_some());
+            claimed.into_iter().chain(others).map(move |property| (found, property))
+        })
         .map(|(found, property)| {
             let steps = property.trace.as_ref().map_or_else(String::new, |trace| count(trace.steps.len(), "step"));
             let hint = format!("lockstep show {} --property {}{}", found.argument, property.property, found.limits);

@@ -142,7 +142,8 @@ impl Code {
                 "The value is too small or too large. Every value of a scenario is bounded, because every tick, \
                  client, replica and fault multiplies the number of states that must be checked. A smaller world \
                  usually shows the same: most anomalies of locks need two clients and one or two faults. Times are in \
-                 ticks: with a tick of 10 s, a lease of 30 s is lease = 3."
+                 ticks: with a tick of 10 s, a lease of 30 s is lease = 3. Where times have units, a tick is the longest time \
+                 that all of them have in common: one time that makes it short makes every other one many ticks."
             }
             Self::UnknownWord => {
                 "The key accepts only a few words, and this is not one of them. The help line lists them."

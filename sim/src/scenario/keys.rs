@@ -34,8 +34,9 @@ pub const TABLES: [(&str, &str); 12] = [
     (TOP, "the scenario"),
     (
         "time",
-        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit \
-         (\"30s\", \"500ms\", \"2m\")",
+        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit: ms, \
+         s, m or h (\"500ms\", \"30s\", \"2m\", \"1h\"), or its name (\"30sec\", \"2 minutes\"); fractions (\"0.5m\") and sums \
+         (\"1m 30s\") are read as well",
     ),
     ("clients", "the clients, which are the processes that use the lock"),
     (
@@ -107,8 +108,8 @@ pub const KEYS: &[ScenarioKey] = &[
         TICKS,
         "no bound",
         "a holder releases after this time at the latest, and then does not believe any more that it holds, whether or not its \
-         master answers; while it is inside another call, to enter once more or to give back one of several holds, it goes on \
-         believing",
+         master answers; if it is inside another lock() or unlock() at that time (max_holds above 1), its code cannot end before \
+         that call does: it goes on believing until then, enters no more, and releases",
     )),
     of_each(key("time", "answer_within", TICKS, ONE_TICK, "how long a caller waits for an answer; in a split network")),
     of_each(key(

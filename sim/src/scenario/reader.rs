@@ -118,7 +118,7 @@ impl Sections<'_> {
         }
         let tick_ms = tick_ms.or(common.map_or(TICK_MS, |tick| tick.ms));
         if let Some(ms) = tick_ms {
-            time.set_tick(Tick { ms, is_common: common.is_some() });
+            time.set_tick(common.unwrap_or(Tick { ms, is_common: false, is_refused: false }));
         }
         let lease = time.require(
             "lease",

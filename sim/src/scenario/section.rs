@@ -197,6 +197,10 @@ impl<'a> Section<'a> {
         let (Some((value, ms)), Some(tick)) = (ms, self.notes.tick.get()) else {
             return self.number_of(key, &bounds, &expected);
         };
+        // One problem of the whole file, and not one more for each of its times.
+        if tick.is_refused && ticks::is_possible(ms) {
+            return Entry::Refused;
+        }
         let (ticks, rest) = (ms / i64::from(tick.ms), ms % i64::from(tick.ms));
         let number = T::try_from(ticks).ok().filter(|number| rest == 0 && bounds.contains(number));
         if let Some(number) = number {

@@ -32,27 +32,110 @@ pub(super) struct Tick {
     pub(super) ms: u32,
     /// Whether it is what the times with units have in common, and stands nowhere in the file.
     pub(super) is_common: bool,
+    /// Whether a problem says already that it does not fit the times of the file.
+    pub(super) is_refused: bool,
 }
 
-/// The longest tick of which all times with units are multiples, where the file does not say how long one is. A time in ticks
-/// beside them is a problem: nothing would say how long it is. `None`: no time has a unit.
+/// The longest tick of which all times with units are multiples, where the file does not say how long one is. Two things are a
+/// problem, and one for the whole file: a time in ticks beside them, of which nothing would say how long it is, and times
+/// that have too little in common. `None`: no time has a unit.
 pub(super) fn common(root: &DeTable<'_>) -> (Option<Tick>, Option<Problem>) {
-    let units = with_units(root).into_iter().map(|(_, ms)| ms.unsigned_abs());
-    let Some(ms) = units.filter(|ms| *ms > 0).reduce(common_divisor) else { return (None, None) };
-    // A tick has a longest length: then the longest time below it that fits.
-    let ms = u32::try_from(ms)
-        .ok()
-        .filter(|ms| *ms <= MAX_TICK_MS)
-        .map_or_else(|| common_divisor(ms, MAX_TICK_MS.into()), u64::from);
-    let ms = u32::try_from(ms).unwrap_or(MAX_TICK_MS);
+    // What is longer than any tick allows is a problem of its own.
+    let times: Vec<_> = timed(root).into_iter().filter(|(.., ms)| is_possible(*ms)).collect();
+    let Some(ms) = tick_of(times.iter().map(|(.., ms)| ms.unsigned_abs())) else { return (None, None) };
+    let problem = without_unit(root).or_else(|| too_little_in_common(&times, ms));
+    let is_refused = problem.is_some();
+    (Some(Tick { ms: u32::try_from(ms).unwrap_or(MAX_TICK_MS), is_common: true, is_refused }), problem)
+}
+
+/// Whether there is a tick that makes so long a time possible.
+pub(super) const fn is_possible(ms: i64) -> bool {
+    ms.unsigned_abs() as u128 <= LONGEST.as_millis()
+}
+
+/// The longest tick that divides all these times. A tick has a longest length: then the longest time below it that fits.
+fn tick_of(times_ms: impl Iterator<Item = u64>) -> Option<u64> {
+    let most = u64::from(MAX_TICK_MS);
+    let ms = times_ms.filter(|ms| *ms > 0).reduce(common_divisor)?;
+    Some(if ms > most { common_divisor(ms, most) } else { ms })
+}
+
+fn without_unit(root: &DeTable<'_>) -> Option<Problem> {
     let is_bare = |value: &DeValue<'_>| matches!(value, DeValue::Integer(number) if number.as_str() != "0");
-    let bare = times(root).find(|(_, value)| is_bare(value.get_ref()));
-    let problem = bare.map(|(key, value)| {
-        let title = format!("`{key}` is a number of ticks, and other times have units: how long is a tick?");
-        let problem = Problem::at(Code::WrongType, value.span(), title).label("this time has no unit");
-        problem.help(format!("write it with a unit as well, {key} = \"30s\", or add tick_ms to [time]"))
-    });
-    (Some(Tick { ms, is_common: true }), problem)
+    let (key, value) = times(root).find(|(_, value)| is_bare(value.get_ref()))?;
+    let title = format!("`{key}` is a number of ticks, and other times have units: how long is a tick?");
+    let problem = Problem::at(Code::WrongType, value.span(), title).label("this time has no unit");
+    Some(problem.help(format!("write it with a unit as well, {key} = \"30s\", or add tick_ms to [time]")))
+}
+
+/// One problem where the times make a tick so short that one of them is too many ticks: at the time that is to blame, if
+/// there is one.
+fn too_little_in_common(times: &[TimeWithUnit<'_>], tick_ms: u64) -> Option<Problem> {
+    let (longest, at, ms) = times.iter().max_by_key(|(.., ms)| ms.unsigned_abs())?;
+    let ticks = ms.unsigned_abs() / tick_ms;
+    if ticks <= u64::from(MAX_TICKS) {
+        return None;
+    }
+    let tick = shown_ms(tick_ms);
+    let anything = format!("choose times that have a longer one in common: at most {MAX_TICKS} ticks are possible");
+    let keys_and_ms: Vec<_> = times.iter().map(|(key, _, ms)| (*key, *ms)).collect();
+    let Some(awkward) = awkward(&keys_and_ms, tick_ms) else {
+        let title = format!("the times of this file have too little in common: a tick is {tick}");
+        let label = format!("this is {ticks} ticks");
+        return Some(Problem::at(Code::OutOfBounds, at.span(), title).label(label).help(anything));
+    };
+    let (key, at, _) = times[awkward.index];
+    let title = format!("`{key}` has too little in common with the other times of this file");
+    let label = format!("this makes a tick {tick}, and {longest} {ticks} ticks");
+    // What would be more than twice as long is another time, and not a rounded one.
+    let is_near = awkward.nearest_ms <= 2 * awkward.ms.unsigned_abs();
+    let rounded = || {
+        format!(
+            "write {}: a tick is then {}; at most {MAX_TICKS} are possible",
+            awkward.rewritten(),
+            shown_ms(awkward.tick_ms)
+        )
+    };
+    let help = if is_near { rounded() } else { anything };
+    Some(Problem::at(Code::OutOfBounds, at.span(), title).label(label).help(help))
+}
+
+/// A time that makes the tick short.
+pub(crate) struct AwkwardTime {
+    /// Its place among the times.
+    index: usize,
+    key: &'static str,
+    ms: i64,
+    /// The nearest time that does not.
+    nearest_ms: u64,
+    /// How long a tick is without it.
+    pub(crate) tick_ms: u64,
+}
+
+impl AwkwardTime {
+    /// What to write instead: `wait_limit = "10s" instead of "7s"`.
+    pub(crate) fn rewritten(&self) -> String {
+        let sign = if self.ms < 0 { "-" } else { "" };
+        let typed = |ms: u64| format!("\"{sign}{}\"", shown_ms(ms));
+        format!("{} = {} instead of {}", self.key, typed(self.nearest_ms), typed(self.ms.unsigned_abs()))
+    }
+}
+
+/// The one time whose rounding makes the tick longest; `None`: no single one makes it longer.
+pub(crate) fn awkward(times_ms: &[(&'static str, i64)], tick_ms: u64) -> Option<AwkwardTime> {
+    let without = |(index, (key, ms)): (usize, &(&'static str, i64))| {
+        // The same time may stand in the tables of several clients.
+        let others = times_ms.iter().map(|(_, other)| other.unsigned_abs()).filter(|other| *other != ms.unsigned_abs());
+        let tick = tick_of(others)?;
+        let nearest_ms = ((ms.unsigned_abs() + tick / 2) / tick).max(1) * tick;
+        Some(AwkwardTime { index, key, ms: *ms, nearest_ms, tick_ms: tick })
+    };
+    let found = times_ms.iter().enumerate().filter_map(without).max_by_key(|found| found.tick_ms)?;
+    (found.tick_ms > tick_ms).then_some(found)
+}
+
+fn shown_ms(ms: u64) -> String {
+    humantime::format_duration(Duration::from_millis(ms)).to_string()
 }
 
 /// Every key of the file whose value is a time.
@@ -66,9 +149,16 @@ fn times<'a>(root: &'a DeTable<'a>) -> impl Iterator<Item = (&'static str, &'a S
     })
 }
 
+/// A key whose value has a unit, that value, and the time in ms.
+type TimeWithUnit<'a> = (&'static str, &'a Spanned<DeValue<'a>>, i64);
+
+fn timed<'a>(root: &'a DeTable<'a>) -> Vec<TimeWithUnit<'a>> {
+    times(root).filter_map(|(key, value)| Some((key, value, in_ms(value.get_ref())?))).collect()
+}
+
 /// Every key whose value has a unit, and that time in ms.
 pub(super) fn with_units(root: &DeTable<'_>) -> Vec<(&'static str, i64)> {
-    times(root).filter_map(|(key, value)| Some((key, in_ms(value.get_ref())?))).collect()
+    timed(root).into_iter().map(|(key, _, ms)| (key, ms)).collect()
 }
 
 /// The greatest common divisor.
@@ -94,7 +184,7 @@ pub(crate) fn ms_of(text: &str) -> Option<i64> {
 
 /// What a time is counted in, and how to write the one that was probably meant.
 pub(super) fn advice(key: &str, value: &DeValue<'_>, tick: Tick) -> String {
-    let Tick { ms: tick_ms, is_common } = tick;
+    let Tick { ms: tick_ms, is_common, .. } = tick;
     if let Some(given) =
         value.as_str().and_then(|text| humantime::parse_duration(text.trim().trim_start_matches('-')).ok())
     {

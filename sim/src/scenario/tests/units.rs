@@ -41,6 +41,11 @@ fn a_time_without_a_unit_beside_others_needs_a_tick() {
     assert!(line.contains("or add tick_ms to [time]"), "{line}");
 }
 
+/// The lines of a message are broken between words.
+fn one_line(text: &str) -> String {
+    picture(text).split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
 #[test]
 fn times_that_make_too_many_ticks_are_refused_with_the_reason() {
     for lines in [
@@ -50,6 +55,55 @@ fn times_that_make_too_many_ticks_are_refused_with_the_reason() {
     ] {
         assert_eq!(codes(&timed(lines)), [Code::OutOfBounds], "{lines}");
     }
-    let line = picture(&timed("lease = \"1h\"\nrenew_every = \"1s\"")).split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(line.contains("this is 3600") && line.contains("a tick is 1s here"), "{line}");
+    let says = one_line(&timed("lease = \"1h\"\nrenew_every = \"1s\""));
+    assert!(says.contains("`renew_every` has too little in common with the other times"), "{says}");
+    assert!(says.contains("this makes a tick 1s, and lease 3600 ticks"), "{says}");
+    assert!(says.contains("choose times that have a longer one in common"), "an hour is no rounded second: {says}");
+}
+
+/// Each of the other times would be too many ticks, and none of them is wrong.
+#[test]
+fn one_awkward_time_is_one_problem_which_names_it() {
+    let times = "lease = \"30s\"\nrenew_every = \"10s\"\nhold_at_most = \"20s\"\nwait_limit = \"7001ms\"";
+    let text =
+        timed(times) + "[cluster]\nreplicas = 1\nlag = \"10s\"\nfailover_within = \"60s\"\n[faults]\ncrash_node = 1\n";
+    assert_eq!(codes(&text), [Code::OutOfBounds]);
+    let says = one_line(&text);
+    assert!(says.contains("`wait_limit` has too little in common with the other times"), "{says}");
+    assert!(says.contains("this makes a tick 1ms, and failover_within 60000 ticks"), "{says}");
+    assert!(says.contains("write wait_limit = \"10s\" instead of \"7s 1ms\": a tick is then 10s"), "{says}");
+    // The same awkward time of two clients is still one.
+    let twice = SMALLEST.replace("lease = 3", "lease = \"30s\"\nrenew_every = \"10s\"")
+        + "[[client]]\nlease = \"29s 999ms\"\n[[client]]\nlease = \"29s 999ms\"\n";
+    assert_eq!(codes(&twice), [Code::OutOfBounds]);
+    assert!(one_line(&twice).contains("write lease = \"30s\" instead of \"29s 999ms\": a tick is then 10s"));
+}
+
+#[test]
+fn times_of_which_no_single_one_is_to_blame_are_one_problem() {
+    let text = timed("lease = \"30s\"\nrenew_every = \"7001ms\"\nhold_at_most = \"11003ms\"");
+    assert_eq!(codes(&text), [Code::OutOfBounds]);
+    let says = one_line(&text);
+    assert!(says.contains("the times of this file have too little in common: a tick is 1ms"), "{says}");
+    assert!(says.contains("this is 30000 ticks"), "{says}");
+}
+
+/// What no tick makes possible is named beside a time that makes the tick short.
+#[test]
+fn a_time_that_is_too_long_for_every_tick_is_a_problem_of_its_own() {
+    let text = timed("lease = \"100h\"\nrenew_every = \"10s\"");
+    assert_eq!(codes(&text), [Code::OutOfBounds]);
+    assert!(one_line(&text).contains("the longest time is 60h"), "{}", one_line(&text));
+    let both = timed("lease = \"100h\"\nrenew_every = \"10s\"\nwait_limit = \"1h\"");
+    assert_eq!(codes(&both), [Code::OutOfBounds; 2]);
+}
+
+/// As `explain` says: the names of the library that reads them, fractions and sums.
+#[test]
+fn a_time_may_be_spelt_in_every_way_that_is_documented() {
+    for lease in ["30s", "30sec", "30 seconds", "0.5m", "0m 30s", "30000ms"] {
+        assert_eq!(times(&format!("lease = \"{lease}\"\nrenew_every = \"10s\"")), (10_000, 3, Some(1)), "{lease}");
+    }
+    // M is a month, and no typing mistake is taken for a minute.
+    assert!(one_line(&timed("lease = \"1M\"")).contains("the longest time is 60h"));
 }
