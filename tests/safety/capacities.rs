@@ -160,11 +160,11 @@ fn every_capacity_is_noted_where_it_is_exceeded() {
          [network]\nmode = 'split'\n[protocol]\nresend = 'release'\nreceipts = true\n[faults]\ninterrupt = 7\n",
     );
     assert_eq!(exceeded(&exhaust(&interrupted, Engine::Native)), [Capacity::LateRequests]);
-    // The client deletes the receipt of a release that it has the answer to.
+    // Each client waits for the answer to its release, and may send that again: until then its receipt is needed.
     let unanswered = read(
-        "story = 'The answer to every release is lost.'\nlock = 'reentrant'\n\
-         [time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\nreceipt = 8\n[clients]\ncount = 1\nacquires = 7\n\
-         [network]\nmode = 'split'\n[protocol]\nresend = 'none'\nreceipts = true\n[faults]\nlose_reply = 7\n",
+        "story = 'Both releases are unanswered.'\nlock = 'reentrant'\n\
+         [time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\n[clients]\ncount = 2\nacquires = 1\n\
+         [network]\nmode = 'split'\n[protocol]\nresend = 'release'\nreceipts = true\n[bounds]\nreceipts = 1\n",
     );
     assert_eq!(exceeded(&exhaust(&unanswered, Engine::Native)), [Capacity::Receipts]);
     let unread = read(
