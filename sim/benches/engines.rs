@@ -258,7 +258,7 @@ fn page(measured: &[(BenchSize, Vec<Measured>)], promises: &[(&str, (u64, f64, f
          `{WIDE}` with a third client. Every engine checks the same properties in every state; stateright gets the \
          model without anything that observes it. Its depth-first search is left out at the largest size: it did not \
          end when it was tried. With normal forms, which `lockstep check` keeps by default, worlds that can never again \
-         be told apart are one state: the row has a number of states of its own.\n",
+         be told apart, or differ only by the order of alike clients or replicas, are one state: the row has a number of states of its own.\n",
         machine()
     );
     for (size, runs) in measured {

@@ -134,7 +134,7 @@ fn a_file_that_sets_a_bound_may_claim_what_holds_within_it() {
     let ran = checked_whole(&bounded(2, "holds-within-bounds"), &[]);
     assert_eq!(ran.code, 0, "{}{}", ran.stdout, ran.stderr);
     let said =
-        "my_lock: holds within the bounds of the file (the model has room for 2 effects under way to one replica";
+        "my_lock: holds within the bounds of the file (the model's room for effects under way to one replica is 2";
     for part in [said, "set effects_under_way = 3 in [bounds] (at most 12)", "): one-believer", "1 hold within bounds"]
     {
         assert!(words(&ran).contains(part), "{part:?} is not in\n{}", ran.stdout);

@@ -143,7 +143,7 @@ fn every_version_can_be_asked_about_replicas() {
         // Where a TTL counts from its arrival, fewer effects are one: the model gives such a world more room by itself.
         let is_relative = server.ttls() == lockstep_model::config::Ttls::Relative;
         assert_eq!(ran.code, 0, "{server}: {}", ran.stderr);
-        assert!(!ran.stderr.contains("the model has room for"), "{server}: {}", ran.stderr);
+        assert!(!ran.stderr.contains("the model's room for"), "{server}: {}", ran.stderr);
         assert!(ran.stdout.contains("agree, 0 diverged, 0 skipped"), "{server}: {}", ran.stdout);
         assert_eq!(ran.stderr.contains("the histories are replayed accordingly"), is_relative, "{server}");
     }

@@ -37,7 +37,7 @@ fn said(property: Property, declared: Option<Verdict>, verdict: Verdict) -> Prop
     let why = match verdict {
         Verdict::Vacuous => Some(property.antecedent_sentence().to_owned()),
         Verdict::Inconclusive => Some("the limit of 12345 states was reached".to_owned()),
-        Verdict::HoldsWithinBounds => Some("the model has room for 4 effects".to_owned()),
+        Verdict::HoldsWithinBounds => Some("the model's room for effects is 4".to_owned()),
         Verdict::Holds | Verdict::Violated => None,
     };
     PropertyOutcome { property, declared, is_required: true, verdict, why, engine: Engine::Native, trace }

@@ -3,9 +3,13 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
+use std::collections::{BTreeSet, VecDeque};
+
 use lockstep_model::config::Bound;
 use lockstep_model::trace::Trace;
-use lockstep_model::{Happening, Property, Verdict};
+use lockstep_model::{
+    Action, Config, Happening, InLayout, Layout, NormalForm, Property, Verdict, World, attempt, in_layout,
+};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, PropertyOutcome, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
@@ -65,6 +69,81 @@ fn normal_forms_change_nothing_in_worlds_that_nobody_thought_of() {
     }
     println!("{compared} worlds compared, {smaller} of them smaller");
     assert!(smaller > 0, "no world is smaller");
+}
+
+/// The steps of the first worlds of a scenario, each taken in the full world and in its normal form. The steps compared, or the
+/// first that differs.
+struct StepsOfForms {
+    most_worlds: usize,
+}
+
+impl InLayout for StepsOfForms {
+    type Output = Result<u32, String>;
+
+    fn run<Y: Layout>(self, config: &Config) -> Self::Output {
+        let form = NormalForm::of(config);
+        let normal = |mut world: World<Y>| {
+            let left_out = form.apply(config, &mut world);
+            (world, left_out)
+        };
+        let first = World::<Y>::initial(config);
+        let (mut met, mut waiting) = (BTreeSet::from([first]), VecDeque::from([first]));
+        let (actions, mut compared) = (Action::all(config), 0);
+        while let Some(full) = waiting.pop_front() {
+            let (small, left_out) = normal(full);
+            for &action in &actions {
+                let is_left_out = || left_out.kinds().any(|kind| kind == action.kind());
+                let (large, little) = (attempt(config, &full, action), attempt(config, &small, action));
+                let is_same = match (&large, &little) {
+                    (Ok(large), Ok(little)) => {
+                        (normal(large.world).0, large.reply) == (normal(little.world).0, little.reply)
+                    }
+                    // It changes nothing that is kept.
+                    (Ok(large), Err(_)) => is_left_out() && normal(large.world).0 == small,
+                    // The model may have no room in a full world for what a normal form leaves out.
+                    (Err(touched), Ok(_)) => touched.any(),
+                    (Err(_), Err(_)) => true,
+                };
+                if !is_same {
+                    return Err(format!("{action:?} leads elsewhere from the normal form of {full:?}"));
+                }
+                compared += 1;
+                // What a step breaks is of that step alone.
+                let next = large.ok().map(|step| World { breaches: first.breaches, ..step.world });
+                waiting.extend(next.filter(|next| met.len() < self.most_worlds && met.insert(*next)));
+            }
+        }
+        Ok(compared)
+    }
+}
+
+/// The steps compared. Numbers of receipts are not compared, and that of a dropped one is free again: there are none.
+fn steps_compared(scenario: &Scenario, most_worlds: usize) -> u32 {
+    let mut config = scenario.config;
+    config.protocol.receipts = false;
+    if !NormalForm::of(&config).is_there() || config.leaves_receipts() {
+        return 0;
+    }
+    let compared = in_layout(&config, StepsOfForms { most_worlds });
+    compared.unwrap_or_else(|differs| panic!("{}: {differs}", scenario.name))
+}
+
+/// A step may depend on nothing that a normal form leaves out, wherever it is taken.
+#[test]
+fn a_step_from_a_normal_form_leads_where_it_leads_from_the_full_world() {
+    let compared: u32 = builtin().iter().map(|scenario| steps_compared(scenario, 50_000)).sum();
+    assert!(compared > 1_000_000, "{compared} steps");
+}
+
+#[test]
+fn a_step_from_a_normal_form_leads_to_the_same_in_worlds_that_nobody_thought_of() {
+    let seed = from_environment("LOCKSTEP_DRAW_SEED", 0);
+    let mut compared = 0;
+    for text in texts(seed, from_environment("LOCKSTEP_DRAW_SCENARIOS", SCENARIOS)) {
+        let _shown = ShownIfItFails(&text);
+        compared += read(&text).map_or(0, |scenario| steps_compared(&scenario, 3_000));
+    }
+    assert!(compared > 100_000, "{compared} steps");
 }
 
 /// The gain is in worlds with several replicas and in clients that have nothing left to do.

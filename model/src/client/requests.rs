@@ -258,7 +258,7 @@ impl Requests {
         }
     }
 
-    /// Which node has executed a request, or which it never reached, is of no use any more.
+    /// Which node a request was sent to is of no use any more once it is executed or lost: `any` stands for it then.
     pub(crate) fn leave_out_places(&mut self, any: u8) {
         for request in self.slots.iter_mut().flatten().filter(|request| request.has_left_its_node()) {
             request.node = any;

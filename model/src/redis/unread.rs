@@ -27,6 +27,13 @@ impl<Y: ServerLayout> Group<Y> {
         self.those(is_lost)
     }
 
+    /// Without the ranks of the replicas, where none will be chosen by its rank any more.
+    pub(crate) fn leave_out_ranks(&mut self, config: &Config, faults: Faults) {
+        if !self.can_fail_over(config, faults) {
+            self.nodes.as_mut().iter_mut().for_each(|node| node.links.set_missed(0));
+        }
+    }
+
     /// Without the receipts of a dead master that never runs again: only its holders are compared with those of its successor.
     pub(crate) fn leave_out_receipts(&mut self, faults: Faults) {
         let master = self.node_mut(self.master);

@@ -6,7 +6,9 @@
 //! what an engine finds among normal forms is executed in full worlds before it is shown.
 //!
 //! Left out are the data of nodes that nobody can read (`redis/unread`), what a client does not need that is finished
-//! (`client/finished`), the receipts that no release names any more, the nodes of requests that are executed or lost, and in which order a holder's values were numbered (`world/values`). Which of two like replicas is which is left to [`World::with_nodes_in_order`].
+//! (`client/finished`), the receipts that no release names any more, the nodes of requests that are executed or lost, and in
+//! which order a holder's values were numbered (`world/values`). Which of two alike replicas or clients is which is left to
+//! [`World::with_nodes_in_order`] and [`World::canonical`].
 
 use super::layout::Layout;
 use super::state::World;
@@ -91,6 +93,7 @@ impl NormalForm {
         let has_master = world.acting_master().is_some();
         let faults = world.faults;
         if self.has_data {
+            world.group_mut().leave_out_ranks(config, faults);
             let Unread { lost, unasked } = unread_nodes(config, world);
             for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
                 if (lost | unasked) >> index & 1 != 0 {

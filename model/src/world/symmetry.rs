@@ -31,7 +31,7 @@ impl<Y: Layout> World<Y> {
     #[must_use]
     pub fn with_nodes_in_order(&self, config: &Config) -> Self {
         let nodes = usize::from(config.nodes());
-        if nodes < 2 || !config.nodes_are_alike() {
+        if !config.nodes_are_alike() {
             return *self;
         }
         let master = self.group().master;

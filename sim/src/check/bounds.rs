@@ -25,7 +25,7 @@ pub(super) fn exceeded(config: &Config, coverage: &Coverage) -> Option<Exceeded>
                 format!("set {} = {more} in [bounds] (at most {}), or ", capacity.key(), capacity.most())
             });
             format!(
-                "the model has room for {room} {noun}, but in some state the action {} needs more: {more}{advice}",
+                "the model's room for {noun} is {room}, but in some state the action {} needs more: {more}{advice}",
                 kind.name()
             )
         })

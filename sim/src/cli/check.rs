@@ -36,10 +36,11 @@ pub(super) struct CheckArgs {
     /// Threads of the native search; results do not depend on it [default: one per processor]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     threads: Option<u16>,
-    /// Keep every state, also those that can never again be told apart (native engine; the other one always does)
+    /// Keep every state, also those that can never again be told apart and those that differ only by the order of alike
+    /// clients or nodes (native engine; the other one always does)
     #[arg(long)]
     no_normal_forms: bool,
-    /// Treat states that differ only by the order of the clients as one (native engine only)
+    /// With --no-normal-forms: still treat states that differ only by the order of the clients as one (native engine only)
     #[arg(long)]
     symmetry: bool,
     /// Do not store states in which only time can pass (native engine only)

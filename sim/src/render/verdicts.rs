@@ -93,7 +93,7 @@ const MARGIN: usize = 9;
 
 /// Of a single scenario that claims something of some properties: what became of its claims, before everything else.
 fn claimed(outcome: &CheckOutcome, width: usize, page: &mut String) {
-    let claims = outcome.properties.iter().filter(|found| is_sole_claim(outcome, found));
+    let claims = outcome.properties.iter().filter(|found| is_told_as_a_claim(outcome, found));
     for (number, found) in claims.enumerate() {
         let (blank, label) = if number == 0 { ("\n", "claimed") } else { ("", "") };
         let said = as_declared(found.verdict, found.declared, true);
@@ -105,14 +105,14 @@ fn claimed(outcome: &CheckOutcome, width: usize, page: &mut String) {
 }
 
 /// Whether the property is claimed, and not every other one is expected to hold beside it.
-fn is_sole_claim(outcome: &CheckOutcome, found: &PropertyOutcome) -> bool {
+fn is_told_as_a_claim(outcome: &CheckOutcome, found: &PropertyOutcome) -> bool {
     found.declared.is_some() && outcome.properties.iter().any(|other| !other.is_required)
 }
 
 /// Of a single scenario: the properties that hold, and those that were never put to the test.
 fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
     let of = |verdict: Verdict| outcome.properties.iter().filter(move |found| found.verdict == verdict);
-    let not_told = |found: &&PropertyOutcome| !is_sole_claim(outcome, found);
+    let not_told = |found: &&PropertyOutcome| !is_told_as_a_claim(outcome, found);
     let holding: Vec<_> = of(Verdict::Holds).filter(not_told).map(|found| found.property.id()).collect();
     let vacuous = of(Verdict::Vacuous).filter(not_told).map(|found| {
         let meaning = if found.property == Property::ActionsReached { never_taken(outcome) } else { String::new() };

@@ -15,9 +15,9 @@ pub struct Options {
     /// How many threads search.
     pub threads: usize,
     /// Whether worlds that can never again be told apart are treated as one ([`lockstep_model::NormalForm`]), and worlds that
-    /// differ only by the order of their nodes.
+    /// differ only by the order of their nodes or of their clients.
     pub normal_forms: bool,
-    /// Whether worlds that differ only in the order of their clients are treated as one.
+    /// Whether worlds that differ only by the order of their clients are treated as one, without normal forms too.
     pub symmetry: bool,
     /// Whether a state in which only time can advance is passed through and not kept.
     ///

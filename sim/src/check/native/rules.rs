@@ -37,7 +37,9 @@ impl Reductions {
         Self {
             form: if options.normal_forms { NormalForm::of(config) } else { NormalForm::NONE },
             orders_nodes: options.normal_forms && config.nodes_are_alike(),
-            orders_clients: options.symmetry,
+            orders_clients: (options.normal_forms || options.symmetry)
+                && config.clients.count > 1
+                && config.clients_are_alike(),
             skips_idle: options.skip_idle,
         }
     }
