@@ -1,8 +1,10 @@
-//! What happens to nodes and reaches their clients as well: a crash, a demotion, a hand-over, a jump of a clock.
+//! What happens to nodes and reaches their clients as well: a crash, a demotion, a hand-over, a jump of a clock, a lease that
+//! is due.
 
 use super::context::Context;
 use super::layout::Layout;
 use super::network::clients;
+use super::normal_form::asked_nodes;
 use crate::notes::{Breach, Happening};
 use crate::reply::Reply;
 
@@ -61,6 +63,36 @@ impl<Y: Layout> Context<'_, Y> {
         }
         self.server().jump(node)?;
         Some(Reply::Done)
+    }
+
+    /// The lock's key of a node has no time left, and is gone before the others who act at this instant.
+    pub(crate) fn expire(&mut self, node: u8) -> Option<Reply> {
+        if !self.server().lock_is_due(node) || !self.is_read(node) {
+            return None;
+        }
+        if node == self.world.group().master {
+            self.note_lost_lease();
+        }
+        self.server().expire(node)?;
+        Some(Reply::Done)
+    }
+
+    /// Receipts of a node have no time left, and are gone. A replica hides them together with the lock, if that is due as well:
+    /// it does so by its clock alone.
+    pub(crate) fn expire_receipts(&mut self, node: u8) -> Option<Reply> {
+        let is_hidden_with_lock = !self.world.node(node).is_master() && self.server().lock_is_due(node);
+        if is_hidden_with_lock || !self.is_read(node) {
+            return None;
+        }
+        self.server().expire_receipts(node)?;
+        Some(Reply::Done)
+    }
+
+    /// Whether it makes a difference at this instant that a key of this node is gone: it accepts writes, or a client asks it. A
+    /// replica that nobody asks shows it when it has been promoted, and then it is a master that finds a key with no time left.
+    fn is_read(&self, node: u8) -> bool {
+        let reading = self.world.node(node);
+        reading.is_master() || reading.is_replica() && asked_nodes(self.config, self.world) >> node & 1 != 0
     }
 
     /// Notes that the acting master's key expires, and whether a holder has a watchdog that should have prevented it.
