@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// A countdown: it reaches 0 and stays there, or it is off. At 0 it is due: a key with 0 ticks left is still there, a
-/// client's timer with 0 ticks left is about to fire.
+/// A countdown: it reaches 0 and stays there, or it is off. At 0 it is due: a key with 0 ticks left is still there and
+/// may be gone at any moment before the next tick, a client's timer with 0 ticks left is about to fire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timer(u8);
 
