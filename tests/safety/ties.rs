@@ -85,15 +85,14 @@ fn a_replica_that_clients_take_for_the_master_hides_a_key_by_its_own_clock() {
 /// Where clocks differ a replica may still show the key, and where a hand-over waits for everything it waits for this too.
 #[test]
 fn what_a_master_deletes_is_sent_where_somebody_can_tell() {
-    let under_way = |rest: &str| {
+    let under_way = |time: &str, rest: &str| {
         let text = format!("[cluster]\nreplicas = 1\nlag = 'any'\n{rest}");
-        let deleted =
-            recorded("", &text, &[&[ACQUIRE, Action::Replicate { node: 1 }], &ticks(3), &[expire(0)]]);
+        let deleted = recorded(time, &text, &[&[ACQUIRE, Action::Replicate { node: 1 }], &ticks(3), &[expire(0)]]);
         deleted.state_after(deleted.steps.len()).nodes[1].under_way.len()
     };
-    assert_eq!(under_way("[faults]\nclock_jump = 1"), 1);
-    assert_eq!(under_way("promote = 'coordinated'\n[faults]\nhand_over = 1"), 1);
-    assert_eq!(under_way("[faults]\ncrash_node = 1"), 0, "the replica's key is due as well");
+    assert_eq!(under_way("jump = 1", "[faults]\nclock_jump = 1"), 1);
+    assert_eq!(under_way("", "promote = 'coordinated'\n[faults]\nhand_over = 1"), 1);
+    assert_eq!(under_way("", "[faults]\ncrash_node = 1"), 0, "the replica's key is due as well");
 }
 
 /// A release whose answer was lost, sent again when its receipt is due.

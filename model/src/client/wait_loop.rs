@@ -335,7 +335,7 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
         }
-        client.renewal.due_in = client.renewal.due_in.later();
+        client.renewal.due_in = client.renewal.due_in.later_or_overdue();
         client.asks_in = client.asks_in.later();
         if client.asks_in.is_due() {
             client.asks_in = Timer::OFF;

@@ -29,7 +29,9 @@ impl ServerGroup {
             self.members[node].hidden.extend(keys);
             // Only a new server is sure to have nothing hidden.
             self.is_worn = true;
-            return Ok(format!("the clock of {name} goes {BEYOND_MS} ms beyond the end of the lease: it hides the key"));
+            return Ok(format!(
+                "the clock of {name} goes {BEYOND_MS} ms beyond the end of the lease: it hides the key"
+            ));
         }
         let has_written = self.delete_beyond_tie(node, &keys)?;
         // As the model says: elsewhere nobody can tell, and the deletion is part of the next effect.
@@ -46,7 +48,8 @@ impl ServerGroup {
 
     /// Before a step: the nodes that must not hide anything any more in the state after it.
     pub fn beyond_tie_no_longer(&self, after: &[NodeState]) -> Vec<usize> {
-        let shows = |node: &NodeState| node.stored.is_held() || node.stored.keys.iter().any(|key| key.ttl_ms == Some(0));
+        let shows =
+            |node: &NodeState| node.stored.is_held() || node.stored.keys.iter().any(|key| key.ttl_ms == Some(0));
         let numbered = after.iter().enumerate();
         numbered.filter(|(index, node)| self.is_beyond_tie(*index) && shows(node)).map(|(index, _)| index).collect()
     }
