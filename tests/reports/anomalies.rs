@@ -28,7 +28,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "failover-to-the-wrong-replica",
             "failover-to-the-fullest-replica",
             "failover-slower-than-the-lease",
-            "failover-of-two-renewal-periods",
+            "failover-of-one-renewal-period",
             "failover-while-waiting",
             "failover-keeps-the-grant",
             "plain-failover-loses-the-grant",
@@ -87,6 +87,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "resent-acquire-counts-twice",
             "given-up-acquire-is-executed-late",
             "lost-reply-of-a-release",
+            "receipt-is-due-with-the-last-attempt",
             "lost-reply-of-a-release-without-receipt",
             "lost-reply-of-a-release-with-an-id-per-try",
             "late-release-takes-the-next-grant",
@@ -157,7 +158,7 @@ const GROUPS: [AnomalyGroup; 7] = [
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
-const SOON: ScenarioLine = ("cluster", "failover_within", "1");
+const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");

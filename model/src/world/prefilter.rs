@@ -211,7 +211,7 @@ impl<Y: Layout> Prefilter<Y> {
                         && client.acquires_left != AcquiresLeft::NONE,
                     is_at_limit: thread.wait_left.is_due(),
                     has_permit: client.wakeup.permits > 0,
-                    is_woken: thread.wake_in.is_due(),
+                    is_woken: thread.wake_in.may_fire(),
                 };
                 add(&mut possible, &by_posture[posture.number()]);
             }
