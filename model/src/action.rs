@@ -275,6 +275,10 @@ actions! {
     Fsync { node } = "fsync", when |config| config.has_late_disk();
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
+    /// The lock's key has no time left on a node, and is gone already.
+    Expire { node } = "expire", when |_config| true;
+    /// Receipts have no time left on a node, and are gone already.
+    ExpireReceipts { node } = "expire_receipts", when |config| config.leaves_receipts();
 
     // Faults.
     /// A client dies.
@@ -386,12 +390,18 @@ impl ActionKind {
         Self::ALL.into_iter().find(spends).expect("every fault is spent by one action")
     }
 
+    /// Whether it decides a tie: a key that has no time left is gone at that instant, before somebody who acts at the same
+    /// instant. It is always allowed, and no scenario has to reach it: where leases are renewed no key gets so far.
+    pub const fn decides_tie(self) -> bool {
+        matches!(self, Self::Expire | Self::ExpireReceipts)
+    }
+
     /// Whether it is weakly fair: it is not possible for ever without ever being taken. Faults need not happen; nor does a
-    /// client have to ask or, where the scenario says so, to release. [`Tick`](Self::Tick) is more: time passes, whatever
-    /// else happens, for nobody can do endlessly much at one moment.
+    /// client have to ask or, where the scenario says so, to release, nor a key to be gone before the next tick.
+    /// [`Tick`](Self::Tick) is more: time passes, whatever else happens, for nobody can do endlessly much at one moment.
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
-            Self::Acquire => false,
+            Self::Acquire | Self::Expire | Self::ExpireReceipts => false,
             Self::Release => !config.clients.hold_for_ever,
             other => !other.is_fault(),
         }

@@ -71,6 +71,8 @@ mutants! {
     HandOverTooEarly,
     /// A key never runs out.
     LeaseNeverEnds,
+    /// A key that has no time left is there for everybody who acts at that instant.
+    ClientWinsTies,
     /// A node comes back earlier than it may.
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.

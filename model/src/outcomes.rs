@@ -159,6 +159,8 @@ impl ActionKind {
             | Self::Demote
             | Self::Fsync
             | Self::Heal
+            | Self::Expire
+            | Self::ExpireReceipts
             | Self::RestartNode
             | Self::CutLink
             | Self::VanishKey
@@ -397,10 +399,12 @@ fn can_reenter(config: &Config) -> bool {
 }
 
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a
-/// watchdog that runs beside its holder no lease ends; it may serve a dead thread first, and nobody after a forced release.
+/// watchdog that runs beside its holder no lease ends, unless it renews at the very instant at which the lease is due; it may
+/// serve a dead thread first, and nobody after a forced release.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
-    let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
+    let is_unattended = !is_in_time || faults.pause_client > 0 || faults.crash_thread > 0;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_forget(config) || is_taken

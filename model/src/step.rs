@@ -117,6 +117,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
         Action::Heal { node } => context.server().heal(node).map(done),
+        Action::Expire { node } => context.expire(node),
+        Action::ExpireReceipts { node } => context.expire_receipts(node),
 
         // Faults.
         Action::CrashClient { client } => context.crash_client(client),
@@ -190,7 +192,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             Action::Release { client, thread }
             | Action::Undo { client, thread }
             | Action::ForeignRelease { client, thread } => Holder::new(client, thread) == hold.by.holder,
-            Action::ForceRelease { .. } | Action::Tick | Action::ClockJump { .. } => true,
+            Action::ForceRelease { .. } | Action::Expire { .. } | Action::Tick | Action::ClockJump { .. } => true,
             Action::Execute { client, slot } => before.requests(client).get(slot).is_some_and(|request| {
                 request.verb.releases() && Holder::new(client, request.thread) == hold.by.holder
             }),
@@ -218,6 +220,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::ExpireReceipts { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }

@@ -2,8 +2,8 @@
 
 use core::fmt;
 
-/// A countdown: it reaches 0 and stays there, or it is off. At 0 it is due: a key with 0 ticks left is still there, a
-/// client's timer with 0 ticks left is about to fire.
+/// A countdown: it reaches 0 and stays there, or it is off. At 0 it is due: a key with 0 ticks left is still there and
+/// may be gone at any moment before the next tick, a client's timer with 0 ticks left is about to fire.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Timer(u8);
 
@@ -14,6 +14,8 @@ impl Timer {
     pub const DUE: Self = Self(0);
     /// It was due before now: kept apart only by [`later_or_overdue`](Self::later_or_overdue).
     pub const OVERDUE: Self = Self(u8::MAX - 1);
+    /// Due with the next tick at the latest, and ready to fire before: what it waits for may come about at this instant.
+    pub const SOON: Self = Self(u8::MAX - 2);
 
     /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
     pub const fn ticks(ticks: u8) -> Self {
@@ -33,6 +35,7 @@ impl Timer {
         match self {
             Self::OFF => None,
             Self::OVERDUE => Some(0),
+            Self::SOON => Some(1),
             Self(ticks) => Some(ticks),
         }
     }
@@ -45,6 +48,11 @@ impl Timer {
     /// Whether it is due, or overdue.
     pub const fn is_due(self) -> bool {
         matches!(self, Self::DUE | Self::OVERDUE)
+    }
+
+    /// Whether it may fire now: it is due, or ready to fire before it is.
+    pub const fn may_fire(self) -> bool {
+        self.is_due() || matches!(self, Self::SOON)
     }
 
     /// The same deadline on a clock that has moved forward by `ticks` (backward if negative). `None`: the deadline has
@@ -61,6 +69,7 @@ impl Timer {
     pub const fn later(self) -> Self {
         match self {
             Self::OFF | Self::OVERDUE => self,
+            Self::SOON => Self::DUE,
             Self(ticks) => Self(ticks.saturating_sub(1)),
         }
     }

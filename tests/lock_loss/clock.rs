@@ -7,7 +7,7 @@ use std::time::Duration;
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, cmd};
 
-use crate::harness::{get, start, ttl_ms};
+use crate::harness::{get, pair, start, ttl_ms};
 
 /// All comparisons to the millisecond depend on this.
 #[test]
@@ -69,6 +69,34 @@ fn a_key_is_there_at_its_deadline_and_gone_one_millisecond_later() {
         node.advance_clock(1).unwrap();
         assert_eq!(ttl_ms(&mut redis, "lock"), -2);
         assert_eq!(get(&node, "lock"), None);
+    });
+}
+
+/// What a replay does where a key is gone at the instant at which it is due: a master deletes it for good, a replica hides it
+/// for as long as its clock is beyond that, and what its master sends treats it as alive.
+#[test]
+fn a_key_that_a_master_deleted_at_a_tie_stays_away_and_one_that_a_replica_hides_can_be_renewed() {
+    on_every_server(|server| {
+        let pair = pair(server);
+        for key in ["lock", "other"] {
+            pair.write(cmd("PSETEX").arg(key).arg(30_000).arg("a"));
+        }
+        pair.gate.release_all().unwrap();
+        for node in [&pair.master, &pair.replica] {
+            node.advance_clock(30_000).unwrap();
+        }
+        pair.master.advance_clock(1).unwrap();
+        assert_eq!(get(&pair.master, "other"), None);
+        pair.master.advance_clock(-1).unwrap();
+        assert_eq!(get(&pair.master, "other"), None, "deleted");
+        assert_eq!(get(&pair.master, "lock").as_deref(), Some("a"), "not looked at");
+
+        pair.replica.advance_clock(1).unwrap();
+        assert_eq!(get(&pair.replica, "lock"), None, "hidden");
+        pair.write(cmd("PEXPIRE").arg("lock").arg(30_000));
+        pair.gate.release_all().unwrap();
+        assert_eq!(get(&pair.replica, "lock").as_deref(), Some("a"));
+        assert_eq!(get(&pair.replica, "other"), None, "its master has sent the deletion");
     });
 }
 

@@ -28,6 +28,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "failover-to-the-wrong-replica",
             "failover-to-the-fullest-replica",
             "failover-slower-than-the-lease",
+            "failover-of-one-renewal-period",
             "failover-while-waiting",
             "failover-keeps-the-grant",
             "plain-failover-loses-the-grant",
@@ -64,6 +65,9 @@ const GROUPS: [AnomalyGroup; 7] = [
             "lease-ends-while-holder-works",
             "lease-ends-fenced",
             "lease-ends-a-hold-for-ever",
+            "held-for-exactly-the-lease",
+            "plain-held-for-exactly-the-lease",
+            "renewed-exactly-at-the-lease",
             "plain-lease-ends-while-holder-works",
             "pause-longer-than-lease",
             "missed-renewal-of-2021",
@@ -83,6 +87,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "resent-acquire-counts-twice",
             "given-up-acquire-is-executed-late",
             "lost-reply-of-a-release",
+            "receipt-is-due-with-the-last-attempt",
             "lost-reply-of-a-release-without-receipt",
             "lost-reply-of-a-release-with-an-id-per-try",
             "late-release-takes-the-next-grant",
@@ -153,14 +158,15 @@ const GROUPS: [AnomalyGroup; 7] = [
 ];
 
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
-const SOON: ScenarioLine = ("cluster", "failover_within", "1");
+const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
+const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -170,6 +176,9 @@ const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
     ("failover-to-the-wrong-replica", &[AT_ONCE, SOON]),
     ("lease-ends-while-holder-works", &[FENCED]),
     ("lease-ends-while-holder-works", &[WATCHDOG]),
+    ("held-for-exactly-the-lease", &[HELD_FOR_LESS]),
+    ("plain-held-for-exactly-the-lease", &[HELD_FOR_LESS]),
+    ("renewed-exactly-at-the-lease", &[WATCHDOG]),
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
 ];

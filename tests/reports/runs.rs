@@ -95,7 +95,7 @@ fn with_line(text: &str, table: &str, key: &str, value: &str) -> String {
 
 #[test]
 fn an_edited_scenario_is_the_one_that_was_meant() {
-    let kept = edited("failover-loses-the-grant", &[("cluster", "lag", "0"), ("cluster", "failover_within", "1")]);
+    let kept = edited("failover-loses-the-grant", &[("cluster", "lag", "0"), ("cluster", "failover_within", "0")]);
     assert_eq!(same_world(&kept), Some("failover-keeps-the-grant"));
     let fenced = edited("force-release", &[("resource", "fencing", "\"ideal\"")]);
     assert!(fenced.config.resource.is_some_and(Resource::is_fenced));

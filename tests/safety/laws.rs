@@ -142,13 +142,6 @@ fn compare_finer(scenario: &Scenario, most_states: u64) -> Result<u32, String> {
     let mut compared = 0;
     for found in coarse.properties.iter().filter(|found| is_kept(found.property)) {
         let Some(other) = fine.properties.iter().find(|other| other.property == found.property) else { continue };
-        // A waiter that is told that the lock has 0 ticks left sleeps until the next tick. The key is gone by then: so on the
-        // finer clock the waiter sleeps beside a free lock at another moment, before its limit and not at it.
-        let time = scenario.config.time;
-        let may_sleep_on = time.ask_again_after > 1 || time.wait_limit.is_some();
-        if may_sleep_on && found.property.id() == "no-sleeping-waiter" {
-            continue;
-        }
         if other.verdict != Verdict::Inconclusive {
             let (property, coarse, fine) = (found.property, found.verdict, other.verdict);
             // A key is still there when its lease is due, and gone a tick later. Whether somebody can be in time to see that

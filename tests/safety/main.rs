@@ -1,12 +1,7 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
-//! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
-//! `disks` has histories of late disks; `engine` checks with all options of the engine; `interrupts` has histories of
-//! interrupted releases; `normal_forms` compares small worlds with full ones; `verdicts` compares the built-in scenarios
-//! with what they declare, with both engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one
-//! rule after the other and asserts which property fails; `rules` and `judge` test the step function and the judge; `laws`
-//! widens worlds, and nothing that was broken may hold then; `unlike` has clients that differ; `values` tells the acquires of
-//! a thread apart.
+//! What each file is about stands at its head: worlds and histories that were worked out by hand, one subject each; the
+//! engine with all its options; the laws that every world obeys; and the built-in scenarios with what they declare.
 
 mod beliefs;
 mod capacities;
@@ -21,6 +16,7 @@ mod mutants;
 mod normal_forms;
 mod replica_count;
 mod rules;
+mod ties;
 mod unlike;
 mod values;
 mod verdicts;

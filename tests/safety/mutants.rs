@@ -61,6 +61,26 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
     }
 }
 
+/// A rule that lets a client win every tie hides what is broken: with the right rule the property is violated, with the wrong
+/// one it holds.
+const HIDDEN_BY: [(Mutant, &str, Property); 5] = [
+    (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
+    (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
+    (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
+    (Mutant::ClientWinsTies, "failover-of-one-renewal-period", Property::RenewedWhileHeld),
+    (Mutant::ClientWinsTies, "receipt-is-due-with-the-last-attempt", Property::OneBeliever),
+];
+
+#[test]
+fn each_rule_that_explores_too_little_hides_what_the_right_one_finds() {
+    for (mutant, name, property) in HIDDEN_BY {
+        let right = scenario(name);
+        assert_eq!(verdict(&exhaust(&right, Engine::Native), property), Verdict::Violated, "{property} in {name}");
+        let wrong = Scenario { config: right.config.with_mutant(mutant), ..right };
+        assert_eq!(verdict(&exhaust(&wrong, Engine::Native), property), Verdict::Holds, "{mutant:?} in {name}");
+    }
+}
+
 /// What no single world shows, because the rule is right in it: `laws` compares two.
 const NOTICED_BY_LAWS: [Mutant; 5] = [
     Mutant::LimitComesFirst,
@@ -72,7 +92,8 @@ const NOTICED_BY_LAWS: [Mutant; 5] = [
 
 #[test]
 fn every_rule_that_can_be_broken_is_broken_here() {
-    let broken = NOTICED.iter().map(|(mutant, ..)| *mutant).chain(NOTICED_BY_LAWS);
+    let hiding = HIDDEN_BY.iter().map(|(mutant, ..)| *mutant);
+    let broken = NOTICED.iter().map(|(mutant, ..)| *mutant).chain(hiding).chain(NOTICED_BY_LAWS);
     assert_eq!(broken.collect::<BTreeSet<Mutant>>(), Mutant::ALL.into());
 }
 

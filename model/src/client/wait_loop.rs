@@ -102,7 +102,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn wake_by_timer(&self, thread: u8) -> Option<()> {
         let waiting = self.thread(thread);
         // With a permit available the semaphore returns that, and the timer goes unnoticed.
-        let is_due = waiting.phase == Phase::Waiting && waiting.wake_in.is_due() && self.client.wakeup.permits == 0;
+        let is_due = waiting.phase == Phase::Waiting && waiting.wake_in.may_fire() && self.client.wakeup.permits == 0;
         (self.client.is_running() && is_due && !self.is_stopped_by_limit(thread)).then_some(())
     }
 
@@ -240,7 +240,9 @@ impl<Q: InFlight> Process<'_, Q> {
         refused.wake_in = match remaining.left() {
             _ if config.is_mutated(Mutant::NoWakeTimer) => Timer::OFF,
             _ if !publishes => Timer::ticks(config.time.poll_every),
-            // A key whose remaining time is 0 is still there at this instant: asking again at once could go on for ever.
+            // A key whose remaining time is 0 may go at any moment of this instant, and the waiter asks again at once, as often
+            // as it likes. It need not ask before the next tick: that could go on for ever.
+            Some(0) if config.time.ask_again_after == 1 => Timer::SOON,
             Some(0) => Timer::ticks(config.time.ask_again_after),
             Some(_) => remaining,
             // No TTL: only a message wakes it.
@@ -335,7 +337,7 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
         }
-        client.renewal.due_in = client.renewal.due_in.later();
+        client.renewal.due_in = client.renewal.due_in.later_or_overdue();
         client.asks_in = client.asks_in.later();
         if client.asks_in.is_due() {
             client.asks_in = Timer::OFF;

@@ -89,6 +89,13 @@ impl Config {
         self.faults.clock_jump > 0
     }
 
+    /// Whether anybody can tell that a master sends what it deletes because it has expired. Where all clocks are alike a replica
+    /// finds the same at the same instant; but a coordinated hand-over waits until the heir has been sent everything.
+    pub const fn sends_expiry(&self) -> bool {
+        let is_awaited = self.faults.hand_over > 0 && matches!(self.cluster.promote, PromoteRule::Coordinated);
+        self.has_skew() || is_awaited
+    }
+
     /// Whether the data on a node's disk may differ from those in its memory.
     pub(crate) const fn has_late_disk(&self) -> bool {
         self.can_restart() && matches!(self.cluster.fsync, Fsync::EverySecond)

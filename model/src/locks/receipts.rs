@@ -69,10 +69,14 @@ pub trait ReceiptStore:
     /// One tick later: a receipt that was due is gone.
     #[must_use]
     fn later(self) -> Self {
-        let is_alive = |receipt: &Receipt| !receipt.remaining.is_due();
-        self.changed(|receipt| {
-            Some(receipt).filter(is_alive).map(|receipt| Receipt { remaining: receipt.remaining.later(), ..receipt })
-        })
+        let alive = self.without_due();
+        alive.changed(|receipt| Some(Receipt { remaining: receipt.remaining.later(), ..receipt }))
+    }
+
+    /// The same without the receipts that have no time left.
+    #[must_use]
+    fn without_due(self) -> Self {
+        self.changed(|receipt| Some(receipt).filter(|receipt| !receipt.remaining.is_due()))
     }
 }
 

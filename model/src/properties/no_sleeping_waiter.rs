@@ -6,7 +6,6 @@ use crate::client::state::Phase;
 use crate::config::sections::Config;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
-use crate::time::Timer;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -37,7 +36,7 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let is_free = world.acting_master().is_some_and(|master| master.stored.is_free());
     !is_free
         || world.threads().all(|(_, client, thread)| {
-            let sleeps = client.is_running() && thread.phase == Phase::Waiting && thread.wake_in != Timer::DUE;
+            let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
             let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
             !sleeps || will_be_woken
         })

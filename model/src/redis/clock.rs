@@ -2,8 +2,9 @@
 //!
 //! Source: docs/facts/redis.md#the-clock: time is the wall clock, a forward jump ends locks early, a backward jump makes
 //! them outlive; every node has its own. A TTL that travels as an absolute time is judged by the receiver's clock. A key
-//! with 0 ticks left is alive, one tick later it is gone. A replica hides an expired key and never deletes it by itself;
-//! with all clocks alike that looks the same, so an expired key is simply gone.
+//! with 0 ticks left may be gone already, and both are explored (docs/facts/redis.md#ties); one tick later it is gone. A
+//! replica hides an expired key and never deletes it by itself; with all clocks alike that looks the same, so an expired key
+//! is simply gone.
 
 use super::disk;
 use super::layout::ServerLayout;
@@ -12,6 +13,7 @@ use crate::config::sections::{Bound, Config, Ttls};
 use crate::locks::contract::{KeyFamily, Lock, Writes};
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::stored::Stored;
+use crate::mutants::Mutant;
 
 impl<Y: ServerLayout> Server<'_, Y> {
     /// Whether the lock's key on the acting master expires when `ticks` pass.
@@ -71,6 +73,33 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
         }
         if is_over { self.send_deletion(node) } else { Some(()) }
+    }
+
+    /// Whether the lock's key on this node has no time left: it may be gone already.
+    pub(crate) fn lock_is_due(&self, node: u8) -> bool {
+        !self.config.is_mutated(Mutant::ClientWinsTies) && lapses(self.config, &self.group.node(node).stored, 1)
+    }
+
+    /// The lock's key of this node has no time left, and is gone before the others who act at this instant. A replica hides
+    /// it, and whatever else has no time left by its clock; what its master sends treats it as alive.
+    pub(crate) fn expire(&mut self, node: u8) -> Option<()> {
+        let expiring = self.group.node_mut(node);
+        expiring.stored.lock = expiring.stored.lock.without(KeyFamily::Lock);
+        if !expiring.is_master() {
+            expiring.stored.receipts = expiring.stored.receipts.without_due();
+        }
+        if self.config.sends_expiry() { self.send_deletion(node) } else { Some(()) }
+    }
+
+    /// The receipts of this node that have no time left are gone. `None`: there is none.
+    pub(crate) fn expire_receipts(&mut self, node: u8) -> Option<()> {
+        let expiring = self.group.node_mut(node);
+        let left = expiring.stored.receipts.without_due();
+        if left == expiring.stored.receipts || self.config.is_mutated(Mutant::ClientWinsTies) {
+            return None;
+        }
+        expiring.stored.receipts = left;
+        Some(())
     }
 
     /// A master deletes what has expired, and sends that to its replicas: they do not look at the time themselves

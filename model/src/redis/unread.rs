@@ -81,14 +81,17 @@ impl<Y: ServerLayout> Node<Y> {
         IdleNode { replicates: self.queue.keep_awaited(), ..IdleNode::default() }
     }
 
-    /// Without the receipts that no release names.
-    pub(crate) fn keep_receipts(&mut self, is_named: impl Fn(Receipt) -> bool) {
+    /// Without the receipts that no release names. Returns whether one of these has no time left on a master.
+    pub(crate) fn keep_receipts(&mut self, is_named: impl Fn(Receipt) -> bool) -> bool {
         let named = |receipt| Some(receipt).filter(|receipt| is_named(*receipt));
+        let is_due = |receipt: Receipt| receipt.remaining.is_due() && !is_named(receipt);
+        let expires = self.is_master() && self.stored.receipts.iter().any(is_due);
         self.stored.receipts = self.stored.receipts.changed(named);
         self.disk.receipts = self.disk.receipts.changed(named);
         for effect in self.queue.effects_mut() {
             effect.stored.receipts = effect.stored.receipts.changed(named);
         }
+        expires
     }
 
     /// Without what a node of which nobody counts or asks anything could show: whether it runs, follows, and is reached. Not

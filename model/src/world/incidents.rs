@@ -1,10 +1,13 @@
-//! What happens to nodes and reaches their clients as well: a crash, a demotion, a hand-over, a jump of a clock.
+//! What happens to nodes and reaches their clients as well: a crash, a demotion, a hand-over, a jump of a clock, a lease that
+//! is due.
 
 use super::context::Context;
 use super::layout::Layout;
 use super::network::clients;
+use super::normal_form::asked_nodes;
 use crate::notes::{Breach, Happening};
 use crate::reply::Reply;
+use crate::time::Timer;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A node dies.
@@ -63,6 +66,36 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// The lock's key of a node has no time left, and is gone before the others who act at this instant.
+    pub(crate) fn expire(&mut self, node: u8) -> Option<Reply> {
+        if !self.server().lock_is_due(node) || !self.is_read(node) {
+            return None;
+        }
+        if node == self.world.group().master {
+            self.note_lost_lease();
+        }
+        self.server().expire(node)?;
+        Some(Reply::Done)
+    }
+
+    /// Receipts of a node have no time left, and are gone. A replica hides them together with the lock, if that is due as well:
+    /// it does so by its clock alone.
+    pub(crate) fn expire_receipts(&mut self, node: u8) -> Option<Reply> {
+        let is_hidden_with_lock = !self.world.node(node).is_master() && self.server().lock_is_due(node);
+        if is_hidden_with_lock || !self.is_read(node) {
+            return None;
+        }
+        self.server().expire_receipts(node)?;
+        Some(Reply::Done)
+    }
+
+    /// Whether it makes a difference at this instant that a key of this node is gone: it accepts writes, or a client asks it. A
+    /// replica that nobody asks shows it when it has been promoted, and then it is a master that finds a key with no time left.
+    fn is_read(&self, node: u8) -> bool {
+        let reading = self.world.node(node);
+        reading.is_master() || reading.is_replica() && asked_nodes(self.config, self.world) >> node & 1 != 0
+    }
+
     /// Notes that the acting master's key expires, and whether a holder has a watchdog that should have prevented it.
     pub(super) fn note_lost_lease(&mut self) {
         let Some(stored) = self.world.acting_master().map(|master| master.stored) else { return };
@@ -74,7 +107,9 @@ impl<Y: Layout> Context<'_, Y> {
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
             let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some();
-            if has_watchdog && is_connected && is_held {
+            // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.
+            let was_paused = client.renewal.due_in == Timer::OVERDUE;
+            if has_watchdog && is_connected && is_held && !was_paused {
                 self.notes.broke(Breach::LeaseLost);
             }
         }

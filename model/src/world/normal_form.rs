@@ -39,6 +39,8 @@ pub struct LeftOut {
     pub nodes: IdleNode,
     /// A client that never asks again could learn of its new master.
     pub discovers: bool,
+    /// A receipt that no release names could be gone, at the instant at which it is due.
+    pub expires_receipts: bool,
 }
 
 impl LeftOut {
@@ -50,6 +52,7 @@ impl LeftOut {
             (resyncs, ActionKind::Resync),
             (heals, ActionKind::Heal),
             (self.discovers, ActionKind::Discover),
+            (self.expires_receipts, ActionKind::ExpireReceipts),
         ];
         kinds.into_iter().filter_map(|(is_possible, kind)| is_possible.then_some(kind))
     }
@@ -119,7 +122,7 @@ impl NormalForm {
                 of_client.iter().any(|(_, request)| request.names(receipt))
             };
             for node in groups.as_mut()[0].nodes.as_mut() {
-                node.keep_receipts(is_named);
+                idle.expires_receipts |= node.keep_receipts(is_named);
             }
         }
         if self.has_finished {
@@ -165,6 +168,11 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
     if unless_asked == 0 {
         return Unread { lost, unasked: 0 };
     }
+    Unread { lost, unasked: unless_asked & !asked_nodes(config, world) }
+}
+
+/// The nodes that a client asks now, or takes for the master and may ask: a bit each.
+pub(super) fn asked_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
     let mut asked = 0;
     for (client, process) in world.clients() {
         if process.is_alive() && !is_finished(config, world, client) {
@@ -174,7 +182,7 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
             asked |= 1 << request.node;
         }
     }
-    Unread { lost, unasked: unless_asked & !asked }
+    asked
 }
 
 /// Whether this client will never ask anything again.

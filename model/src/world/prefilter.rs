@@ -15,6 +15,7 @@ use crate::client::requests::{Slot, Stage};
 use crate::client::state::{AcquiresLeft, Mode, Phase};
 use crate::config::sections::{Clients, Config};
 use crate::locks::holder::Holder;
+use crate::locks::receipts::ReceiptStore as _;
 use crate::redis::group::Role;
 use crate::slots::Slots;
 
@@ -210,7 +211,7 @@ impl<Y: Layout> Prefilter<Y> {
                         && client.acquires_left != AcquiresLeft::NONE,
                     is_at_limit: thread.wait_left.is_due(),
                     has_permit: client.wakeup.permits > 0,
-                    is_woken: thread.wake_in.is_due(),
+                    is_woken: thread.wake_in.may_fire(),
                 };
                 add(&mut possible, &by_posture[posture.number()]);
             }
@@ -271,6 +272,14 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
         Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
         Action::Heal { node } => !world.node(node).is_cut(),
+        Action::Expire { node } => {
+            let node = world.node(node);
+            !node.is_up() || !node.stored.holders().any(|hold| hold.remaining.is_due())
+        }
+        Action::ExpireReceipts { node } => {
+            let node = world.node(node);
+            !node.is_up() || !node.stored.receipts.iter().any(|receipt| receipt.remaining.is_due())
+        }
         Action::RestartNode { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
         Action::VanishKey { node } => !world.node(node).is_master(),

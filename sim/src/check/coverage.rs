@@ -115,9 +115,11 @@ impl Coverage {
         never.chain(unspent).collect()
     }
 
-    /// The kinds of actions that the scenario allows and that were never taken.
+    /// The kinds of actions that the scenario allows and that were never taken. Not those that decide a tie: they are always
+    /// allowed.
     pub fn never_taken(&self, config: &Config) -> impl Iterator<Item = ActionKind> {
-        ActionKind::ALL.into_iter().filter(|kind| kind.is_allowed(config) && self.taken(*kind) == 0)
+        let is_asked_for = |kind: &ActionKind| !kind.decides_tie() && kind.is_allowed(config);
+        ActionKind::ALL.into_iter().filter(move |kind| is_asked_for(kind) && self.taken(*kind) == 0)
     }
 
     /// The budgets that are never used up, and how much of each always remains.

@@ -83,9 +83,11 @@ struct Nearby<'a> {
 }
 
 impl Nearby<'_> {
-    /// The way to the nearest missing action. Faults come last: what they end cannot be covered after them.
+    /// The way to the nearest missing action. Faults come last: what they end cannot be covered after them. So
+    /// do keys that are gone at the instant at which they are due: in many scenarios none gets so far.
     fn nearest<Y: Layout>(&self, from: &World<Y>, missing: &HashSet<ActionKind>) -> Option<(Vec<Action>, World<Y>)> {
-        let calm: HashSet<ActionKind> = missing.iter().copied().filter(|kind| !kind.is_fault()).collect();
+        let is_calm = |kind: &ActionKind| !kind.is_fault() && !kind.decides_tie();
+        let calm: HashSet<ActionKind> = missing.iter().copied().filter(is_calm).collect();
         self.walk(from, &calm).or_else(|| self.walk(from, missing))
     }
 

@@ -188,11 +188,13 @@ impl InLayout for &LassoWitness<'_> {
     }
 }
 
-/// What every fair run must take: all actions but faults and a client's free choices. Stated again here rather than
+/// What every fair run must take: all actions but faults, ties and a client's free choices. Stated again here rather than
 /// read from the model's own list, which the engine uses.
 fn must_happen(config: &Config, action: Action) -> bool {
     match action.kind() {
         ActionKind::Acquire
+        | ActionKind::Expire
+        | ActionKind::ExpireReceipts
         | ActionKind::CrashClient
         | ActionKind::CrashThread
         | ActionKind::PauseClient

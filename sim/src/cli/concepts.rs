@@ -9,8 +9,9 @@ pub(super) const CONCEPTS: [(&str, &str); 10] = [
          otherwise, so a lease of 30 s is lease = 3. Times may have units instead, lease = \"30s\": the tick is then the longest \
          time, up to an hour, of which all of them are multiples, and one time that has little in common with the others makes \
          it short. Choose the tick so that lease, renewal period and hold time are small \
-         numbers, because every tick multiplies the number of states. At exactly its deadline a key still exists (Redis \
-         reports 0 ms left), so a lease of 3 ticks that begins at 0 s is over at 40 s: the first tick after 30 s.",
+         numbers, because every tick multiplies the number of states. At exactly its deadline a key may still exist (Redis \
+         reports 0 ms left) or be gone already, and both are explored: a lease of 3 ticks that begins at 0 s may be over at 30 s, \
+         and it is over at 40 s, the first tick after that.",
     ),
     (
         "safety",

@@ -23,6 +23,7 @@ impl Setting {
             SettingValue::Number(number) => format!("{key} = {number}"),
             SettingValue::Word(word) => format!("{key} = \"{word}\""),
             SettingValue::Flag(flag) => format!("{key} = {flag}"),
+            SettingValue::LeaseAnd(more @ ..0) => format!("{key} = lease - {}", -more),
             SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
             SettingValue::LeaseBy(part) => format!("{key} = lease / {part}"),
             SettingValue::Nothing => format!("no {key}"),
@@ -52,7 +53,7 @@ pub(super) enum SettingValue {
     Number(i64),
     Word(&'static str),
     Flag(bool),
-    /// So many ticks more than the lease.
+    /// So many ticks more than the lease; negative: less.
     LeaseAnd(i64),
     /// This part of the lease; at least 1 tick.
     LeaseBy(i64),
@@ -195,6 +196,12 @@ pub const REPAIRS: &[Setting] = &[
         ],
     },
     WATCHDOG,
+    // At the instant at which the lease is due the key may be gone already: docs/facts/redis.md#ties.
+    Setting {
+        name: "hold-shorter-than-the-lease",
+        sentence: "the code that the lock guards ends a tick before the longest lease, at the latest",
+        entries: &[set("time", "hold_at_most", SettingValue::LeaseAnd(-1))],
+    },
     Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",

@@ -63,6 +63,8 @@ pub const fn does(action: Action) -> &'static str {
         Action::Demote { .. } => "is demoted: it follows the new master, and takes its data",
         Action::Fsync { .. } => "writes its data to disk",
         Action::Heal { .. } => "is connected to the other nodes again",
+        Action::Expire { .. } => "finds at the very instant that the key's time is over",
+        Action::ExpireReceipts { .. } => "finds at the very instant that the time of a receipt is over",
         Action::CrashClient { .. } => "crashes for good",
         Action::CrashThread { .. } => "dies while its process lives on",
         Action::PauseClient { .. } => "is paused",

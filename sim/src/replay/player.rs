@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, Trace, TraceStep};
+use lockstep_model::trace::{Contents, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -180,8 +180,11 @@ impl Player {
             let stored = state.nodes.iter().flat_map(|node| self.translator.key_names(&node.stored));
             self.seen_keys.extend(stored);
         }
-        self.testbed
-            .queue_comparison(step.place(), state, |node| self.translator.stored_words(&state.nodes[node].stored));
+        let servers = &self.testbed.servers;
+        let beyond_ms: Vec<_> = (0..servers.len()).map(|node| servers.ms_beyond_tie(node)).collect();
+        self.testbed.queue_comparison(step.place(), state, |node| {
+            self.translator.stored_words(&state.nodes[node].stored, beyond_ms[node])
+        });
         Ok(())
     }
 
@@ -223,6 +226,12 @@ impl Player {
     /// Changes nodes, links and clocks as the step does.
     fn change_servers(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         let index = usize::from;
+        let shown = self.testbed.servers.beyond_tie_no_longer(&step.step.state.nodes);
+        if step.step.action != Action::Tick && !shown.is_empty() {
+            self.change(false, |servers| {
+                shown.into_iter().try_for_each(|node| servers.return_to_tie(node)).map(|()| None)
+            })?;
+        }
         // Every clock that moves, and every node that becomes master, may find keys expired.
         match step.step.action {
             Action::Tick => self.change(true, |servers| servers.pass_tick().map(|()| None)),
@@ -244,6 +253,7 @@ impl Player {
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             // The clients and their requests: the target plays them.
@@ -293,7 +303,16 @@ impl Player {
         if let Some(done) = change(&mut self.testbed.servers)? {
             self.testbed.findings.note(|| done);
         }
+        self.testbed.servers.delete_hidden()?;
         if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
+    }
+
+    /// The keys of a node that have no time left are gone: those that the node has no more after the step.
+    fn expire(&mut self, step: HistoryStep<'_>, node: usize) -> Result<(), ReplayError> {
+        let names = |state: &State| self.translator.key_names(&state.nodes[node].stored);
+        let left = names(&step.step.state);
+        let gone = names(step.before).into_iter().filter(|name| !left.contains(name)).collect();
+        self.change(false, |servers| servers.expire(node, gone).map(Some))
     }
 
     /// A client learns which node is the master; where sentinels decide, by asking one of them.

@@ -93,8 +93,21 @@ pub const KEYS: &[ScenarioKey] = &[
         "10000; where times have units, the longest tick of which all are multiples",
         "the length of a tick in ms",
     ),
-    of_each(key("time", "lease", TICKS, "", "how long a grant lives if it is not renewed")),
-    of_each(key("time", "renew_every", TICKS, "no watchdog: the lease is fixed", "how often the watchdog renews")),
+    of_each(key(
+        "time",
+        "lease",
+        TICKS,
+        "",
+        "how long a grant lives if it is not renewed; at the instant at which it is due, whoever acts then may still find the \
+         key or find it gone, and both are explored",
+    )),
+    of_each(key(
+        "time",
+        "renew_every",
+        TICKS,
+        "no watchdog: the lease is fixed",
+        "how often the watchdog renews; a renewal that is sent at the very instant at which the lease is due may come too late",
+    )),
     of_each(key(
         "time",
         "wait_limit",

@@ -122,6 +122,19 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "healed", Tone::Plain, what)
     }
 
+    pub(super) fn expire(&self, node: u8) -> Vec<Row> {
+        let had = self.before.nodes[usize::from(node)].stored.holder();
+        let holder = had.map_or("the holder", |hold| hold.holder.as_str());
+        let gone = if self.node_after(node).is_master() { "the lock expires" } else { "it hides the key" };
+        let what = format!("the lease of {holder} is due on {}, and {gone} at this very instant", self.step.lane);
+        self.alone(Lane::Node(node), "expired", Tone::Odd, what)
+    }
+
+    pub(super) fn expire_receipts(&self, node: u8) -> Vec<Row> {
+        let what = format!("a receipt on {} is due, and it is gone at this very instant", self.step.lane);
+        self.alone(Lane::Node(node), "x receipt", Tone::Odd, what)
+    }
+
     pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
         self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
     }

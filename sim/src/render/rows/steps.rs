@@ -136,6 +136,8 @@ impl Narrator<'_> {
             Action::Demote { node } => self.demote(node),
             Action::Fsync { node } => self.fsync(node),
             Action::Heal { node } => self.heal(node),
+            Action::Expire { node } => self.expire(node),
+            Action::ExpireReceipts { node } => self.expire_receipts(node),
             Action::CrashClient { client } => {
                 let mut row = Row::of(self.step, format!("{name} crashes for good{}", self.left_behind(client)));
                 for thread in 0..self.config.clients.threads {

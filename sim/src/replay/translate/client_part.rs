@@ -113,6 +113,8 @@ impl ClientPart {
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::Expire { .. }
+            | Action::ExpireReceipts { .. }
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }

@@ -157,6 +157,11 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",
             "(the machine's clock)",
         ),
+        ActionKind::Expire | ActionKind::ExpireReceipts => Shared(
+            "the clock of that server is set 1 ms further, then EXISTS, which deletes the key, and the clock is set back; a \
+             replica, which only hides it, stays 1 ms further until the next tick",
+            "(time)",
+        ),
         ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
         ActionKind::GiveUp
         | ActionKind::Work

@@ -145,9 +145,10 @@ impl Translator {
         words.to_owned()
     }
 
-    /// What a node should store, in the words of `compare`: one line per key, sorted.
-    pub fn stored_words(&self, contents: &Contents) -> String {
-        let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key)).collect();
+    /// What a node should store, in the words of `compare`: one line per key, sorted. `beyond_ms`: how far its clock is beyond
+    /// those of the others.
+    pub fn stored_words(&self, contents: &Contents, beyond_ms: i64) -> String {
+        let mut lines: Vec<_> = contents.keys.iter().map(|key| self.key_words(key, beyond_ms)).collect();
         lines.sort_unstable();
         lines.join("\n")
     }
@@ -157,7 +158,7 @@ impl Translator {
         contents.keys.iter().map(|key| self.key_name(&key.slot)).collect()
     }
 
-    fn key_words(&self, key: &StoredKey) -> String {
+    fn key_words(&self, key: &StoredKey, beyond_ms: i64) -> String {
         let pair = |(name, number): (&String, String)| [name.clone(), number];
         let (key_type, content) = match &key.value {
             KeyValue::String(value) => ("string", vec![value.clone()]),
@@ -169,7 +170,7 @@ impl Translator {
                 ("zset", members.iter().flat_map(|(member, score)| pair((member, score.to_string()))).collect())
             }
         };
-        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX));
+        let remaining_ms = key.ttl_ms.map(|ms| i64::try_from(ms).unwrap_or(i64::MAX) - beyond_ms);
         key_words(&self.key_name(&key.slot), key_type, remaining_ms, &content)
     }
 

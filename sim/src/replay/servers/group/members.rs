@@ -46,6 +46,8 @@ pub(super) struct GroupMember {
     /// Between its master and it, while it follows one.
     pub(super) gate: Option<Gate>,
     pub(super) role: MemberRole,
+    /// Of a replica whose clock is beyond a tie: the keys that it hides since (`ties`).
+    pub(super) hidden: Vec<String>,
 }
 
 /// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
@@ -195,8 +197,10 @@ impl ServerGroup {
     /// As [`ServerNode::advance_clock`].
     pub fn pass_tick(&mut self) -> Result<(), ReplayError> {
         // The clock of a node that is down moves too.
-        for member in &self.members {
-            member.node.advance_clock(i64::from(self.config.time.tick_ms))?;
+        for index in 0..self.members.len() {
+            let by_ms = i64::from(self.config.time.tick_ms) - self.ms_beyond_tie(index);
+            self.members[index].hidden.clear();
+            self.members[index].node.advance_clock(by_ms)?;
         }
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
@@ -310,7 +314,7 @@ impl ServerGroup {
             let node = ServerNode::start_with(&self.server, START_MS, settings)?;
             let connection = self.connect(&node)?;
             let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
-            self.members.push(GroupMember { node, connection, gate: None, role });
+            self.members.push(GroupMember { node, connection, gate: None, role, hidden: Vec::new() });
         }
         self.master = 0;
         self.open_addresses()?;

@@ -6,6 +6,7 @@ mod members;
 mod promotion;
 mod refusals;
 mod sentinel_watch;
+mod ties;
 
 pub use members::ServerGroup;
 pub use refusals::refuse_unsuited;

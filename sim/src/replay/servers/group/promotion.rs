@@ -105,6 +105,7 @@ impl ServerGroup {
         let through = self.members[node].gate.take().ok_or_else(|| ReplayError::link("the replica has no gate"))?;
         let (master, heir) = (&self.members[old].node, &self.members[node].node);
         // It has everything by the model, where writes that leave what was there are no effect.
+        through.mark(master.offset()?);
         through.release_all()?;
         addresses.hand_over((master, old), (heir, node), &through, &back)?;
         through.close();

@@ -56,6 +56,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
             | Action::Fsync { .. } | Action::VanishKey { .. } | Action::ClockJump { .. } | Action::Tick
+            | Action::Expire { .. } | Action::ExpireReceipts { .. }
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
             | Action::Subscribe { .. }
