@@ -34,6 +34,7 @@ pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub use node::{NodeSettings, ServerNode};
 pub(super) use patient_stream::PatientStream;
+pub use process::OwnProcess;
 pub use server::ServerProgram;
 
 /// Kills every server and deletes every temporary folder of this process: for an end without clean-up.

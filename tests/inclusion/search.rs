@@ -1,0 +1,237 @@
+//! Whether the model can do what a record says: a search over every order of events that the intervals allow, with whatever
+//! the servers and the network may do in between.
+//!
+//! A tick of the model is one stretch of real time. What happens within one tick happens in any order that the parties' own
+//! orders allow, so the search follows a set of worlds from tick to tick, each with how far every party has come in it.
+
+use std::collections::HashSet;
+
+use lockstep_model::client::requests::Stage;
+use lockstep_model::config::Config;
+use lockstep_model::{Action, ActionKind, InLayout, Layout, Reply, World, attempt, in_layout, step};
+use lockstep_tests::drawn::read;
+
+use crate::record::{Event, Interval, Record, SeenHold, Told, What};
+use crate::rules::Rule;
+
+/// A search that would follow more worlds than this in one tick is given up.
+const MOST_WORLDS: usize = 300_000;
+
+/// What became of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// The model can do it.
+    Explained,
+    /// It cannot.
+    Unexplained {
+        /// The tick in which the last world was left behind.
+        tick: i64,
+        /// How far each party had come in the world that came furthest.
+        progress: Vec<usize>,
+    },
+    /// Nobody knows: the model has too little room, or there are too many worlds.
+    Undecided(&'static str),
+}
+
+/// Searches for the record among the behaviours of the model, from which a rule may be removed.
+pub fn search(record: &Record, without: Option<Rule>) -> Found {
+    let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
+    in_layout(&config, Search { record, without })
+}
+
+struct Search<'a> {
+    record: &'a Record,
+    without: Option<Rule>,
+}
+
+/// How far each party has come.
+type Progress = Vec<u8>;
+
+impl InLayout for Search<'_> {
+    type Output = Found;
+
+    fn run<Y: Layout>(self, config: &Config) -> Found {
+        let tick_us = i64::from(config.time.tick_ms) * 1000;
+        let forbidden = self.without.and_then(Rule::forbids);
+        let is_free = |action: &Action| happens_unseen(action.kind()) && forbidden != Some(action.kind());
+        let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
+        let seeing = Seeing { parties: &self.record.parties, tick_us, forbidden };
+        let last_tick = seeing.last_tick();
+        let mut worlds = vec![(World::<Y>::initial(config), vec![0u8; self.record.parties.len()])];
+        for tick in 0..=last_tick {
+            let mut met: HashSet<(World<Y>, Progress)> = HashSet::new();
+            let mut waiting = Vec::new();
+            let mut lacks_room = false;
+            for start in worlds.drain(..) {
+                if met.insert(start.clone()) {
+                    waiting.push(start);
+                }
+            }
+            while let Some((world, progress)) = waiting.pop() {
+                let mut next = |to: World<Y>, progress: Progress| {
+                    // What a step breaks is of that step alone.
+                    let to = World { breaches: World::<Y>::initial(config).breaches, ..to };
+                    let state = (to, progress);
+                    if !met.contains(&state) {
+                        met.insert(state.clone());
+                        waiting.push(state);
+                    }
+                };
+                for party in 0..progress.len() {
+                    let Some(event) = seeing.next(&progress, party).filter(|event| seeing.is_open(event, tick)) else {
+                        continue;
+                    };
+                    if let Some(to) = seeing.happen(config, &world, event, tick) {
+                        let mut further = progress.clone();
+                        further[party] += 1;
+                        next(to, further);
+                    }
+                }
+                for &action in &unseen {
+                    match attempt(config, &world, action) {
+                        Ok(step) if seeing.agrees(&step.world, &progress, action, tick) => {
+                            next(step.world, progress.clone());
+                        }
+                        Ok(_) => {}
+                        Err(touched) => lacks_room |= touched.any(),
+                    }
+                }
+                if met.len() > MOST_WORLDS {
+                    return Found::Undecided("there are too many worlds");
+                }
+            }
+            let is_over = |progress: &Progress| {
+                (0..progress.len())
+                    .all(|party| seeing.next(progress, party).is_none_or(|event| seeing.tick(event.to_us) > tick))
+            };
+            let passed = met
+                .iter()
+                .filter(|(_, progress)| is_over(progress))
+                .filter_map(|(world, progress)| Some((step(config, world, Action::Tick)?.world, progress.clone())));
+            worlds = passed.collect();
+            if worlds.is_empty() {
+                if lacks_room {
+                    return Found::Undecided("the model has too little room");
+                }
+                let sum = |progress: &&Progress| progress.iter().map(|&done| u32::from(done)).sum::<u32>();
+                let furthest = met.iter().map(|(_, progress)| progress).max_by_key(sum);
+                let progress = furthest.into_iter().flatten().map(|&done| usize::from(done)).collect();
+                return Found::Unexplained { tick, progress };
+            }
+        }
+        Found::Explained
+    }
+}
+
+/// Whether it may happen at any time and nobody records it: what servers and the network do by themselves, and a caller that
+/// stops waiting.
+fn happens_unseen(kind: ActionKind) -> bool {
+    matches!(
+        kind,
+        ActionKind::Execute | ActionKind::Abandon | ActionKind::Replicate | ActionKind::Resync | ActionKind::Heal
+    )
+}
+
+/// The events of a record, in ticks.
+#[derive(Clone, Copy)]
+struct Seeing<'a> {
+    parties: &'a [Vec<Event>],
+    tick_us: i64,
+    forbidden: Option<ActionKind>,
+}
+
+impl<'a> Seeing<'a> {
+    const fn tick(self, us: i64) -> i64 {
+        us.div_euclid(self.tick_us)
+    }
+
+    fn last_tick(self) -> i64 {
+        self.parties.iter().flatten().map(|event| self.tick(event.to_us)).max().unwrap_or(0)
+    }
+
+    fn next(self, progress: &Progress, party: usize) -> Option<&'a Event> {
+        self.parties[party].get(usize::from(progress[party]))
+    }
+
+    const fn is_open(self, event: &Event, tick: i64) -> bool {
+        self.tick(event.from_us) <= tick && tick <= self.tick(event.to_us)
+    }
+
+    /// The world after an event, if it can happen in this one.
+    fn happen<Y: Layout>(self, config: &Config, world: &World<Y>, event: &Event, tick: i64) -> Option<World<Y>> {
+        match event.what {
+            // Without its rule it changes nothing.
+            What::Did(action) if self.forbidden == Some(action.kind()) => Some(*world),
+            What::Did(action) => Some(step(config, world, action)?.world),
+            What::Sent { request, node } => {
+                let client = client_of(request)?;
+                (world.client(client).master() == node).then(|| step(config, world, request))?.map(|step| step.world)
+            }
+            What::Heard { answer, .. } => {
+                // What it says was compared when it was executed.
+                Some(step(config, world, answer)?.world)
+            }
+            What::Saw { node, hold } => self.stores(world, node, hold, tick).then_some(*world),
+        }
+    }
+
+    /// Whether what a node has just executed is what its caller will be told.
+    fn agrees<Y: Layout>(self, after: &World<Y>, progress: &Progress, action: Action, tick: i64) -> bool {
+        let Action::Execute { client, slot } = action else { return true };
+        let Some(Event { what: What::Heard { answer, told }, .. }) = self.next(progress, usize::from(client)) else {
+            return true;
+        };
+        let Action::Answer { slot: awaited, .. } = *answer else { return true };
+        if awaited != slot {
+            return true;
+        }
+        match after.requests(client).get(slot).map(|request| request.stage) {
+            Some(Stage::Executed(reply)) => self.says(reply, *told, tick),
+            _ => true,
+        }
+    }
+
+    fn says(self, reply: Reply, told: Told, tick: i64) -> bool {
+        match (told, reply) {
+            (Told::Anything, _)
+            | (Told::Acquired, Reply::Acquired)
+            | (Told::Released, Reply::Released)
+            | (Told::StillHeld, Reply::StillHeld)
+            | (Told::NotHeld, Reply::NotHeld)
+            | (Told::ReadOnly, Reply::ReadOnly) => true,
+            (Told::Busy(until), Reply::Busy { remaining_ticks }) => self.is_until(until, remaining_ticks, tick),
+            _ => false,
+        }
+    }
+
+    /// Whether a key that has so many ticks left in this tick may be the one that was seen to expire within that interval.
+    fn is_until(self, seen: Option<Interval>, left: Option<u8>, tick: i64) -> bool {
+        match (seen, left) {
+            (None, None) => true,
+            (Some(seen), Some(left)) => {
+                let ends = tick + i64::from(left);
+                self.tick(seen.from_us) <= ends && ends <= self.tick(seen.to_us)
+            }
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
+
+    fn stores<Y: Layout>(self, world: &World<Y>, node: u8, seen: Option<SeenHold>, tick: i64) -> bool {
+        let mut holders = world.node(node).stored.holders();
+        match (seen, holders.next()) {
+            (None, None) => true,
+            (Some(seen), Some(hold)) => {
+                (hold.by.holder.client(), hold.count) == (seen.client, seen.count)
+                    && self.is_until(seen.until, hold.remaining.left(), tick)
+            }
+            (None, Some(_)) | (Some(_), None) => false,
+        }
+    }
+}
+
+const fn client_of(action: Action) -> Option<u8> {
+    match action {
+        Action::Acquire { client, .. } | Action::Release { client, .. } => Some(client),
+        _ => None,
+    }
+}
