@@ -2,7 +2,7 @@
 
 use super::due::ProcessView;
 use super::requests::{InFlight, Requests};
-use super::state::{AcquiresLeft, Client, GroupView, Phase, RenewalTable, Thread, WakeupEntry};
+use super::state::{AcquiresLeft, Client, GroupView, Phase, RenewalTable, WakeupEntry};
 use crate::time::Timer;
 
 impl<Q: InFlight> ProcessView<'_, Q> {
@@ -29,7 +29,7 @@ impl Client {
         self.views[0] = GroupView::of(if keeps_master { self.master() } else { master });
         self.asks_in = Timer::OFF;
         for thread in self.threads.iter_mut().take(usize::from(threads)).filter(|thread| thread.phase == Phase::Dead) {
-            *thread = Thread::IDLE;
+            *thread = thread.settled();
         }
     }
 }

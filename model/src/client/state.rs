@@ -134,7 +134,7 @@ pub enum Mode {
 
 /// One thread: where it is in `lock()`, and what it believes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-// In the order in which it is hashed: six bytes are then one word to read.
+// In the order in which it is hashed: its eight bytes are then one word to read.
 #[repr(C)]
 pub struct Thread {
     /// Where it is.
@@ -151,6 +151,8 @@ pub struct Thread {
     pub wake_in: Timer,
     /// Until it releases at the latest.
     pub hold_left: Timer,
+    /// The token of its write that is under way to the resource; 0: none is. It outlives the hold, the thread and its process.
+    pub write: u8,
 }
 
 /// Where a thread is in `lock()` (docs/facts/redisson.md#lock-and-trylock).
@@ -233,9 +235,22 @@ impl Thread {
         limit_left: Timer::OFF,
         wake_in: Timer::OFF,
         hold_left: Timer::OFF,
+        write: 0,
     };
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
+
+    /// The same thread outside `lock()`, believing nothing. What it has sent to the resource is still under way.
+    #[must_use]
+    pub const fn settled(self) -> Self {
+        Self { write: self.write, ..Self::IDLE }
+    }
+
+    /// The same thread, dead.
+    #[must_use]
+    pub const fn killed(self) -> Self {
+        Self { write: self.write, ..Self::DEAD }
+    }
 
     /// Whether it believes it holds. A thread that has called release does not count on that hold any more.
     pub const fn believes(&self) -> bool {

@@ -10,7 +10,7 @@
 
 use super::process::Process;
 use super::requests::InFlight;
-use super::state::{Mode, Phase, Thread, WakeupEntry};
+use super::state::{Mode, Phase, WakeupEntry};
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
@@ -217,7 +217,7 @@ impl<Q: InFlight> Process<'_, Q> {
     fn settle(&mut self, thread: u8) {
         let settling = self.thread_mut(thread);
         if !settling.believes() {
-            *settling = Thread::IDLE;
+            *settling = settling.settled();
         }
     }
 

@@ -27,7 +27,7 @@ impl Config {
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
-        let is_left = self.faults.hand_over > 0 && !matches!(self.cluster.promote, PromoteRule::Coordinated);
+        let is_left = self.faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
         self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
     }
 

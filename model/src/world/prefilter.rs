@@ -252,6 +252,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::CrashThread { client, thread } => {
             !believes(client, thread) && !world.thread(Holder::new(client, thread)).is_calling()
         }
+        Action::Arrive { client, thread } => world.thread(Holder::new(client, thread)).write == 0,
         Action::Execute { client, slot } | Action::LoseRequest { client, slot } => !has_sent(client, slot),
         Action::Answer { client, slot } | Action::LoseReply { client, slot } => !is_executed(client, slot),
         Action::Register { client, thread } => {

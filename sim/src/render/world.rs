@@ -40,6 +40,7 @@ pub fn world(config: &Config) -> Vec<String> {
                 PromoteRule::MostData => "a failover promotes one that lost least",
                 PromoteRule::Priority => "a failover promotes the first that runs",
                 PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
+                PromoteRule::Forced => "a hand-over waits until its time-out, and then promotes the replica with what it has",
             };
             format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
         }
@@ -71,6 +72,9 @@ pub fn world(config: &Config) -> Vec<String> {
             }
             .to_owned(),
         );
+        if resource.is_far() {
+            lines.push("a write to the resource may arrive after any time, or never".to_owned());
+        }
     }
     if config.time.jump != 0 {
         lines.push(format!("a clock that jumps moves {}", jump(config)));

@@ -162,8 +162,13 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
             .note("use hand_over = 0, or add a replica: replicas = 1 in [cluster]");
     }
-    if cluster.promote == PromoteRule::Coordinated && cluster.replicas > 0 && faults.hand_over == 0 {
-        Contradiction::of(&sections.cluster, "promote", "only a hand-over can be coordinated, and there is none")
+    if cluster.promote.is_by_the_master() && cluster.replicas > 0 && faults.hand_over == 0 {
+        let reason = if cluster.promote == PromoteRule::Forced {
+            "only a hand-over can be forced, and there is none"
+        } else {
+            "only a hand-over can be coordinated, and there is none"
+        };
+        Contradiction::of(&sections.cluster, "promote", reason)
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
