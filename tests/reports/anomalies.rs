@@ -33,6 +33,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "plain-failover-loses-the-grant",
             "hand-over-loses-the-grant",
             "hand-over-waits-for-the-replica",
+            "forced-hand-over-loses-the-grant",
+            "forced-hand-over-behind-a-wait",
             "old-master-serves-its-side",
             "plain-old-master-serves-its-side",
             "old-master-returns",
@@ -76,8 +78,10 @@ const GROUPS: [AnomalyGroup; 7] = [
     },
     AnomalyGroup {
         heading: "Network",
-        about: "Requests, replies and messages are lost, late, or sent again.",
+        about: "Requests, replies, messages and writes to the resource are lost, late, or sent again.",
         scenarios: &[
+            "write-arrives-after-the-next-holder",
+            "write-of-a-dead-client-arrives",
             "slow-reply-outlives-the-lease",
             "plain-slow-reply-outlives-the-lease",
             "resent-acquire-counts-twice",
@@ -155,12 +159,13 @@ const GROUPS: [AnomalyGroup; 7] = [
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "1");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
+const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -172,6 +177,9 @@ const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
     ("lease-ends-while-holder-works", &[WATCHDOG]),
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
+    ("write-arrives-after-the-next-holder", &[FENCED]),
+    ("write-of-a-dead-client-arrives", &[FENCED]),
+    ("forced-hand-over-loses-the-grant", &[COORDINATED]),
 ];
 
 #[test]
@@ -203,8 +211,9 @@ fn anomalies() -> String {
          - `failover_within = 1`: every client knows the new master within one tick, here 10 s.\n\
          - `renew_every = 1`: a watchdog.\n\
          - `fencing = \"ideal\"`: the resource refuses a fencing token older than one it has seen; the tokens come from a \
-         counter that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
+         counter outside this Redis that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
          one can do no harm.\n\
+         - `promote = \"coordinated\"`: `FAILOVER` without `FORCE`, which waits until the replica has everything.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",
