@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
-use lockstep_model::config::{Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay};
+use lockstep_model::config::{
+    Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay,
+};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
@@ -44,13 +46,8 @@ fn nobody_gets_an_answer_that_is_not_in_the_table() {
     }
 }
 
-const PROMOTE_RULES: [PromoteRule; 5] = [
-    PromoteRule::Any,
-    PromoteRule::MostData,
-    PromoteRule::Priority,
-    PromoteRule::Coordinated,
-    PromoteRule::Forced,
-];
+const PROMOTE_RULES: [PromoteRule; 5] =
+    [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated, PromoteRule::Forced];
 
 const WAIT_RULES: [WaitRule; 3] = [WaitRule::Any, WaitRule::All, WaitRule::Ignored];
 

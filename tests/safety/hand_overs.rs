@@ -1,6 +1,6 @@
 //! Hand-overs by `FAILOVER`: without FORCE the master waits for its replica, with FORCE for a time-out only.
 
-use lockstep_model::trace::{About, Trace, TraceError};
+use lockstep_model::trace::{About, NodeState, Trace, TraceError};
 use lockstep_model::{Action, Config, Reply};
 use lockstep_sim::scenario::Scenario;
 
@@ -24,7 +24,7 @@ fn record(promote: &str, actions: &[Action]) -> Result<Trace, TraceError> {
 fn stored(promote: &str, actions: &[Action]) -> Vec<usize> {
     let trace = record(promote, actions).expect("each action can happen");
     let last = &trace.steps.last().expect("there are steps").state;
-    assert_eq!(last.nodes.iter().map(|node| node.is_master()).collect::<Vec<_>>(), [false, true], "one master");
+    assert_eq!(last.nodes.iter().map(NodeState::is_master).collect::<Vec<_>>(), [false, true], "one master");
     last.nodes.iter().map(|node| node.stored.holders.len()).collect()
 }
 

@@ -1,8 +1,9 @@
 //! Writes that arrive at the resource late: after the release, the death of their sender, or the next holder's.
 
 use lockstep_model::action::ActionKind;
+use lockstep_model::notes::Breach;
 use lockstep_model::trace::{About, Trace, TraceError};
-use lockstep_model::{Action, Breach, Config, Reply};
+use lockstep_model::{Action, Config, Reply};
 use lockstep_sim::scenario::Scenario;
 
 const A: u8 = 0;

@@ -40,7 +40,9 @@ pub fn world(config: &Config) -> Vec<String> {
                 PromoteRule::MostData => "a failover promotes one that lost least",
                 PromoteRule::Priority => "a failover promotes the first that runs",
                 PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
-                PromoteRule::Forced => "a hand-over waits until its time-out, and then promotes the replica with what it has",
+                PromoteRule::Forced => {
+                    "a hand-over waits until its time-out, and then promotes the replica with what it has"
+                }
             };
             format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
         }
