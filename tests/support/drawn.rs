@@ -184,7 +184,6 @@ const ROWS: &[DrawnKey] = &[
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
     row("fencing", &["\"none\"", "\"ideal\""], 30, |_| true),
-    row("delay", &["\"none\"", "\"any\""], 0, |_| true),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
     row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),

@@ -12,7 +12,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         let Client { acquires_left, renewal, wakeup, threads, .. } = self.client;
         self.client.is_alive()
             && *acquires_left == AcquiresLeft::NONE
-            && threads.iter().all(|thread| matches!(thread.phase, Phase::Idle | Phase::Dead) && thread.holds == 0)
+            && threads.iter().all(|thread| matches!(thread.phase, Phase::Idle | Phase::Dead) && thread.holds() == 0)
             && *renewal == RenewalTable::EMPTY
             && *wakeup == WakeupEntry::NONE
             && {

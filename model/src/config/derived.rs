@@ -137,6 +137,14 @@ impl Config {
         })
     }
 
+    /// How many tokens can be remembered at once: by each thread, by its write, by the resource, and by requests in flight.
+    pub fn most_tokens(&self) -> u32 {
+        let threads = u32::from(self.clients.count) * u32::from(self.clients.threads);
+        let late = u32::from(self.clients.count) * u32::from(self.late_requests());
+        let requests = if self.is_split() { threads + late } else { 0 };
+        2 * threads + 1 + requests
+    }
+
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
     pub(crate) fn late_requests(&self) -> u8 {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was

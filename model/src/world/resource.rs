@@ -13,9 +13,10 @@ use super::state::World;
 use crate::client::requests::InFlight;
 use crate::client::state::Phase;
 use crate::config::sections::Resource;
+use crate::limits::MAX_TOKEN_UNDER_WAY;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
-use crate::notes::{Breach, Happening};
+use crate::notes::{Breach, Capacity, Happening};
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -30,7 +31,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !can_work || thread.token == newest {
             return None;
         }
-        let (token, under_way) = (thread.token, thread.write);
+        let (token, under_way) = (thread.token, thread.write());
         if !resource.is_far() || (under_way > 0 && under_way != token) {
             // Far away, it overtakes what the thread sent under an earlier grant, on another connection. One write under way
             // for each thread hides nothing: to break the order, of two writes of one thread only one has to be late.
@@ -39,18 +40,23 @@ impl<Y: Layout> Context<'_, Y> {
         if under_way == token {
             return None;
         }
-        self.world.thread_mut(holder).write = token;
+        if token > MAX_TOKEN_UNDER_WAY {
+            // The reader of scenarios refuses such worlds; one that was made by other means is not explored further.
+            self.notes.exceeded(Capacity::LateRequests);
+            return None;
+        }
+        self.world.thread_mut(holder).set_write(token);
         Some(Reply::Done)
     }
 
     /// A write arrives that a thread has sent, whether the thread still holds, runs or lives.
     pub(crate) fn arrive(&mut self, holder: Holder) -> Option<Reply> {
         let resource = self.config.resource?;
-        let token = self.world.thread(holder).write;
+        let token = self.world.thread(holder).write();
         if token == 0 {
             return None;
         }
-        self.world.thread_mut(holder).write = 0;
+        self.world.thread_mut(holder).set_write(0);
         Some(self.accept(resource, token))
     }
 
@@ -102,7 +108,7 @@ pub(crate) fn forget_unused_ranks<Y: Layout>(world: &mut World<Y>) {
     for client in world.clients.as_mut() {
         for thread in &mut client.threads {
             thread.token = rank(thread.token);
-            thread.write = rank(thread.write);
+            thread.set_write(rank(thread.write()));
         }
     }
     for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
@@ -114,7 +120,7 @@ pub(crate) fn forget_unused_ranks<Y: Layout>(world: &mut World<Y>) {
 
 fn remembered<Y: Layout>(world: &World<Y>) -> impl Iterator<Item = u8> {
     let threads = world.clients.as_ref().iter().flat_map(|client| &client.threads);
-    let tokens = threads.flat_map(|thread| [thread.token, thread.write]);
+    let tokens = threads.flat_map(|thread| [thread.token, thread.write()]);
     let in_flight = world.in_flight.as_ref().iter().flat_map(|requests| requests.requests().iter());
     tokens.chain(in_flight.map(|(_, request)| request.token)).chain([world.resource.newest])
 }

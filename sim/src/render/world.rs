@@ -68,7 +68,7 @@ pub fn world(config: &Config) -> Vec<String> {
             match resource.fencing {
                 Fencing::Ideal => {
                     "the resource rejects an effect whose fencing token is older than one it has seen; the tokens are ideal: \
-                     they come from a counter that no fault touches"
+                     they come from a counter outside this Redis, which no fault touches"
                 }
                 Fencing::None => "the resource accepts every effect: it does not check fencing tokens",
             }

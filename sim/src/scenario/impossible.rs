@@ -1,6 +1,7 @@
 //! Values that are valid alone but contradict each other.
 
-use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, WaitRule};
+use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, Resource, WaitRule};
+use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
 
@@ -104,6 +105,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     note_nodes(parts, sections);
     note_waits(parts, sections);
     note_clocks(parts, sections);
+    note_late_writes(parts, sections);
 }
 
 /// What this kind of lock has no use for, or no room.
@@ -251,6 +253,17 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.protocol.span_of("wait_rule"), "one acknowledgement is enough")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
+    }
+}
+
+/// How many fencing tokens are remembered at once, where a write keeps its own on the way.
+fn note_late_writes(parts: &Parts, sections: &Sections<'_>) {
+    let Some(config) = parts.config() else { return };
+    if config.resource.is_some_and(Resource::is_far) && config.most_tokens() > u32::from(MAX_TOKEN_UNDER_WAY) {
+        let reason = "a late write together with so many threads and requests is not modelled yet";
+        Contradiction::not_yet(&sections.resource, "delay", reason)
+            .with(sections.clients.span_of("count"), "each thread and each request in flight may have a fencing token")
+            .note("use fewer clients or threads, mode = \"atomic\" in [network], or late_requests = 1 in [bounds]");
     }
 }
 

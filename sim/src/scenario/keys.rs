@@ -427,7 +427,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"none\" or \"ideal\"",
         "\"none\"",
         "\"ideal\": the resource refuses a fencing token that is older than one it has seen; the tokens come from an ideal \
-         counter, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
+         counter outside this Redis, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
     ),
     key(
         "resource",
