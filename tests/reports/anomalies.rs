@@ -81,7 +81,6 @@ const GROUPS: [AnomalyGroup; 7] = [
         about: "Requests, replies, messages and writes to the resource are lost, late, or sent again.",
         scenarios: &[
             "write-arrives-after-the-next-holder",
-            "write-of-a-dead-client-arrives",
             "slow-reply-outlives-the-lease",
             "plain-slow-reply-outlives-the-lease",
             "resent-acquire-counts-twice",
@@ -165,7 +164,7 @@ const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 13] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -178,7 +177,6 @@ const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
     ("write-arrives-after-the-next-holder", &[FENCED]),
-    ("write-of-a-dead-client-arrives", &[FENCED]),
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
 ];
 
