@@ -1,6 +1,6 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use lockstep_model::config::PromoteRule;
+use lockstep_model::config::{Fsync, PromoteRule};
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
@@ -120,7 +120,10 @@ impl ServerGroup {
         (self.members[old].role, self.members[node].role) = (MemberRole::Replica, MemberRole::Master);
         self.master = node;
         self.is_worn = true;
-        self.sync_disk(old)?;
+        // Only a full copy rewrites the AOF: otherwise the old master continues, and what it had not synced is not synced now.
+        if how == FailoverCommand::Force || self.config.cluster.fsync != Fsync::EverySecond {
+            self.sync_disk(old)?;
+        }
         self.drop_subscribers(old)?;
         let forced = if how == FailoverCommand::Force { " FORCE TIMEOUT 1" } else { "" };
         Ok(format!("{}: FAILOVER TO {}{forced}", name_of_node(old), name_of_node(node)))
