@@ -156,7 +156,6 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
         ("any", vec![acquire, replicate, jump, hand_over, Action::Demote { node: 0 }]),
         ("coordinated", vec![acquire, replicate, jump, hand_over, Action::Replicate { node: 0 }]),
         ("forced", vec![acquire, hand_over]),
-        ("forced", vec![acquire, jump, hand_over, Action::Discover { client: 0 }, acquire, Action::Tick]),
     ] {
         for_every_version(|version| {
             let scenario = on(version, scenario("jumps", &world(rule)));
