@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use crate::client::requests::Slot;
 use crate::config::calls::Resend;
 use crate::config::faults::Fault;
-use crate::config::sections::Config;
+use crate::config::sections::{Config, Resource};
 use crate::locks::holder::Holder;
 
 /// Who acts, or to whom it happens.
@@ -227,6 +227,8 @@ actions! {
     Undo { client, thread } = "undo", when |config| config.can_lack_replicas() && !config.is_split();
     /// A holder writes to the resource.
     Work { client, thread } = "work", when |config| config.resource.is_some();
+    /// A write that a thread has sent arrives at the resource, whatever has become of the thread.
+    Arrive { client, thread } = "arrive", when |config| config.resource.is_some_and(Resource::is_far);
     /// A holder gives back one hold.
     Release { client, thread } = "release", when |_config| true;
     /// A client learns which node is the master now.
@@ -397,11 +399,12 @@ impl ActionKind {
     }
 
     /// Whether it is weakly fair: it is not possible for ever without ever being taken. Faults need not happen; nor does a
-    /// client have to ask or, where the scenario says so, to release, nor a key to be gone before the next tick.
-    /// [`Tick`](Self::Tick) is more: time passes, whatever else happens, for nobody can do endlessly much at one moment.
+    /// client have to ask or, where the scenario says so, to release, nor a late write to the resource to arrive, nor a key to
+    /// be gone before the next tick. [`Tick`](Self::Tick) is more: time passes, whatever else happens, for nobody can do
+    /// endlessly much at one moment.
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
-            Self::Acquire | Self::Expire | Self::ExpireReceipts => false,
+            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts => false,
             Self::Release => !config.clients.hold_for_ever,
             other => !other.is_fault(),
         }

@@ -46,6 +46,10 @@ pub const REGISTRATIONS: u8 = 3;
 /// The most of them.
 pub const MAX_REGISTRATIONS: u8 = 16;
 
+/// The largest rank of a token whose write is under way: four bits of a thread. The reader of scenarios refuses a resource
+/// that is far where more tokens than this can be remembered (`Config::most_tokens`).
+pub const MAX_TOKEN_UNDER_WAY: u8 = 15;
+
 /// Values of one holder's acquires that are remembered at once, and one more: in its call, its renewal and its abandoned
 /// requests, by the thread and the renewal table, and on every node in memory, on the disk and under way. Numbers never run
 /// out, so this is no capacity: where acquires are told apart no more effects can be under way than usual.

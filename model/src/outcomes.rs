@@ -107,7 +107,13 @@ impl ActionKind {
                 (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
             ],
-            Self::Work => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
+            // Where the resource is far, `Done`: sent.
+            Self::Work => &[
+                (ReplyKind::Accepted, always),
+                (ReplyKind::Rejected, can_be_fenced_off),
+                (ReplyKind::Done, |config| config.resource.is_some_and(Resource::is_far)),
+            ],
+            Self::Arrive => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
             Self::Release => &[
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, can_reenter),
@@ -243,12 +249,18 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 14] = [
+pub const SWITCH_VALUES: [SwitchValue; 15] = [
     SwitchValue {
         switch: "promote",
         value: "coordinated",
         shown_by: (ActionKind::HandOver, ReplyKind::Done),
         is_set: |config| config.cluster.promote == PromoteRule::Coordinated,
+    },
+    SwitchValue {
+        switch: "promote",
+        value: "forced",
+        shown_by: (ActionKind::HandOver, ReplyKind::Done),
+        is_set: |config| config.cluster.promote == PromoteRule::Forced,
     },
     SwitchValue {
         switch: "wait_rule",
@@ -383,9 +395,9 @@ fn is_contended(config: &Config) -> bool {
 }
 
 /// Whether an effect can be stale: from an earlier holder, or from one that entered a hold that a failover had kept for it
-/// and got no token by that.
-const fn can_be_stale(config: &Config) -> bool {
-    config.resource.is_some() && (has_rivals(config) || can_forget(config))
+/// and got no token by that, or from an earlier grant of the same thread that was overtaken on its way.
+fn can_be_stale(config: &Config) -> bool {
+    config.resource.is_some_and(|resource| resource.is_far() || has_rivals(config) || can_forget(config))
 }
 
 /// Whether the resource can refuse an effect.

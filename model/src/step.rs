@@ -91,6 +91,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Confirm { client, thread } => context.confirm(Holder::new(client, thread)),
         Action::Undo { client, thread } => context.undo(Holder::new(client, thread)),
         Action::Work { client, thread } => context.work(Holder::new(client, thread)),
+        Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
         Action::Discover { client } => context.discover(client),
         Action::Resubscribe { client } => context.resubscribe(client),
@@ -204,6 +205,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::GiveUp { .. }
             | Action::Confirm { .. }
             | Action::Work { .. }
+            | Action::Arrive { .. }
             | Action::Discover { .. }
             | Action::Resubscribe { .. }
             | Action::Resume { .. }

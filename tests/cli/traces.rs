@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network,
-    NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls,
+    NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -122,7 +122,7 @@ pub const EVERYTHING: Config = Config {
         client_clock_jump: 1,
         hand_over: 1,
     },
-    resource: Some(Resource { fencing: Fencing::Ideal }),
+    resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any }),
     ..SMALL
 };
 
@@ -179,7 +179,7 @@ pub fn wakeup() -> Trace {
 pub fn stale_effect() -> Trace {
     let config = Config {
         faults: Faults { pause_client: 1, ..SMALL.faults },
-        resource: Some(Resource { fencing: Fencing::None }),
+        resource: Some(Resource { fencing: Fencing::None, delay: WriteDelay::None }),
         ..SMALL
     };
     let actions = [

@@ -155,6 +155,7 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
         ("any", vec![Action::ForceRelease { client: 1 }, acquire, Action::Tick, replicate]),
         ("any", vec![acquire, replicate, jump, hand_over, Action::Demote { node: 0 }]),
         ("coordinated", vec![acquire, replicate, jump, hand_over, Action::Replicate { node: 0 }]),
+        ("forced", vec![acquire, hand_over]),
     ] {
         for_every_version(|version| {
             let scenario = on(version, scenario("jumps", &world(rule)));

@@ -34,6 +34,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "plain-failover-loses-the-grant",
             "hand-over-loses-the-grant",
             "hand-over-waits-for-the-replica",
+            "forced-hand-over-loses-the-grant",
+            "forced-hand-over-behind-a-wait",
             "old-master-serves-its-side",
             "plain-old-master-serves-its-side",
             "old-master-returns",
@@ -80,8 +82,9 @@ const GROUPS: [AnomalyGroup; 7] = [
     },
     AnomalyGroup {
         heading: "Network",
-        about: "Requests, replies and messages are lost, late, or sent again.",
+        about: "Requests, replies, messages and writes to the resource are lost, late, or sent again.",
         scenarios: &[
+            "write-arrives-after-the-next-holder",
             "slow-reply-outlives-the-lease",
             "plain-slow-reply-outlives-the-lease",
             "resent-acquire-counts-twice",
@@ -160,13 +163,14 @@ const GROUPS: [AnomalyGroup; 7] = [
 const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
+const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 16] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -181,6 +185,8 @@ const REPAIRS: [(&str, &[ScenarioLine]); 14] = [
     ("renewed-exactly-at-the-lease", &[WATCHDOG]),
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
+    ("write-arrives-after-the-next-holder", &[FENCED]),
+    ("forced-hand-over-loses-the-grant", &[COORDINATED]),
 ];
 
 #[test]
@@ -212,8 +218,9 @@ fn anomalies() -> String {
          - `failover_within = 1`: every client knows the new master within one tick, here 10 s.\n\
          - `renew_every = 1`: a watchdog.\n\
          - `fencing = \"ideal\"`: the resource refuses a fencing token older than one it has seen; the tokens come from a \
-         counter that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
+         counter outside this Redis that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
          one can do no harm.\n\
+         - `promote = \"coordinated\"`: `FAILOVER` without `FORCE`, which waits until the replica has everything.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

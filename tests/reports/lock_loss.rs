@@ -174,6 +174,7 @@ fn row(name: &str, lines: &[ScenarioLine], expected: Verdict) -> Vec<String> {
         PromoteRule::MostData => "one with the most data",
         PromoteRule::Priority => "the first one that runs",
         PromoteRule::Coordinated => "any; a hand-over waits until it has everything",
+        PromoteRule::Forced => "any; a hand-over waits for its time-out at most",
     };
     let called = runs::same_world(&scenario).map_or_else(|| "–".to_owned(), |name| format!("`{name}`"));
     let verdict = found(&outcome, PROPERTY);

@@ -84,7 +84,8 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          the longest time that the property can stay broken; a property of steps is broken for one moment. ✓ is said of \
          these faults alone: one more fault may break the property again, and another property may still be broken. \
          `lockstep frontier WORLD --format json` has every set. `delay` is not a budget: with it every request and reply may \
-         be late by one tick.\n\n\
+         be late by one tick. In the column `fencing` the tokens come from an ideal counter outside this Redis: one in the \
+         same Redis can be lost in a failover, and count the same number twice.\n\n\
          ## The repairs\n\n{}\n{}\
          Updated by `make reports`.\n",
         table(&["repair", "means", "lines of the file"], &repairs),

@@ -6,7 +6,9 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
-use lockstep_model::config::{Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule};
+use lockstep_model::config::{
+    Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay,
+};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
@@ -44,8 +46,8 @@ fn nobody_gets_an_answer_that_is_not_in_the_table() {
     }
 }
 
-const PROMOTE_RULES: [PromoteRule; 4] =
-    [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated];
+const PROMOTE_RULES: [PromoteRule; 5] =
+    [PromoteRule::Any, PromoteRule::MostData, PromoteRule::Priority, PromoteRule::Coordinated, PromoteRule::Forced];
 
 const WAIT_RULES: [WaitRule; 3] = [WaitRule::Any, WaitRule::All, WaitRule::Ignored];
 
@@ -100,7 +102,7 @@ fn rich() -> Vec<Config> {
                 config.time.renew_every = Some(1);
                 config.time.wait_limit = Some(2);
                 config.cluster.promote = promote;
-                config.resource = Some(Resource { fencing: Fencing::Ideal });
+                config.resource = Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::None });
                 config.protocol = profile.protocol();
                 config.faults = Faults {
                     crash_client: 1,

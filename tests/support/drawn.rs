@@ -147,7 +147,7 @@ const ROWS: &[DrawnKey] = &[
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
-    row("promote", &["\"coordinated\""], 40, |said| said.some("hand_over")),
+    row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
     row("failover_within", TICKS_OR_ANY, 25, |said| said.some("replicas")),
     row("fsync", &["\"none\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
         said.some("restart_node")

@@ -173,7 +173,8 @@ impl<Q: InFlight> Process<'_, Q> {
                     self.hear_acquire(thread, reply, request.token);
                     if self.config.is_mutated(Mutant::AnswerBelievedPerTry) && reply == Reply::Acquired {
                         let retries = self.config.calls.retry_attempts - request.retries_left;
-                        self.thread_mut(thread).holds += retries;
+                        let holding = self.thread_mut(thread);
+                        holding.set_holds(holding.holds() + retries);
                     }
                 }
                 Answered::Heard

@@ -2,7 +2,7 @@
 
 use super::due::ProcessView;
 use super::requests::{InFlight, Requests};
-use super::state::{AcquiresLeft, Client, GroupView, Phase, RenewalTable, Thread, WakeupEntry};
+use super::state::{AcquiresLeft, Client, GroupView, Phase, RenewalTable, WakeupEntry};
 use crate::time::Timer;
 
 impl<Q: InFlight> ProcessView<'_, Q> {
@@ -12,7 +12,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         let Client { acquires_left, renewal, wakeup, threads, .. } = self.client;
         self.client.is_alive()
             && *acquires_left == AcquiresLeft::NONE
-            && threads.iter().all(|thread| matches!(thread.phase, Phase::Idle | Phase::Dead) && thread.holds == 0)
+            && threads.iter().all(|thread| matches!(thread.phase, Phase::Idle | Phase::Dead) && thread.holds() == 0)
             && *renewal == RenewalTable::EMPTY
             && *wakeup == WakeupEntry::NONE
             && {
@@ -29,7 +29,7 @@ impl Client {
         self.views[0] = GroupView::of(if keeps_master { self.master() } else { master });
         self.asks_in = Timer::OFF;
         for thread in self.threads.iter_mut().take(usize::from(threads)).filter(|thread| thread.phase == Phase::Dead) {
-            *thread = Thread::IDLE;
+            *thread = thread.settled();
         }
     }
 }

@@ -42,7 +42,8 @@ impl<Q: InFlight> Process<'_, Q> {
         if !self.client.is_alive() {
             return None;
         }
-        *self.client = Client { mode: Mode::Crashed, ..Client::ABSENT };
+        let threads = self.client.threads.map(Thread::killed);
+        *self.client = Client { mode: Mode::Crashed, threads, ..Client::ABSENT };
         if let Some(requests) = self.in_flight.requests_mut() {
             requests.outlive_client();
         }
@@ -63,7 +64,7 @@ impl<Q: InFlight> Process<'_, Q> {
         if dying.phase == Phase::AskingAgain {
             self.leave(thread);
         }
-        *self.thread_mut(thread) = Thread::DEAD;
+        *self.thread_mut(thread) = self.thread(thread).killed();
         Some(())
     }
 

@@ -4,7 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
-use crate::limits::{MAX_GROUPS, MAX_REPLICAS, MAX_THREADS};
+use crate::limits::{MAX_GROUPS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TOKEN_UNDER_WAY};
 use crate::time::Timer;
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
@@ -139,8 +139,8 @@ pub enum Mode {
 pub struct Thread {
     /// Where it is.
     pub phase: Phase,
-    /// How often it believes it holds; 0: it does not believe.
-    pub holds: u8,
+    /// How often it believes it holds, and which of its writes is under way.
+    pub counts: ThreadCounts,
     /// The rank of its grant among all that are remembered, 1 the oldest; 0: none, or tokens are not counted.
     pub token: u8,
     /// Until its wait limit, by its client's wall clock.
@@ -151,6 +151,23 @@ pub struct Thread {
     pub wake_in: Timer,
     /// Until it releases at the latest.
     pub hold_left: Timer,
+}
+
+/// How often a thread believes it holds, and the token of its write that is under way to the resource, in one byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ThreadCounts(u8);
+
+impl ThreadCounts {
+    const HOLDS: u8 = MAX_TOKEN_UNDER_WAY;
+    const BITS: u8 = 4;
+
+    /// No hold, and no write under way.
+    pub const NONE: Self = Self(0);
+
+    /// As a byte, for hashing.
+    pub(crate) const fn byte(self) -> u8 {
+        self.0
+    }
 }
 
 /// Where a thread is in `lock()` (docs/facts/redisson.md#lock-and-trylock).
@@ -227,7 +244,7 @@ impl Thread {
     /// Outside `lock()`, believing nothing.
     pub const IDLE: Self = Self {
         phase: Phase::Idle,
-        holds: 0,
+        counts: ThreadCounts::NONE,
         token: 0,
         wait_left: Timer::OFF,
         limit_left: Timer::OFF,
@@ -237,9 +254,44 @@ impl Thread {
     /// Dead.
     pub const DEAD: Self = Self { phase: Phase::Dead, ..Self::IDLE };
 
+    /// The same thread outside `lock()`, believing nothing. What it has sent to the resource is still under way.
+    #[must_use]
+    pub const fn settled(self) -> Self {
+        Self { counts: ThreadCounts(self.counts.0 & !ThreadCounts::HOLDS), ..Self::IDLE }
+    }
+
+    /// The same thread, dead.
+    #[must_use]
+    pub const fn killed(self) -> Self {
+        Self { phase: Phase::Dead, ..self.settled() }
+    }
+
+    /// How often it believes it holds; 0: it does not believe.
+    pub const fn holds(&self) -> u8 {
+        self.counts.0 & ThreadCounts::HOLDS
+    }
+
+    /// It believes so often from now on.
+    pub(crate) const fn set_holds(&mut self, holds: u8) {
+        const { assert!(MAX_HOLDS + MAX_RETRIES <= ThreadCounts::HOLDS, "also where each try of an acquire counts") };
+        debug_assert!(holds <= ThreadCounts::HOLDS, "more holds than a thread can have");
+        self.counts = ThreadCounts(self.counts.0 & !ThreadCounts::HOLDS | holds);
+    }
+
+    /// The token of its write that is under way to the resource; 0: none is. It outlives the hold, the thread and its process.
+    pub const fn write(&self) -> u8 {
+        self.counts.0 >> ThreadCounts::BITS
+    }
+
+    /// This write is under way from now on.
+    pub(crate) const fn set_write(&mut self, token: u8) {
+        debug_assert!(token <= MAX_TOKEN_UNDER_WAY, "more tokens than a write has bits for");
+        self.counts = ThreadCounts(self.holds() | token << ThreadCounts::BITS);
+    }
+
     /// Whether it believes it holds. A thread that has called release does not count on that hold any more.
     pub const fn believes(&self) -> bool {
-        self.holds > matches!(self.phase, Phase::Releasing) as u8
+        self.holds() > matches!(self.phase, Phase::Releasing) as u8
     }
 
     /// Whether it is somewhere in `lock()`, and not granted yet.

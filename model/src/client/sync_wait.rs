@@ -83,7 +83,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The acquire has failed. A thread that held before holds as before.
     pub(crate) fn leave_unconfirmed(&mut self, thread: u8) {
         let leaving = self.thread_mut(thread);
-        *leaving = if leaving.believes() { Thread { phase: Phase::Idle, ..*leaving } } else { Thread::IDLE };
+        *leaving = if leaving.believes() { Thread { phase: Phase::Idle, ..*leaving } } else { leaving.settled() };
     }
 
     /// Whether a thread is about to give its grant back.

@@ -10,7 +10,7 @@
 
 use super::process::Process;
 use super::requests::InFlight;
-use super::state::{Mode, Phase, Thread, WakeupEntry};
+use super::state::{Mode, Phase, WakeupEntry};
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
@@ -35,7 +35,7 @@ impl<Q: InFlight> Process<'_, Q> {
         self.client.acquires_left = self.client.acquires_left.one_less()?;
         let config = self.config;
         let beginning = self.thread_mut(thread);
-        if beginning.phase != Phase::Idle || beginning.holds >= config.clients.max_holds {
+        if beginning.phase != Phase::Idle || beginning.holds() >= config.clients.max_holds {
             return None;
         }
         // A call in which the limit passes ends late, and then the code ends: otherwise one call after the other would keep it
@@ -167,7 +167,7 @@ impl<Q: InFlight> Process<'_, Q> {
             holding.hold_left = hold_left;
         }
         holding.phase = Phase::Idle;
-        holding.holds += 1;
+        holding.set_holds(holding.holds() + 1);
         if token > 0 {
             holding.token = token;
         }
@@ -186,10 +186,10 @@ impl<Q: InFlight> Process<'_, Q> {
         holding.phase = Phase::Idle;
         if matches!(reply, Reply::Released | Reply::StillHeld) {
             // If it is not a holder's release, or the watchdog has notified the thread meanwhile, there is nothing to lower.
-            holding.holds = holding.holds.saturating_sub(1);
+            holding.set_holds(holding.holds().saturating_sub(1));
         } else {
             // The client raises, and the exception unwinds every `unlock` of the thread.
-            holding.holds = 0;
+            holding.set_holds(0);
             self.forget_renewals(thread);
         }
         self.settle(thread);
@@ -209,7 +209,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The thread counts on one hold less, whatever the node stores.
     pub(crate) fn drop_hold(&mut self, thread: u8) {
         let holding = self.thread_mut(thread);
-        holding.holds = holding.holds.saturating_sub(1);
+        holding.set_holds(holding.holds().saturating_sub(1));
         self.settle(thread);
     }
 
@@ -217,7 +217,7 @@ impl<Q: InFlight> Process<'_, Q> {
     fn settle(&mut self, thread: u8) {
         let settling = self.thread_mut(thread);
         if !settling.believes() {
-            *settling = Thread::IDLE;
+            *settling = settling.settled();
         }
     }
 

@@ -7,7 +7,7 @@
 
 use super::process::Process;
 use super::requests::{InFlight, Slot};
-use super::state::{RenewalTable, Thread};
+use super::state::RenewalTable;
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer};
 use crate::limits::{MAX_HOLDS, REGISTRATIONS};
 use crate::mutants::Mutant;
@@ -139,7 +139,8 @@ impl<Q: InFlight> Process<'_, Q> {
                 let holding = self.thread_mut(thread);
                 if holding.believes() {
                     // A thread that was re-entering continues to wait: it may yet be granted, as a first hold.
-                    *holding = Thread { holds: 0, token: 0, hold_left: Timer::OFF, ..*holding };
+                    holding.set_holds(0);
+                    (holding.token, holding.hold_left) = (0, Timer::OFF);
                     self.notes.happened(Happening::HolderTold);
                 }
             }

@@ -27,7 +27,7 @@ impl Config {
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
-        let is_left = self.faults.hand_over > 0 && !matches!(self.cluster.promote, PromoteRule::Coordinated);
+        let is_left = self.faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
         self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
     }
 
@@ -142,6 +142,14 @@ impl Config {
             own.can_miss_answers()
                 && (own.calls.resend != Resend::All || is_late || losses > u32::from(own.calls.retry_attempts))
         })
+    }
+
+    /// How many tokens can be remembered at once: by each thread, by its write, by the resource, and by requests in flight.
+    pub fn most_tokens(&self) -> u32 {
+        let threads = u32::from(self.clients.count) * u32::from(self.clients.threads);
+        let late = u32::from(self.clients.count) * u32::from(self.late_requests());
+        let requests = if self.is_split() { threads + late } else { 0 };
+        2 * threads + 1 + requests
     }
 
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.

@@ -19,5 +19,5 @@ pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
 pub use sections::{
     Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
-    Ttls,
+    Ttls, WriteDelay,
 };

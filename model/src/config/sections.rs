@@ -201,6 +201,16 @@ pub enum PromoteRule {
     /// A hand-over waits until the replica has everything, and nobody writes meanwhile (`FAILOVER`). If the master is dead
     /// or cut off there is nothing to wait for, and any replica that runs may be chosen.
     Coordinated,
+    /// The same with a time-out (`FAILOVER … FORCE TIMEOUT`): a replica that does not have everything by then is promoted with
+    /// what it has, and the old master takes its data.
+    Forced,
+}
+
+impl PromoteRule {
+    /// Whether a hand-over makes the old master a replica in the same step: the master itself hands over.
+    pub const fn is_by_the_master(self) -> bool {
+        matches!(self, Self::Coordinated | Self::Forced)
+    }
 }
 
 /// The network model between clients and nodes.
@@ -263,6 +273,21 @@ impl MessageDelay {
 pub struct Resource {
     /// What it does with fencing tokens.
     pub fencing: Fencing,
+    /// How late a write to it may arrive.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub delay: WriteDelay,
+}
+
+/// How late a write to the resource may arrive.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum WriteDelay {
+    /// It arrives in the step in which it is sent.
+    #[default]
+    None,
+    /// After any time, or never: it waits in a queue, a proxy or the kernel of a machine that stands still.
+    Any,
 }
 
 /// What a resource does with fencing tokens.
@@ -281,5 +306,10 @@ impl Resource {
     /// Whether it refuses stale effects.
     pub const fn is_fenced(self) -> bool {
         matches!(self.fencing, Fencing::Ideal)
+    }
+
+    /// Whether a write to it can be under way.
+    pub const fn is_far(self) -> bool {
+        matches!(self.delay, WriteDelay::Any)
     }
 }

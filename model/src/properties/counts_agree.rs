@@ -25,6 +25,6 @@ pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     world.believers().all(|(holder, _, thread)| {
         world.requests(holder.client()).is_calling(holder.thread())
             || thread.is_confirming()
-            || stored.hold_count(world.requester(holder)) == thread.holds
+            || stored.hold_count(world.requester(holder)) == thread.holds()
     })
 }

@@ -77,6 +77,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
     /// and writes wait as well: the old master is a replica at once, and nothing is lost (`FAILOVER`, docs/facts/redis.md#the-failover-command).
+    /// Forced, it waits until its time-out at most: then the replica takes over with what it has, and what it had not applied is
+    /// lost (`FAILOVER … FORCE TIMEOUT`, docs/facts/redis.md#failover-with-force).
     /// Otherwise the old one continues until it is demoted (`SENTINEL FAILOVER`, `REPLICAOF NO ONE`). The other replicas
     /// leave it in both cases.
     ///
@@ -87,8 +89,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !master.is_master() || master.is_cut() || heir.role != Role::Replica || heir.is_cut() {
             return None;
         }
-        let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
-        if is_coordinated && !heir.queue.is_empty() && !self.config.is_mutated(Mutant::HandOverTooEarly) {
+        let promote = self.config.cluster.promote;
+        let must_have_all = promote == PromoteRule::Coordinated;
+        let lacks_some = !heir.queue.is_empty();
+        if must_have_all && lacks_some && !self.config.is_mutated(Mutant::HandOverTooEarly) {
             return None;
         }
         self.lose_master();
@@ -97,8 +101,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let left = self.group.node_mut(old);
         left.silent_ticks = silent_for_long;
         left.links.close_all();
-        if !is_coordinated {
+        if !promote.is_by_the_master() {
             return Some((false, WaitAnswers::default()));
+        }
+        if promote == PromoteRule::Forced && lacks_some {
+            // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
+            return Some((true, self.follow(old)?));
         }
         // It continues from where it is (a partial resync): what it stores is what it stored.
         left.role = Role::Replica;
@@ -179,7 +187,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     fn is_chosen(&self, node: u8) -> bool {
         let mut candidates = self.group.numbered().filter(|(_, node)| node.is_candidate());
         match self.config.cluster.promote {
-            PromoteRule::Any | PromoteRule::Coordinated => true,
+            PromoteRule::Any | PromoteRule::Coordinated | PromoteRule::Forced => true,
             PromoteRule::Priority => candidates.next().is_some_and(|(first, _)| first == node),
             PromoteRule::MostData => {
                 // One that does not follow the dead master yet has less than any that did.

@@ -87,8 +87,9 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
     ThreadState {
         name: holder_name(config, holder),
         phase: state.phase,
-        holds: state.holds,
+        holds: state.holds(),
         token: state.token,
+        write_under_way: state.write(),
         wait_left: state.wait_left.left(),
         limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),

@@ -117,6 +117,9 @@ pub struct ThreadState {
     pub holds: u8,
     /// The rank of its fencing token; 0: none.
     pub token: u8,
+    /// The rank of the fencing token of its write that is under way to the resource.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub write_under_way: u8,
     /// Ticks until its wait limit.
     pub wait_left: Option<u8>,
     /// The same by a clock that never jumps; recorded where the client's clock may jump.

@@ -207,7 +207,7 @@ impl<Y: Layout> Prefilter<Y> {
                 let posture = ThreadPosture {
                     phase: thread.phase,
                     believes: thread.believes(),
-                    may_enter: thread.holds < self.config.clients.max_holds
+                    may_enter: thread.holds() < self.config.clients.max_holds
                         && client.acquires_left != AcquiresLeft::NONE,
                     is_at_limit: thread.wait_left.is_due(),
                     has_permit: client.wakeup.permits > 0,
@@ -253,6 +253,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::CrashThread { client, thread } => {
             !believes(client, thread) && !world.thread(Holder::new(client, thread)).is_calling()
         }
+        Action::Arrive { client, thread } => world.thread(Holder::new(client, thread)).write() == 0,
         Action::Execute { client, slot } | Action::LoseRequest { client, slot } => !has_sent(client, slot),
         Action::Answer { client, slot } | Action::LoseReply { client, slot } => !is_executed(client, slot),
         Action::Register { client, thread } => {

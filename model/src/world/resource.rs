@@ -3,15 +3,20 @@
 //! Fencing tokens are numbers of grants. Only their order matters, so a world holds ranks: the tokens that anybody
 //! remembers, renumbered from 1 whenever one is forgotten. That keeps the states finite however often the lock is acquired.
 //! The counter is an ideal one, which no fault touches: these kinds of lock keep none in Redis.
+//!
+//! Where the resource is far (`delay = "any"`), a write is sent in one step and arrives in another, whatever has become of its
+//! sender (Kleppmann 2016, How to do distributed locking: the delayed packet). It may be lost, so it never has to arrive.
 
 use super::context::Context;
 use super::layout::Layout;
 use super::state::World;
 use crate::client::requests::InFlight;
 use crate::client::state::Phase;
+use crate::config::sections::Resource;
+use crate::limits::MAX_TOKEN_UNDER_WAY;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
-use crate::notes::{Breach, Happening};
+use crate::notes::{Breach, Capacity, Happening};
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -26,19 +31,51 @@ impl<Y: Layout> Context<'_, Y> {
         if !can_work || thread.token == newest {
             return None;
         }
-        if thread.token > newest {
-            if newest > 0 {
+        let (token, under_way) = (thread.token, thread.write());
+        if !resource.is_far() || (under_way > 0 && under_way != token) {
+            // Far away, it overtakes what the thread sent under an earlier grant, on another connection. One write under way
+            // for each thread hides nothing: to break the order, of two writes of one thread only one has to be late.
+            return Some(self.accept(resource, token));
+        }
+        if under_way == token {
+            return None;
+        }
+        if token > MAX_TOKEN_UNDER_WAY {
+            // The reader of scenarios refuses such worlds; one that was made by other means is not explored further.
+            self.notes.exceeded(Capacity::LateRequests);
+            return None;
+        }
+        self.world.thread_mut(holder).set_write(token);
+        Some(Reply::Done)
+    }
+
+    /// A write arrives that a thread has sent, whether the thread still holds, runs or lives.
+    pub(crate) fn arrive(&mut self, holder: Holder) -> Option<Reply> {
+        let resource = self.config.resource?;
+        let token = self.world.thread(holder).write();
+        if token == 0 {
+            return None;
+        }
+        self.world.thread_mut(holder).set_write(0);
+        Some(self.accept(resource, token))
+    }
+
+    /// A write with this token is at the resource.
+    fn accept(&mut self, resource: Resource, token: u8) -> Reply {
+        let newest = self.world.resource.newest;
+        if token >= newest {
+            if newest > 0 && token > newest {
                 self.notes.happened(Happening::AnotherHoldersEffect);
             }
-            self.world.resource.newest = thread.token;
-            return Some(Reply::Accepted);
+            self.world.resource.newest = token;
+            return Reply::Accepted;
         }
         self.notes.happened(Happening::StaleEffect);
         if resource.is_fenced() && !self.config.is_mutated(Mutant::FenceIgnored) {
-            return Some(Reply::Rejected);
+            return Reply::Rejected;
         }
         self.notes.broke(Breach::EffectOutOfOrder);
-        Some(Reply::Accepted)
+        Reply::Accepted
     }
 
     /// Numbers a new grant; 0: tokens are not counted.
@@ -60,8 +97,9 @@ impl<Y: Layout> Context<'_, Y> {
 
 /// Renumbers the remembered tokens from 1, order kept.
 pub(crate) fn forget_unused_ranks<Y: Layout>(world: &mut World<Y>) {
-    // Bit t: token t is remembered. At most 8 threads, their requests and the resource remember one: ranks stay below 32.
-    let used: u32 = remembered(world).fold(0, |used, token| used | 1 << token);
+    // Bit t: token t is remembered. At most 8 threads, their writes and requests (7 of each client) and the resource remember
+    // one: ranks stay below 64.
+    let used: u64 = remembered(world).fold(0, |used, token| used | 1 << token);
     let rank = |token: u8| -> u8 {
         let older = used & ((1 << token) - 1) & !1;
         if token == 0 { 0 } else { 1 + u8::try_from(older.count_ones()).unwrap_or(u8::MAX) }
@@ -70,6 +108,7 @@ pub(crate) fn forget_unused_ranks<Y: Layout>(world: &mut World<Y>) {
     for client in world.clients.as_mut() {
         for thread in &mut client.threads {
             thread.token = rank(thread.token);
+            thread.set_write(rank(thread.write()));
         }
     }
     for requests in world.in_flight.as_mut().iter_mut().filter_map(InFlight::requests_mut) {
@@ -80,7 +119,8 @@ pub(crate) fn forget_unused_ranks<Y: Layout>(world: &mut World<Y>) {
 }
 
 fn remembered<Y: Layout>(world: &World<Y>) -> impl Iterator<Item = u8> {
-    let tokens = world.clients.as_ref().iter().flat_map(|client| &client.threads).map(|thread| thread.token);
+    let threads = world.clients.as_ref().iter().flat_map(|client| &client.threads);
+    let tokens = threads.flat_map(|thread| [thread.token, thread.write()]);
     let in_flight = world.in_flight.as_ref().iter().flat_map(|requests| requests.requests().iter());
     tokens.chain(in_flight.map(|(_, request)| request.token)).chain([world.resource.newest])
 }

@@ -81,6 +81,11 @@ impl<Y: Layout> World<Y> {
         &self.client(holder.client()).threads[usize::from(holder.thread())]
     }
 
+    /// A thread, to change it.
+    pub(crate) fn thread_mut(&mut self, holder: Holder) -> &mut Thread {
+        &mut self.clients.as_mut()[usize::from(holder.client())].threads[usize::from(holder.thread())]
+    }
+
     /// A thread by its hold, or by the acquire that it calls.
     pub fn requester(&self, holder: Holder) -> Requester {
         Requester { holder, value: self.values(holder.client()).own(holder.thread()) }

@@ -210,7 +210,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::CutLink
         | ActionKind::VanishKey
         | ActionKind::ClockJump
-        | ActionKind::ClientClockJump => false,
+        | ActionKind::ClientClockJump
+        // A late write may be lost.
+        | ActionKind::Arrive => false,
         ActionKind::Release => !config.clients.hold_for_ever,
         ActionKind::Subscribe
         | ActionKind::SecondAsk

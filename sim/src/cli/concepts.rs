@@ -1,7 +1,7 @@
 //! The concepts that `lockstep explain` explains beside what has a name in a file or an output.
 
 /// Each concept, and what it means.
-pub(super) const CONCEPTS: [(&str, &str); 10] = [
+pub(super) const CONCEPTS: [(&str, &str); 11] = [
     (
         "tick",
         "the unit of time of a scenario. All times in a scenario are whole numbers of ticks, and nothing shorter is \
@@ -50,6 +50,16 @@ pub(super) const CONCEPTS: [(&str, &str); 10] = [
         "states that can never again be told apart count as one: for example, what a replica stores matters no longer when \
          nothing can promote it any more. No verdict and no length of a shortest trace depends on it, and traces are of real \
          steps. `lockstep check --no-normal-forms` keeps every state.",
+    ),
+    (
+        "approximations",
+        "where the model and reality are not the same on purpose. Most of them allow more than reality does, so that \"violated\" can \
+         be a false alarm: a replica of any offset is promoted (promote = \"any\"), a replica lags without bound (lag), a failover \
+         takes no time at all, a late write to the resource may take for ever (delay in [resource]). Give the keys of your \
+         deployment, and look at the trace: if it needs what cannot happen to you, narrow that key. What is not modelled at all \
+         allows less than reality, and no \"holds\" covers it: for example a fencing counter in the same Redis, clocks that run at \
+         different speeds, a resync that takes time, Redis Cluster. All of them, with the rule and the reason: \
+         docs/approximations.md.",
     ),
     (
         "watchdog",

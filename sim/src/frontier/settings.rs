@@ -113,6 +113,7 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
+    Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
 ];
@@ -128,7 +129,8 @@ pub const WATCHDOG: Setting = Setting {
 pub const REPAIRS: &[Setting] = &[
     Setting {
         name: "fencing",
-        sentence: "the resource rejects a token older than one it has seen; the tokens are ideal: no fault touches their counter",
+        sentence: "the resource rejects a token older than one it has seen; the tokens are ideal: their counter is outside this \
+                   Redis, and no fault touches it",
         entries: &[set("resource", "fencing", SettingValue::Word("ideal"))],
     },
     Setting {

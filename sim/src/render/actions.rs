@@ -27,6 +27,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Confirm { .. } => "has its WAIT answered",
         Action::Undo { .. } => "releases its grant: too few replicas have it",
         Action::Work { .. } => "works on the resource",
+        Action::Arrive { .. } => "has its late write arrive at the resource",
         Action::Release { .. } => "releases",
         Action::Discover { .. } => "learns which node is the master",
         Action::Resubscribe { .. } => "subscribes again, on the new master",

@@ -69,6 +69,10 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
     if let Some(newest) = state.resource_newest {
         let seen = if newest == 0 { "has accepted nothing yet".to_owned() } else { format!("has seen token {newest}") };
         page.say("resource", &seen);
+        let threads = state.clients.iter().flat_map(|client| &client.threads);
+        for sender in threads.filter(|thread| thread.write_under_way > 0) {
+            page.go_on(&format!("under way to it: {}'s write, with token {}", sender.name, sender.write_under_way));
+        }
     }
     if let Some(acting) = &state.acting_master {
         let says = match state.acting_master() {

@@ -40,6 +40,9 @@ pub fn world(config: &Config) -> Vec<String> {
                 PromoteRule::MostData => "a failover promotes one that lost least",
                 PromoteRule::Priority => "a failover promotes the first that runs",
                 PromoteRule::Coordinated => "a hand-over waits until the replica has everything",
+                PromoteRule::Forced => {
+                    "a hand-over waits until its time-out, and then promotes the replica with what it has"
+                }
             };
             format!("1 master and {} {lag}; {chosen}", count(replicas.into(), "replica"))
         }
@@ -65,12 +68,15 @@ pub fn world(config: &Config) -> Vec<String> {
             match resource.fencing {
                 Fencing::Ideal => {
                     "the resource rejects an effect whose fencing token is older than one it has seen; the tokens are ideal: \
-                     they come from a counter that no fault touches"
+                     they come from a counter outside this Redis, which no fault touches"
                 }
                 Fencing::None => "the resource accepts every effect: it does not check fencing tokens",
             }
             .to_owned(),
         );
+        if resource.is_far() {
+            lines.push("a write to the resource may arrive after any time, or never".to_owned());
+        }
     }
     if config.time.jump != 0 {
         lines.push(format!("a clock that jumps moves {}", jump(config)));

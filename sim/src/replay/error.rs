@@ -195,7 +195,7 @@ pub enum ReplayError {
 
     /// FAILOVER requires that master and replica have the same replication id, and a resync on this server must change it.
     #[error(
-        "on {server} a coordinated hand-over is replayed with one replica only: it replicates relative TTLs, so each resync \
+        "on {server} a hand-over by FAILOVER is replayed with one replica only: it replicates relative TTLs, so each resync \
          must be a full copy, which needs a new replication id, and FAILOVER requires the same id on both nodes; \
          use replicas = 1, or name a server of Redis 7.0 or newer with --server"
     )]

@@ -237,7 +237,8 @@ impl Player {
             Action::Tick => self.change(true, |servers| servers.pass_tick().map(|()| None)),
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
-                self.change(true, |servers| servers.hand_over(index(node), step.step.number).map(Some))
+                let lacks_some = !step.before.nodes[index(node)].under_way.is_empty();
+                self.change(true, |servers| servers.hand_over(index(node), lacks_some, step.step.number).map(Some))
             }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
@@ -266,6 +267,7 @@ impl Player {
             | Action::Confirm { .. }
             | Action::Undo { .. }
             | Action::Work { .. }
+            | Action::Arrive { .. }
             | Action::Release { .. }
             | Action::Resubscribe { .. }
             | Action::Resume { .. }

@@ -1,6 +1,7 @@
 //! Values that are valid alone but contradict each other.
 
-use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, WaitRule};
+use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, Resource, WaitRule};
+use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
 
@@ -104,6 +105,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     note_nodes(parts, sections);
     note_waits(parts, sections);
     note_clocks(parts, sections);
+    note_late_writes(parts, sections);
 }
 
 /// What this kind of lock has no use for, or no room.
@@ -162,8 +164,13 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
             .note("use hand_over = 0, or add a replica: replicas = 1 in [cluster]");
     }
-    if cluster.promote == PromoteRule::Coordinated && cluster.replicas > 0 && faults.hand_over == 0 {
-        Contradiction::of(&sections.cluster, "promote", "only a hand-over can be coordinated, and there is none")
+    if cluster.promote.is_by_the_master() && cluster.replicas > 0 && faults.hand_over == 0 {
+        let reason = if cluster.promote == PromoteRule::Forced {
+            "only a hand-over can be forced, and there is none"
+        } else {
+            "only a hand-over can be coordinated, and there is none"
+        };
+        Contradiction::of(&sections.cluster, "promote", reason)
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
@@ -246,6 +253,17 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.protocol.span_of("wait_rule"), "one acknowledgement is enough")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
+    }
+}
+
+/// How many fencing tokens are remembered at once, where a write keeps its own on the way.
+fn note_late_writes(parts: &Parts, sections: &Sections<'_>) {
+    let Some(config) = parts.config() else { return };
+    if config.resource.is_some_and(Resource::is_far) && config.most_tokens() > u32::from(MAX_TOKEN_UNDER_WAY) {
+        let reason = "a late write together with so many threads and requests is not modelled yet";
+        Contradiction::not_yet(&sections.resource, "delay", reason)
+            .with(sections.clients.span_of("count"), "each thread and each request in flight may have a fencing token")
+            .note("use fewer clients or threads, mode = \"atomic\" in [network], or late_requests = 1 in [bounds]");
     }
 }
 

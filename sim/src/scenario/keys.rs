@@ -246,10 +246,13 @@ pub const KEYS: &[ScenarioKey] = &[
     key(
         "cluster",
         "promote",
-        "\"any\", \"most-data\", \"priority\" or \"coordinated\"",
+        "\"any\", \"most-data\", \"priority\", \"coordinated\" or \"forced\"",
         "\"any\"",
-        "which replica is promoted; with \"coordinated\", a hand-over waits until the replica has everything \
-         (`FAILOVER`)",
+        "which replica is promoted. Sentinel chooses, of those that it reaches, by priority, then the largest offset as it \
+         last read it, then the smallest run id; \"any\" allows more than that: whatever it chooses is among them. With \
+         \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`); over a stalled \
+         link it waits, or is given up. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
+         (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",
     ),
     key(
         "cluster",
@@ -278,7 +281,9 @@ pub const KEYS: &[ScenarioKey] = &[
         "lock_delay",
         TICKS_OR_NONE,
         "0",
-        "how long a client that learns of a new master waits before it asks for the lock",
+        "how long a client that learns of a new master waits before it asks for the lock. In production it has to wait as long \
+         when its process starts: a new process has no old master to compare with, so it cannot tell that there was a \
+         failover",
     ),
     key(
         "network",
@@ -435,7 +440,15 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"none\" or \"ideal\"",
         "\"none\"",
         "\"ideal\": the resource refuses a fencing token that is older than one it has seen; the tokens come from an ideal \
-         counter, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
+         counter outside this Redis, which no fault touches (one in the same Redis can be lost in a failover, and count the same number twice)",
+    ),
+    key(
+        "resource",
+        "delay",
+        "\"none\" or \"any\"",
+        "\"none\"",
+        "\"any\": a write to the resource is sent in one step and arrives in another, after any time or never, also when its \
+         client has released the lock, given up or crashed; \"none\": it arrives as it is sent",
     ),
     key(
         "fairness",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::config::{
     Bound, Bounds, Cluster, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
-    MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time, Ttls,
+    MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
@@ -244,20 +244,26 @@ impl Sections<'_> {
         let Some(fencing) = self.resource.word("fencing", "fencing", &FENCINGS).or(Fencing::None) else {
             return Entry::Refused;
         };
-        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fencing }, span })
+        let Some(delay) = self.resource.word("delay", "delay of writes", &WRITE_DELAYS).or(WriteDelay::None) else {
+            return Entry::Refused;
+        };
+        self.resource.span().map_or(Entry::Absent, |span| Entry::Given { value: Resource { fencing, delay }, span })
     }
 }
 
 const FENCINGS: [(&str, Option<Fencing>); 3] =
     [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", None)];
+const WRITE_DELAYS: [(&str, Option<WriteDelay>); 2] =
+    [("none", Some(WriteDelay::None)), ("any", Some(WriteDelay::Any))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
-const PROMOTE_RULES: [(&str, Option<PromoteRule>); 4] = [
+const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),
     ("priority", Some(PromoteRule::Priority)),
     ("coordinated", Some(PromoteRule::Coordinated)),
+    ("forced", Some(PromoteRule::Forced)),
 ];
 
 fn lock(top: &Section<'_>) -> Option<LockKind> {

@@ -52,6 +52,14 @@ impl Narrator<'_> {
         if self.config.cluster.promote == PromoteRule::Coordinated {
             return self.taken_over(node, "has all data and takes over: the old master follows it");
         }
+        if self.config.cluster.promote == PromoteRule::Forced {
+            let how = if self.has(Happening::EffectsLost) {
+                "takes over at the time-out with what it has: the old master follows it, and loses its own writes"
+            } else {
+                "has all data and takes over: the old master follows it"
+            };
+            return self.taken_over(node, how);
+        }
         self.taken_over(node, "is promoted while the master runs")
     }
 

@@ -81,7 +81,9 @@ impl Narrator<'_> {
             Action::Undo { client, thread } => {
                 self.release(client, thread, "undo", format!("{name} releases its grant, which too few replicas have"))
             }
-            Action::Work { client, thread } => vec![self.work(Lane::Thread { client, thread })],
+            Action::Work { client, thread } | Action::Arrive { client, thread } => {
+                vec![self.work(Lane::Thread { client, thread })]
+            }
             Action::Release { client, thread } => {
                 let holds = self.thread_before(client, thread).holds;
                 let what = if holds > 1 {
@@ -166,7 +168,12 @@ impl Narrator<'_> {
 
     fn work(&self, caller: Lane) -> Row {
         let name = &self.step.lane;
+        if self.step.answer == Reply::Done {
+            let what = format!("{name} writes to the resource; the write is under way");
+            return Row::of(self.step, what).showing(caller, "writes ..", Tone::Plain);
+        }
         let is_stale = self.has(Happening::StaleEffect);
+        let call = if matches!(self.step.action, Action::Arrive { .. }) { "arrives" } else { "work()" };
         let (shows, tone, what) = match self.step.answer {
             Reply::Rejected => (
                 "REJECTS",
@@ -178,7 +185,7 @@ impl Narrator<'_> {
             }
             _ => ("accepts", Tone::Good, format!("the resource accepts {name}'s effect")),
         };
-        self.one_way(caller, Lane::Resource, "work()", what).showing(Lane::Resource, shows, tone)
+        self.one_way(caller, Lane::Resource, call, what).showing(Lane::Resource, shows, tone)
     }
 
     /// Time passes; `earlier` is the row of the ticks just before, if they had no event.

@@ -2,7 +2,7 @@
 
 use super::address_proxy::AddressProxy;
 use super::gate::Gate;
-use super::node::ServerNode;
+use super::node::{FailoverCommand, ServerNode};
 use crate::replay::error::ReplayError;
 
 /// One address for each node of a group, in their order.
@@ -36,8 +36,8 @@ impl Addresses {
         node.follow_at(gate, replica.port(), master.port())
     }
 
-    /// Makes a master hand over to its replica (`FAILOVER`), which has everything and which is reached `through` that gate.
-    /// From then on the old master follows the new one through the gate `back`.
+    /// Makes a master hand over to its replica (`FAILOVER`), which is reached `through` that gate. From then on the old master
+    /// follows the new one through the gate `back`.
     ///
     /// # Errors
     /// As [`ServerNode::hand_over`].
@@ -45,11 +45,11 @@ impl Addresses {
         &self,
         (master, of_master): (&ServerNode, usize),
         (heir, of_heir): (&ServerNode, usize),
-        through: &Gate,
-        back: &Gate,
+        (through, back): (&Gate, &Gate),
+        how: FailoverCommand,
     ) -> Result<(), ReplayError> {
         let (master_proxy, heir_proxy) = (&self.proxies[of_master], &self.proxies[of_heir]);
         heir_proxy.lead(master_proxy.port(), back.port().ok_or_else(|| ReplayError::link("the gate is cut"))?);
-        master.hand_over(heir, (master_proxy.port(), heir_proxy.port()), through, back)
+        master.hand_over(heir, (master_proxy.port(), heir_proxy.port()), (through, back), how)
     }
 }

@@ -102,6 +102,7 @@ impl ClientPart {
             | Action::Register { .. }
             | Action::Unregister { .. }
             | Action::Work { .. }
+            | Action::Arrive { .. }
             | Action::Discover { .. }
             | Action::PauseClient { .. }
             | Action::Resume { .. }

@@ -142,7 +142,8 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         }
         ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
         ActionKind::HandOver => Shared(
-            "coordinated: FAILOVER TO the replica's address, through a gate; otherwise REPLICAOF NO ONE while the master runs",
+            "coordinated: FAILOVER TO the replica's address, through a gate; forced: the same with FORCE TIMEOUT 1 behind a gate that \
+             passes nothing; otherwise REPLICAOF NO ONE while the master runs",
             "(an operator's action); changeMaster",
         ),
         ActionKind::Demote => {
@@ -165,6 +166,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
         ActionKind::GiveUp
         | ActionKind::Work
+        | ActionKind::Arrive
         | ActionKind::Discover
         | ActionKind::Resume
         | ActionKind::Register

@@ -1,6 +1,6 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use lockstep_model::config::PromoteRule;
+use lockstep_model::config::{Fsync, PromoteRule};
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
@@ -8,7 +8,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::addresses::Addresses;
 use crate::replay::servers::gate::Gate;
-use crate::replay::servers::node::ServerNode;
+use crate::replay::servers::node::{FailoverCommand, ServerNode};
 use crate::replay::servers::sentinel::{Failover, Sentinels, priorities, refuse_trace};
 
 impl ServerGroup {
@@ -26,15 +26,15 @@ impl ServerGroup {
         Ok(format!("{}: {how}", name_of_node(node)))
     }
 
-    /// Makes a replica the master while the master runs; the other replicas leave the old master. Returns what was done, in
-    /// words.
+    /// Makes a replica the master while the master runs; the other replicas leave the old master. `lacks_some`: there are
+    /// effects under way to it. Returns what was done, in words.
     ///
     /// # Errors
     /// As `promote`; as [`ServerNode::hand_over`].
-    pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+    pub fn hand_over(&mut self, node: usize, lacks_some: bool, step: usize) -> Result<String, ReplayError> {
         let old = self.master;
-        let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
-        let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
+        let promote = self.config.cluster.promote;
+        let leaves = |&index: &usize| index != old && !(promote.is_by_the_master() && index == node);
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take()?;
@@ -42,7 +42,11 @@ impl ServerGroup {
         });
         let gone = gone.collect();
         self.end_links(gone)?;
-        if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
+        match promote {
+            PromoteRule::Forced if lacks_some => self.fail_over(node, FailoverCommand::Force),
+            PromoteRule::Forced | PromoteRule::Coordinated => self.fail_over(node, FailoverCommand::Wait),
+            PromoteRule::Any | PromoteRule::MostData | PromoteRule::Priority => self.promote(node, step),
+        }
     }
 
     /// Starts the sentinels of a history, where they decide.
@@ -97,17 +101,19 @@ impl ServerGroup {
         sentinels.filter(|_| node == self.master).map_or(Ok(()), |sentinels| sentinels.note_death(node))
     }
 
-    /// `FAILOVER`: the master itself hands over to a replica that has everything.
-    fn fail_over(&mut self, node: usize) -> Result<String, ReplayError> {
+    /// `FAILOVER`: the master itself hands over to a replica, which has everything unless it is forced.
+    fn fail_over(&mut self, node: usize, how: FailoverCommand) -> Result<String, ReplayError> {
         let old = self.master;
         let back = Gate::open(self.members[node].node.socket())?;
         let addresses = self.addresses.as_ref().ok_or_else(|| ReplayError::link("the nodes have no addresses"))?;
         let through = self.members[node].gate.take().ok_or_else(|| ReplayError::link("the replica has no gate"))?;
         let (master, heir) = (&self.members[old].node, &self.members[node].node);
-        // It has everything by the model, where writes that leave what was there are no effect.
-        through.mark(master.offset()?);
-        through.release_all()?;
-        addresses.hand_over((master, old), (heir, node), &through, &back)?;
+        if how == FailoverCommand::Wait {
+            // It has everything by the model, where writes that leave what was there are no effect.
+            through.mark(master.offset()?);
+            through.release_all()?;
+        }
+        addresses.hand_over((master, old), (heir, node), (&through, &back), how)?;
         through.close();
         back.mark(heir.offset()?);
         back.release_all()?;
@@ -115,9 +121,13 @@ impl ServerGroup {
         (self.members[old].role, self.members[node].role) = (MemberRole::Replica, MemberRole::Master);
         self.master = node;
         self.is_worn = true;
-        self.sync_disk(old)?;
+        // Only a full copy rewrites the AOF: otherwise the old master continues, and what it had not synced is not synced now.
+        if how == FailoverCommand::Force || self.config.cluster.fsync != Fsync::EverySecond {
+            self.sync_disk(old)?;
+        }
         self.drop_subscribers(old)?;
-        Ok(format!("{}: FAILOVER TO {}", name_of_node(old), name_of_node(node)))
+        let forced = if how == FailoverCommand::Force { " FORCE TIMEOUT 1" } else { "" };
+        Ok(format!("{}: FAILOVER TO {}{forced}", name_of_node(old), name_of_node(node)))
     }
 
     /// Makes a replica master, or waits until the sentinels have. Returns what was done, in words.

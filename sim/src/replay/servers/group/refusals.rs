@@ -2,7 +2,7 @@
 //! step, so that it is not found again as a difference between model and server.
 
 use lockstep_model::Config;
-use lockstep_model::config::{PromoteRule, Ttls};
+use lockstep_model::config::Ttls;
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::server::ServerProgram;
@@ -44,8 +44,8 @@ fn refuse_uncounted_replicas(server: &ServerProgram, config: &Config) -> Result<
 /// Where a resync must be a full copy, it changes the master's replication id (`ServerGroup::resync`), and a master hands
 /// over only to a node with its own id (measured on 6.2.5).
 fn refuse_second_replica(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    let is_coordinated = config.faults.hand_over > 0 && config.cluster.promote == PromoteRule::Coordinated;
-    if !is_coordinated || config.cluster.replicas < 2 || server.ttls() == Ttls::Absolute {
+    let is_by_the_master = config.faults.hand_over > 0 && config.cluster.promote.is_by_the_master();
+    if !is_by_the_master || config.cluster.replicas < 2 || server.ttls() == Ttls::Absolute {
         return Ok(());
     }
     Err(ReplayError::HandOverNeedsOneId { server: server.to_string() })

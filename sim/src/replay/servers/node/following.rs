@@ -8,6 +8,15 @@ use crate::replay::servers::control::{Control, ServerRole};
 use crate::replay::servers::gate::Gate;
 use crate::replay::servers::limits::LINK_WAIT;
 
+/// How a master hands over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum FailoverCommand {
+    /// `FAILOVER TO host port`: it waits until the replica has everything.
+    Wait,
+    /// The same with `FORCE TIMEOUT 1`: after a millisecond the replica takes over with what it has.
+    Force,
+}
+
 impl ServerNode {
     /// As `follow`, with ports that the caller chooses: the node announces itself as `announced`, and connects to `asked`,
     /// which leads to its gate.
@@ -31,8 +40,8 @@ impl ServerNode {
         gate.acknowledge()
     }
 
-    /// Hands over to a replica that has everything (`FAILOVER`), and follows it through the gate `back`. From now on this
-    /// node announces the first port; the replica announces the second, and is reached `through` its gate until then.
+    /// Hands over to a replica (`FAILOVER`), and follows it through the gate `back`. From now on this node announces the first
+    /// port; the replica announces the second, and is reached `through` its gate until then.
     ///
     /// # Errors
     ///
@@ -41,23 +50,36 @@ impl ServerNode {
         &self,
         heir: &Self,
         (announced, target): (u16, u16),
-        through: &Gate,
-        back: &Gate,
+        (through, back): (&Gate, &Gate),
+        how: FailoverCommand,
     ) -> Result<(), ReplayError> {
         let mut control = self.control();
         announce(&mut control, announced)?;
         through.acknowledge()?;
-        let failover = redis::cmd("FAILOVER").arg(&["TO", "127.0.0.1", &target.to_string()]).to_owned();
+        let mut failover = redis::cmd("FAILOVER");
+        failover.arg(&["TO", "127.0.0.1", &target.to_string()]);
+        if how == FailoverCommand::Force {
+            failover.arg(&["FORCE", "TIMEOUT", "1"]);
+        }
         control.ask::<Value>("FAILOVER", &failover)?;
+        // The time-out is measured by the wall clock, which stands still: docs/facts/redis.md#failover-with-force.
+        let now = self.clock().now_ms();
+        if how == FailoverCommand::Force {
+            self.clock().set_ms(now + 1);
+        }
         control.wait(LINK_WAIT, "a master to hand over", |control| {
             let replication = control.replication()?;
             let field = |name: &str| replication.get(name).map(String::as_str);
             // The master asks its replicas for their offsets, and the gate answers for them.
-            if field("master_failover_state") == Some("waiting-for-sync") {
+            if how == FailoverCommand::Wait && field("master_failover_state") == Some("waiting-for-sync") {
                 through.acknowledge()?;
             }
             Ok(field("role") == Some("slave") && field("master_link_status") == Some("up"))
         })?;
+        if how == FailoverCommand::Force {
+            self.clock().set_ms(now);
+            control.wait(LINK_WAIT, "a node to see its clock", |control| Ok(control.time_ms()? == now))?;
+        }
         back.wait_for_commands()?;
         let mut master = Control::new(heir.connect()?);
         master.wait(LINK_WAIT, "a replica to take over", |master| Ok(master.role()?.0 == ServerRole::Master))?;

@@ -7,4 +7,5 @@ mod following;
 mod server_node;
 
 pub use boot::NodeSettings;
+pub use following::FailoverCommand;
 pub use server_node::ServerNode;

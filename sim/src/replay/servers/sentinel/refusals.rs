@@ -67,6 +67,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Confirm { .. }
             | Action::Undo { .. }
             | Action::Work { .. }
+            | Action::Arrive { .. }
             | Action::Release { .. }
             | Action::Resubscribe { .. }
             | Action::Resume { .. }
