@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, Trace, TraceStep};
+use lockstep_model::trace::{Contents, NodeRole, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -228,7 +228,11 @@ impl Player {
             Action::Tick => self.change(true, |servers| servers.pass_tick().map(|()| None)),
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
-                self.change(true, |servers| servers.hand_over(index(node), step.step.number).map(Some))
+                let rejoining = rejoining(step);
+                self.change(true, |servers| {
+                    let done = servers.hand_over(index(node), step.step.number)?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
             }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
@@ -243,7 +247,13 @@ impl Player {
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
-            Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::Heal { node } => {
+                let rejoining = rejoining(step);
+                self.change(false, |servers| {
+                    let done = servers.heal(index(node))?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
+            }
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             // The clients and their requests: the target plays them.
@@ -310,6 +320,16 @@ impl Player {
 /// The scenario in the variant that this server runs: TTLs reach its replicas in the way of its version.
 pub fn suited(config: &Config, server: &ServerProgram) -> Config {
     Config { cluster: Cluster { ttls: server.ttls(), ..config.cluster }, ..*config }
+}
+
+/// The replicas that follow a master again that was replaced, each with that master.
+fn rejoining(HistoryStep { step: TraceStep { state, .. }, before }: HistoryStep<'_>) -> Vec<(usize, usize)> {
+    let number = |name: &str| state.nodes.iter().position(|node| node.name == name);
+    let nodes = before.nodes.iter().zip(&state.nodes).enumerate();
+    let rejoining = nodes.filter(|(_, (before, after))| {
+        before.role == NodeRole::Unsynced && after.role == NodeRole::Replica && after.follows.is_some()
+    });
+    rejoining.filter_map(|(node, (_, after))| Some((node, number(after.follows.as_deref()?)?))).collect()
 }
 
 /// Whether a node that is started again is a master, and whether its disk has data.

@@ -69,7 +69,7 @@ impl ServerGroup {
     /// As [`crate::replay::ServerNode::drop_one_key`].
     pub fn drop_key(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.drop_one_key()?;
-        if node == self.master {
+        if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
         Ok(format!("{}: one key is evicted", name_of_node(node)))
