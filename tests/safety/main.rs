@@ -1,6 +1,7 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
 //! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
+//! `followers` has histories of replicas that stay with an old master;
 //! `disks` has histories of late disks; `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms`
 //! compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare, with both
 //! engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one rule after the other and asserts
@@ -13,6 +14,7 @@ mod capacities;
 mod coverage;
 mod disks;
 mod engine;
+mod followers;
 mod frontier;
 mod interrupts;
 mod judge;

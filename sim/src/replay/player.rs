@@ -170,7 +170,8 @@ impl Player {
             return Ok(());
         }
         let executed_by = self.target.act(step, &mut self.testbed)?;
-        if step.has(Happening::Wrote) && executed_by == Some(self.testbed.servers.master()) {
+        let is_followed = |node: usize| self.testbed.servers.followed_masters().contains(&node);
+        if step.has(Happening::Wrote) && executed_by.is_some_and(is_followed) {
             self.mark_effect()?;
         }
         self.target.observe(step, &mut self.testbed)?;

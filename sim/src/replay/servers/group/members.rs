@@ -125,11 +125,6 @@ impl ServerGroup {
         self.members.len()
     }
 
-    /// The index of the acting master, or of the last one.
-    pub fn master(&self) -> usize {
-        self.master
-    }
-
     /// Whether the node is down.
     pub fn is_dead(&self, node: usize) -> bool {
         self.members[node].role == MemberRole::Dead
