@@ -1,6 +1,7 @@
 //! Whom a replica follows after a promotion, and on which side of a partition it is: histories that are worked out by hand
 //! (docs/facts/redis.md#who-follows-whom-after-a-promotion).
 
+use lockstep_model::config::{NodeSet, ReplicasLeave};
 use lockstep_model::trace::{About, NodeRole, NodeState, Trace};
 use lockstep_model::{Action, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
@@ -138,8 +139,8 @@ fn the_same_worlds_hold_where_replicas_leave_together_or_are_cut_off_alone() {
     for name in both {
         let mut scenario = scenario(name);
         assert_eq!(verdict(&exhaust(&scenario, Engine::Native), Property::OneBeliever), Verdict::Violated, "{name}");
-        scenario.config.cluster.replicas_leave = Default::default();
-        scenario.config.cluster.cut_together = Default::default();
+        scenario.config.cluster.replicas_leave = ReplicasLeave::Together;
+        scenario.config.cluster.cut_together = NodeSet::default();
         assert_eq!(verdict(&exhaust(&scenario, Engine::Native), Property::OneBeliever), Verdict::Holds, "{name}");
     }
 }
