@@ -113,6 +113,17 @@ fn the_replicas_of_a_demoted_master_wait_for_the_new_one() {
     assert_eq!(node_after(&trace, 3, 1).role, NodeRole::Replica);
 }
 
+/// It is told behind a partition: the old master does not notice, and counts its last report until that is too old.
+#[test]
+fn an_old_master_does_not_notice_that_a_replica_leaves_behind_a_partition() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1\ncut_link = 1");
+    let cut = Action::CutLink { node: 0 };
+    let told = [N3_IS_PROMOTED, cut, N2_IS_TOLD];
+    assert_eq!(answers(&history(&world, &[&told[..], &[A]].concat()))[3], &Reply::Acquired);
+    let later = [&told[..], &[Action::Tick, Action::Tick, A]].concat();
+    assert_eq!(answers(&history(&world, &later))[5], &Reply::NotEnoughReplicas);
+}
+
 /// The replica on the old master's side is not promoted, follows it and counts for it, and leaves it after the partition.
 #[test]
 fn a_replica_that_is_cut_off_with_its_master_follows_it_until_the_partition_ends() {

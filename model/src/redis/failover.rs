@@ -22,6 +22,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let config = self.config;
         let was_acting = node == self.group.master;
+        self.note_left_unnoticed(node);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
         dying.role = if config.can_restart() && !dying.is_master() { Role::DownReplica } else { Role::Down };
@@ -143,6 +144,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     fn take_over(&mut self, node: u8, staying: u8) {
         let config = self.config;
         let old = self.group.master;
+        self.note_left_unnoticed(node);
         if self.group.node(old).is_dead() {
             disk::forget_memory(config, self.group.node_mut(old));
         } else {
@@ -213,6 +215,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if replica.role != Role::Unsynced && !replica.is_old_replica() {
             return None;
         }
+        self.note_left_unnoticed(node);
         self.follow(node)
     }
 

@@ -121,9 +121,22 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn close_links(&mut self, dead: u8) {
         self.group.node_mut(dead).links.close_all();
         self.group.node_mut(self.group.master).links.close(dead);
-        if let Some(old) = self.group.old_master_of(dead).filter(|old| !self.group.node(*old).is_cut()) {
-            self.group.node_mut(old).links.close(dead);
+    }
+
+    /// A replica that was not told leaves its old master, or dies, and the old master does not reach it: it is not notified,
+    /// and counts the last report as long as that is fresh.
+    pub(super) fn note_left_unnoticed(&mut self, replica: u8) {
+        let leaving = self.group.node(replica);
+        if !leaving.is_old_replica() || self.is_linked(replica) {
+            return;
         }
+        let silent_ticks = leaving.silent_ticks;
+        let Some(old) = self.group.old_master_of(replica) else { return };
+        // Where it needs two, this one and the one that was promoted count together.
+        let needs_both = self.config.cluster.min_replicas > 1;
+        let old = self.group.node_mut(old);
+        old.silent_ticks =
+            if needs_both { old.silent_ticks.max(silent_ticks) } else { old.silent_ticks.min(silent_ticks) };
     }
 
     /// What this node answers instead of writing: it checks when a write starts, in scripts too (docs/facts/redis.md#min-replicas-to-write). `None`: it writes.
@@ -152,7 +165,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 (stayed + usize::from(is_fresh), left + usize::from(is_other && !node.is_old_replica()))
             });
             let stayed = stayed + usize::from(config.is_mutated(Mutant::HeirStillCounts));
-            let is_remembered = old.is_cut() && old.silent_ticks <= config.cluster.min_replicas_max_lag;
+            let is_remembered = old.silent_ticks <= config.cluster.min_replicas_max_lag;
             return stayed >= needed || is_remembered && stayed + left >= needed;
         }
         self.group.nodes.as_ref().iter().filter(|node| is_counted(config, node)).count() >= needed
@@ -186,7 +199,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
-            } else if index != master && !linked.has(index) && (node.is_cut() || node.is_replica()) {
+            } else if index != master && !linked.has(index) && node.is_up() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }
         }
