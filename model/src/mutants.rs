@@ -81,6 +81,8 @@ mutants! {
     DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
+    /// A master that was replaced still counts the replica that was promoted.
+    HeirStillCounts,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,

@@ -8,7 +8,7 @@
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer, WaitRule};
-use crate::config::sections::{Config, PromoteRule, Resource};
+use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
 
@@ -249,7 +249,14 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 15] = [
+pub const SWITCH_VALUES: [SwitchValue; 16] = [
+    SwitchValue {
+        switch: "replicas_leave",
+        value: "one-by-one",
+        // The one that is told leaves the old master.
+        shown_by: (ActionKind::Resync, ReplyKind::Done),
+        is_set: |config| config.cluster.replicas_leave == ReplicasLeave::OneByOne,
+    },
     SwitchValue {
         switch: "promote",
         value: "coordinated",

@@ -117,7 +117,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Resync { node } => context.resync(node),
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
-        Action::Heal { node } => context.server().heal(node).map(done),
+        Action::Heal { node } => context.heal(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
 

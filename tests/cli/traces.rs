@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network,
-    NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls, WriteDelay,
+    NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -36,6 +36,8 @@ pub const SMALL: Config = Config {
         lag: Bound::Any,
         ttls: Ttls::Absolute,
         promote: PromoteRule::Any,
+        replicas_leave: ReplicasLeave::Together,
+        cut_together: NodeSet::from_bits(0),
         failover_within: Bound::Any,
         fsync: Fsync::None,
         fsync_within: 0,

@@ -3,11 +3,11 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, ServerRole};
+use lockstep_sim::replay::{Gate, ServerNode, ServerRole};
 use lockstep_tests::servers::for_every_version as on_every_server;
 use redis::Commands;
 
-use crate::harness::{ReplicatedPair, get, pair, set};
+use crate::harness::{ReplicatedPair, get, pair, set, start};
 
 /// After a partition the replica receives what it missed, still one effect at a time.
 #[test]
@@ -43,6 +43,38 @@ fn a_demoted_master_loses_its_own_suffix() {
         master.follow(&back).unwrap();
         assert_eq!(master.role().unwrap(), ServerRole::Replica);
         assert_eq!(get(&master, "lock").as_deref(), Some("b"));
+    });
+}
+
+/// A replica that nobody has told follows the old master, which counts it; told, it counts for the new one alone, and what
+/// it had of the old one is gone.
+#[test]
+fn a_replica_counts_for_the_old_master_until_it_is_told_of_the_new_one() {
+    on_every_server(|server| {
+        let ReplicatedPair { master: old, replica: stays, gate } = pair(server);
+        let heir = start(server);
+        let to_heir = Gate::open(old.socket()).unwrap();
+        heir.follow(&to_heir).unwrap();
+        to_heir.close();
+        heir.promote().unwrap();
+        for node in [&old, &heir] {
+            node.require_replicas(1, 10).unwrap();
+        }
+        let take = |node: &ServerNode, value: &str| set("lock", value).query::<()>(&mut node.connect().unwrap());
+        take(&old, "a").unwrap();
+        gate.mark(old.offset().unwrap());
+        gate.release_one().unwrap();
+        assert_eq!(get(&stays, "lock").as_deref(), Some("a"), "{server}");
+        assert_eq!(take(&heir, "b").unwrap_err().code(), Some("NOREPLICAS"), "{server}");
+        let port = gate.port().unwrap();
+        gate.close();
+        old.wait_without(port).unwrap();
+        let moved = Gate::open(heir.socket()).unwrap();
+        stays.follow(&moved).unwrap();
+        assert_eq!(get(&stays, "lock"), None, "{server}");
+        take(&heir, "b").unwrap();
+        assert_eq!(take(&old, "c").unwrap_err().code(), Some("NOREPLICAS"), "{server}");
+        assert_eq!(get(&old, "lock").as_deref(), Some("a"), "{server}: both are granted");
     });
 }
 

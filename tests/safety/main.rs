@@ -8,6 +8,7 @@ mod capacities;
 mod coverage;
 mod disks;
 mod engine;
+mod followers;
 mod frontier;
 mod hand_overs;
 mod interrupts;

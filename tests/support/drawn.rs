@@ -148,6 +148,15 @@ const ROWS: &[DrawnKey] = &[
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
+    row("replicas_leave", &["\"one-by-one\""], 40, |said| {
+        let is_left_alive = said.some("cut_link")
+            || said.some("hand_over") && !said.is("promote", "\"coordinated\"") && !said.is("promote", "\"forced\"");
+        said.is("replicas", "2") && is_left_alive && !said.some("restart_node")
+    }),
+    row("cut_together", &["[\"n2\"]", "[\"n3\"]", "[\"n2\", \"n3\"]"], 30, |said| {
+        let is_ranked = said.is("promote", "\"most-data\"");
+        said.is("replicas", "2") && said.some("cut_link") && !said.some("restart_node") && !is_ranked
+    }),
     row("failover_within", TICKS_OR_ANY, 25, |said| said.some("replicas")),
     row("fsync", &["\"none\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
         said.some("restart_node")

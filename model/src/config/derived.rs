@@ -69,9 +69,10 @@ impl Config {
     }
 
     /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
-    /// is promoted.
+    /// is promoted, or a partition keeps certain nodes together.
     pub const fn nodes_are_alike(&self) -> bool {
-        self.nodes() > 1 && !matches!(self.cluster.promote, PromoteRule::Priority)
+        let is_named = matches!(self.cluster.promote, PromoteRule::Priority) || !self.cluster.cut_together.is_empty();
+        self.nodes() > 1 && !is_named
     }
 
     /// Whether it matters which links a master considers open.

@@ -6,6 +6,7 @@ pub mod clients;
 mod defaults;
 pub mod derived;
 pub mod faults;
+pub mod node_set;
 pub mod profiles;
 pub mod sections;
 mod unlike;
@@ -16,8 +17,9 @@ pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
 pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
+pub use node_set::NodeSet;
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
 pub use sections::{
-    Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
-    Ttls, WriteDelay,
+    Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave,
+    Resource, Time, Ttls, WriteDelay,
 };

@@ -9,6 +9,7 @@ use super::calls::Calls;
 use super::clients::ClientTables;
 use super::defaults::{is_default, is_one_tick, one_tick};
 use super::faults::Faults;
+use super::node_set::NodeSet;
 use super::profiles::Protocol;
 use crate::locks::kind::LockKind;
 #[cfg(feature = "mutants")]
@@ -115,6 +116,12 @@ pub struct Cluster {
     pub ttls: Ttls,
     /// Which replica a failover chooses.
     pub promote: PromoteRule,
+    /// When the replicas that were not promoted leave the old master.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub replicas_leave: ReplicasLeave,
+    /// The replicas that a partition leaves on their master's side.
+    #[serde(default, skip_serializing_if = "NodeSet::is_empty")]
+    pub cut_together: NodeSet,
     /// How long a failover may take, from the master's death until a replica has been promoted and every running client
     /// knows it.
     pub failover_within: Bound,
@@ -211,6 +218,18 @@ impl PromoteRule {
     pub const fn is_by_the_master(self) -> bool {
         matches!(self, Self::Coordinated | Self::Forced)
     }
+}
+
+/// When the replicas that were not promoted leave the old master (docs/facts/redis.md#who-follows-whom-after-a-promotion).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum ReplicasLeave {
+    /// All at once, with the promotion; each follows the new master later.
+    #[default]
+    Together,
+    /// Each when it is told of the new master. Until then it follows the old one, if that runs.
+    OneByOne,
 }
 
 /// The network model between clients and nodes.

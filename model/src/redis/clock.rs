@@ -7,6 +7,7 @@
 //! is simply gone.
 
 use super::disk;
+use super::group::Group;
 use super::layout::ServerLayout;
 use super::server::Server;
 use crate::config::sections::{Bound, Config, Ttls};
@@ -25,8 +26,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// loading, and then everything that is due).
     pub(crate) fn tick(&mut self) -> Option<()> {
         // Where all clocks are alike nobody can tell that a master sends what it deletes, and it is left out.
-        let must_tell = self.config.has_skew() && self.expires(1);
         let config = self.config;
+        let must_tell = |group: &Group<Y>, node: u8| {
+            let master = group.node(node);
+            config.has_skew() && master.is_master() && lapses(config, &master.stored, 1)
+        };
+        let telling =
+            (0..config.nodes()).filter(|node| must_tell(self.group, *node)).fold(0_u8, |all, node| all | 1 << node);
         let context = config.lock_context();
         self.group.failover_left = self.group.failover_left.later();
         self.grow_silence();
@@ -43,7 +49,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 }
             }
         }
-        if must_tell { self.send_deletion(self.group.master) } else { Some(()) }
+        (0..config.nodes()).filter(|node| telling >> node & 1 != 0).try_for_each(|node| self.send_deletion(node))
     }
 
     /// Whether the clock of this node can jump. Backward only that of a master: a replica deletes nothing by itself, and
@@ -106,7 +112,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// (docs/facts/redis.md#the-clock).
     pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
         let deleting = self.group.node(master);
-        if master != self.group.master || !deleting.is_master() || deleting.is_cut() {
+        if !deleting.is_master() || !self.is_followed(master) {
             return Some(());
         }
         self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock))

@@ -42,7 +42,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         returning.silent_ticks = if is_acting { 0 } else { config.silent_for_long() };
         if is_acting {
             // It does not know its replicas, nor they its data: they take a full copy, even of nothing.
-            for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_replica()) {
+            let is_its_own = |node: &&mut Node<Y>| node.is_replica() && !node.is_old_replica();
+            for node in self.group.nodes.as_mut().iter_mut().filter(is_its_own) {
                 node.role = Role::Unsynced;
                 node.links.set_missed(0);
                 node.silent_ticks = config.silent_for_long();

@@ -5,11 +5,11 @@
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
 use super::disk;
-use super::group::Role;
+use super::group::{Node, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
-use crate::config::sections::{Bound, PromoteRule};
+use crate::config::sections::{Bound, PromoteRule, ReplicasLeave};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::time::Timer;
@@ -22,6 +22,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let config = self.config;
         let was_acting = node == self.group.master;
+        self.note_left_unnoticed(node);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
         dying.role = if config.can_restart() && !dying.is_master() { Role::DownReplica } else { Role::Down };
@@ -31,20 +32,25 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if was_acting {
             // What it stored stays until a replica takes its place: what that replica does not have is what the failover
             // loses.
-            self.lose_master();
+            self.lose_master(0);
         } else {
+            self.lose_old_replicas(node);
             disk::forget_memory(config, self.group.node_mut(node));
         }
         Some(())
     }
 
     /// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.
-    pub(super) fn lose_master(&mut self) {
+    /// `kept`: the replicas that it still reaches, a bit each.
+    pub(super) fn lose_master(&mut self, kept: u8) {
         self.group.failover_left = match self.config.cluster.failover_within {
             Bound::Ticks(ticks) => Timer::ticks(ticks),
             Bound::Any => Timer::OFF,
         };
-        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+        for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
+            if node.role != Role::Replica || kept >> index & 1 != 0 {
+                continue;
+            }
             if self.config.is_mutated(Mutant::LateReplicaLosesNothing)
                 && matches!(self.config.cluster.lag, Bound::Ticks(2..))
                 && let Some(last) = node.queue.effects().last()
@@ -71,7 +77,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !is_needed || !self.group.node(node).is_candidate() || !self.is_chosen(node) {
             return None;
         }
-        self.take_over(node);
+        let staying = self.staying(node);
+        self.take_over(node, staying);
         Some(())
     }
 
@@ -80,7 +87,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Forced, it waits until its time-out at most: then the replica takes over with what it has, and what it had not applied is
     /// lost (`FAILOVER … FORCE TIMEOUT`, docs/facts/redis.md#failover-with-force).
     /// Otherwise the old one continues until it is demoted (`SENTINEL FAILOVER`, `REPLICAOF NO ONE`). The other replicas
-    /// leave it in both cases.
+    /// leave it in both cases: at once, or in the second case one by one, each when it is told (`replicas_leave`).
     ///
     /// Whether the old master's connections are closed, and which `WAIT`s the new one answers.
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<(bool, WaitAnswers)> {
@@ -95,14 +102,15 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if must_have_all && lacks_some && !self.config.is_mutated(Mutant::HandOverTooEarly) {
             return None;
         }
-        self.lose_master();
-        self.take_over(node);
+        let staying = if promote.is_by_the_master() { 0 } else { self.staying(node) };
+        self.lose_master(staying);
+        self.take_over(node, staying);
         let silent_for_long = self.config.silent_for_long();
         let left = self.group.node_mut(old);
         left.silent_ticks = silent_for_long;
         left.links.close_all();
         if !promote.is_by_the_master() {
-            return Some((false, WaitAnswers::default()));
+            return Some((false, self.rejoin_old_master()));
         }
         if promote == PromoteRule::Forced && lacks_some {
             // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
@@ -122,15 +130,35 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if self.config.has_skew() && is_over { self.send_deletion(master) } else { Some(()) }
     }
 
-    /// The replica is the master now, and the others do not follow it yet.
-    fn take_over(&mut self, node: u8) {
+    /// Which of the other replicas stay with the master whose place this node takes, a bit each: those that are cut off
+    /// together with it, and where replicas leave one by one, all that are to follow it. Nobody follows a dead master.
+    fn staying(&self, heir: u8) -> u8 {
+        let old = self.group.master;
+        let leaves_later = self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
+        let is_staying = |index: u8, node: &Node<Y>| {
+            let is_its_own = matches!(node.role, Role::Replica | Role::Unsynced);
+            let is_with_it = node.is_cut() && self.group.follows(index, old);
+            index != heir && is_its_own && (leaves_later || is_with_it)
+        };
+        if !self.group.node(old).is_master() {
+            return 0;
+        }
+        let staying = self.group.numbered().filter(|(index, node)| is_staying(*index, node));
+        staying.fold(0, |all, (index, _)| all | 1 << index)
+    }
+
+    /// The replica is the master now, and the others do not follow it yet. `staying`: those that belong to the old one as
+    /// before.
+    fn take_over(&mut self, node: u8, staying: u8) {
         let config = self.config;
         let old = self.group.master;
+        self.note_left_unnoticed(node);
         if self.group.node(old).is_dead() {
             disk::forget_memory(config, self.group.node_mut(old));
         } else {
-            self.note_replaced();
+            self.note_replaced(staying);
         }
+        let is_behind_partition = self.group.node(old).is_cut();
         self.group.master = node;
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);
@@ -138,6 +166,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 other.role = Role::Master;
                 other.queue = Queue::empty();
                 other.silent_ticks = 0;
+            } else if staying >> index & 1 != 0 {
+                let is_reached = other.role == Role::Replica && other.is_cut() == is_behind_partition;
+                other.role = if is_reached { Role::OldReplica } else { Role::OldUnsynced };
             } else if other.is_replica() {
                 other.role = Role::Unsynced;
                 other.queue = Queue::empty();
@@ -146,11 +177,53 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A replica begins to follow the new master and takes its data.
+    /// The replicas of a master that was replaced have no master now, until they are told of the acting one: it is dead, or
+    /// a replica itself. (One of a master that was demoted would get the new one's data through it; here it has older data
+    /// for longer than that.)
+    pub(super) fn lose_old_replicas(&mut self, old: u8) {
+        if old == self.group.master {
+            return;
+        }
+        let silent_for_long = self.config.silent_for_long();
+        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_old_replica()) {
+            node.role = Role::Unsynced;
+            node.queue = Queue::empty();
+            node.silent_ticks = silent_for_long;
+        }
+    }
+
+    /// Replicas that are to follow the master that was replaced, and reach it again, take its data and follow it. Nothing
+    /// else can come first: the link was broken on both sides, and each has been trying all the time.
+    pub(super) fn rejoin_old_master(&mut self) -> WaitAnswers {
+        let config = self.config;
+        let mut answers = WaitAnswers::default();
+        for index in 0..config.nodes() {
+            let node = self.group.node(index);
+            if node.role != Role::OldUnsynced || node.is_cut() {
+                continue;
+            }
+            let Some(old) = self.group.old_master_of(index).filter(|old| !self.group.node(*old).is_cut()) else {
+                continue;
+            };
+            let (stored, ahead) = (self.group.node(old).stored, self.group.node(old).ahead);
+            let replica = self.group.node_mut(index);
+            replica.role = Role::OldReplica;
+            replica.stored = taken_over(config, stored, ahead, replica.ahead);
+            replica.silent_ticks = 0;
+            disk::copy(config, replica);
+            self.group.node_mut(old).links.close(index);
+            answers = answers.and(self.acknowledge(index));
+        }
+        answers
+    }
+
+    /// A replica begins to follow the new master and takes its data. One that still follows the old master leaves it.
     pub(crate) fn resync(&mut self, node: u8) -> Option<WaitAnswers> {
-        if self.group.node(node).role != Role::Unsynced {
+        let replica = self.group.node(node);
+        if replica.role != Role::Unsynced && !replica.is_old_replica() {
             return None;
         }
+        self.note_left_unnoticed(node);
         self.follow(node)
     }
 
@@ -160,6 +233,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if node == self.group.master || !self.group.node(node).is_master() {
             return None;
         }
+        self.lose_old_replicas(node);
+        self.group.node_mut(node).links.close_all();
         self.follow(node)
     }
 
@@ -174,6 +249,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         replica.role = Role::Replica;
+        replica.queue = Queue::empty();
         replica.links.set_missed(0);
         // A copy holds deadlines, in every version.
         replica.stored = taken_over(config, stored, ahead, replica.ahead);

@@ -5,6 +5,7 @@ use super::layout::{ServerLayout, StoredIn};
 use super::link_state::LinkState;
 use super::queue::Queue;
 use crate::config::sections::Config;
+use crate::limits::MAX_REPLICAS;
 use crate::locks::holder::Holder;
 use crate::locks::stored::Stored;
 use crate::slots::Slots;
@@ -57,6 +58,11 @@ pub enum Role {
     Replica,
     /// It runs, but does not follow the new master yet.
     Unsynced,
+    /// It still follows a master that was replaced (docs/facts/redis.md#who-follows-whom-after-a-promotion). With at most two replicas there
+    /// is one such master: the node that is neither this one nor the acting master.
+    OldReplica,
+    /// It is told to follow a master that was replaced, and does not reach it.
+    OldUnsynced,
     /// It is dead.
     Down,
     /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
@@ -91,12 +97,17 @@ impl<Y: ServerLayout> Node<Y> {
 
     /// Whether it is a replica, of whichever master.
     pub const fn is_replica(&self) -> bool {
-        matches!(self.role, Role::Replica | Role::Unsynced)
+        matches!(self.role, Role::Replica | Role::Unsynced) || self.is_old_replica()
+    }
+
+    /// Whether it was not told of the acting master yet, and belongs to the one before it.
+    pub const fn is_old_replica(&self) -> bool {
+        matches!(self.role, Role::OldReplica | Role::OldUnsynced)
     }
 
     /// Whether its process runs.
     pub const fn is_up(&self) -> bool {
-        matches!(self.role, Role::Master | Role::Replica | Role::Unsynced)
+        self.is_replica() || matches!(self.role, Role::Master)
     }
 
     /// Whether its process is dead.
@@ -145,6 +156,29 @@ impl<Y: ServerLayout> Group<Y> {
         Some(self.node(self.master)).filter(|node| node.is_master())
     }
 
+    /// Whether a node follows this master, and what passes between them arrives: both are on one side of a partition.
+    pub fn follows(&self, node: u8, master: u8) -> bool {
+        const { assert!(MAX_REPLICAS == 2, "of three nodes one at most is a master that was replaced, and is followed") };
+        let role = if master == self.master { Role::Replica } else { Role::OldReplica };
+        let follower = self.node(node);
+        node != master && follower.role == role && follower.is_cut() == self.node(master).is_cut()
+    }
+
+    /// The master that a node follows, whether it reaches it or not.
+    pub fn master_of(&self, node: u8) -> Option<u8> {
+        match self.node(node).role {
+            Role::Replica => Some(self.master),
+            Role::OldReplica => self.old_master_of(node),
+            Role::Absent | Role::Master | Role::Unsynced | Role::OldUnsynced | Role::Down | Role::DownReplica => None,
+        }
+    }
+
+    /// Of a node that was not told of the acting master: the master that it belongs to.
+    pub(crate) fn old_master_of(&self, node: u8) -> Option<u8> {
+        let is_old = |index: u8, other: &Node<Y>| index != node && index != self.master && other.is_master();
+        self.numbered().find(|(index, other)| is_old(*index, other)).map(|(index, _)| index)
+    }
+
     /// What the nodes keep for a client process.
     pub fn connection(&self, client: u8) -> &Connection {
         &self.connections.as_ref()[usize::from(client)]
@@ -162,10 +196,9 @@ impl<Y: ServerLayout> Group<Y> {
 
     /// The replicas that a master considers connected: what `INFO` counts, and whom `WAIT` asks.
     pub fn connected_replicas(&self, master: u8) -> impl Iterator<Item = u8> {
-        let is_followed = master == self.master && !self.node(master).is_cut();
         let links = self.node(master).links;
-        let is_connected = move |(index, node): &(u8, &Node<Y>)| {
-            *index != master && (is_followed && node.role == Role::Replica || links.is_half_open_to(*index))
+        let is_connected = move |(index, _): &(u8, &Node<Y>)| {
+            *index != master && (self.follows(*index, master) || links.is_half_open_to(*index))
         };
         self.numbered().filter(is_connected).map(|(index, _)| index)
     }

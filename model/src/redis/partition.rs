@@ -6,13 +6,20 @@
 //! A cut closes no link: it leaves links half open, and `INFO` and `WAIT` still count them. The time-out that ends them
 //! (`repl-timeout`, a minute) is longer than any scenario. A link is closed by the death of one of its ends, of which an
 //! acting master is notified; by a resync, which makes it anew; by a hand-over of its master; and by the end of a partition
-//! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link.
+//! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link,
+//! unless a replica that had stayed with it was cut off.
+//!
+//! A partition has two sides: a node alone, or a master together with those of its replicas that `cut_together` names. These
+//! follow it as before, and are reached again when it is. What passes between two nodes is told by both being cut off, or
+//! neither ([`Group::follows`](super::group::Group::follows)): a node that is cut off from its own side as well is not modelled.
 
+use super::connections::WaitAnswers;
 use super::group::{Node, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
-use crate::config::sections::Config;
+use crate::config::node_set::NodeSet;
+use crate::config::sections::{Config, ReplicasLeave};
 use crate::mutants::Mutant;
 use crate::reply::Reply;
 use crate::slots::Slots;
@@ -24,52 +31,86 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.group.node(node).is_up() || self.group.node(node).is_cut() {
             return None;
         }
-        self.leave_links_half_open(node);
+        let together = self.config.cluster.cut_together;
+        let followers = self.followers_of(node);
+        self.leave_links_half_open(node, together);
+        self.group.node_mut(node).links.set_cut(true);
+        for index in (0..self.config.nodes()).filter(|index| followers >> index & 1 != 0) {
+            let follower = self.group.node_mut(index);
+            if together.has(index) {
+                follower.links.set_cut(true);
+            } else if !is_acting {
+                lose_link(follower, Role::OldUnsynced);
+            }
+        }
         let cut_off = self.group.node_mut(node);
-        cut_off.links.set_cut(true);
         if is_acting {
-            self.lose_master();
+            self.lose_master(self.followers_of(node));
         } else if cut_off.role == Role::Replica {
-            // What was under way to it comes with everything else when it follows again.
-            cut_off.role = Role::Unsynced;
-            cut_off.links.set_missed(0);
-            cut_off.queue = Queue::empty();
+            lose_link(cut_off, Role::Unsynced);
+        } else if cut_off.role == Role::OldReplica {
+            lose_link(cut_off, Role::OldUnsynced);
         }
         Some(())
     }
 
     /// A node that was cut off reaches the others again.
-    pub(crate) fn heal(&mut self, node: u8) -> Option<()> {
+    /// Those that were cut off together with it reach them as well. One whose master was cut off together with it is not
+    /// reached before that.
+    pub(crate) fn heal(&mut self, node: u8) -> Option<WaitAnswers> {
         let is_acting = node == self.group.master;
         let silent_for_long = self.config.silent_for_long();
-        let healed = self.group.node_mut(node);
-        if !healed.is_cut() {
+        let is_held_back = self
+            .group
+            .master_of(node)
+            .is_some_and(|master| self.is_linked(node) && self.group.node(master).is_master());
+        if !self.group.node(node).is_cut() || is_held_back {
             return None;
         }
+        let together = self.followers_of(node);
+        let healed = self.group.node_mut(node);
         healed.links.set_cut(false);
-        if healed.is_master() && !is_acting {
+        let (is_up, is_old_master) = (healed.is_up(), healed.is_master() && !is_acting);
+        if is_old_master {
             // A master that was replaced finds that its replicas follow another.
             healed.silent_ticks = silent_for_long;
             healed.links.close_all();
         }
-        if is_acting && healed.is_up() {
-            for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+        for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
+            if together >> index & 1 != 0 {
+                node.links.set_cut(false);
+            } else if is_acting && is_up && node.role == Role::Replica {
                 node.role = Role::Unsynced;
                 node.links.set_missed(0);
             }
         }
-        Some(())
+        if is_old_master && self.config.cluster.replicas_leave == ReplicasLeave::Together {
+            self.lose_old_replicas(node);
+        }
+        Some(self.rejoin_old_master())
     }
 
-    /// What passed between this node and the others passes no more, and no master is notified.
-    fn leave_links_half_open(&mut self, node: u8) {
-        let master = self.group.master;
-        if !self.config.has_half_open_links() || !self.group.node(master).is_master() {
+    /// The replicas that this node's writes reach, a bit each.
+    fn followers_of(&self, master: u8) -> u8 {
+        let followers = (0..self.config.nodes()).filter(|node| self.group.follows(*node, master));
+        followers.fold(0, |all, node| all | 1 << node)
+    }
+
+    /// Whether this node follows a master that it reaches.
+    fn is_linked(&self, node: u8) -> bool {
+        self.group.master_of(node).is_some_and(|master| self.group.follows(node, master))
+    }
+
+    /// What passed between this node and the others, but for those that are cut off together with it, passes no more, and no
+    /// master is notified.
+    fn leave_links_half_open(&mut self, node: u8, together: NodeSet) {
+        if !self.config.has_half_open_links() {
             return;
         }
-        for replica in 0..self.config.nodes() {
-            let is_linked = self.group.node(replica).role == Role::Replica;
-            if is_linked && (node == master || node == replica) {
+        for replica in (0..self.config.nodes()).filter(|replica| self.is_linked(*replica)).collect::<NodeSet>().iter() {
+            let Some(master) = self.group.master_of(replica) else { continue };
+            let is_broken = node == replica || node == master && !together.has(replica);
+            if is_broken && self.group.node(master).is_master() {
                 self.group.node_mut(master).links.note_half_open(replica);
             }
         }
@@ -80,6 +121,22 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn close_links(&mut self, dead: u8) {
         self.group.node_mut(dead).links.close_all();
         self.group.node_mut(self.group.master).links.close(dead);
+    }
+
+    /// A replica that was not told leaves its old master, or dies, and the old master does not reach it: it is not notified,
+    /// and counts the last report as long as that is fresh.
+    pub(super) fn note_left_unnoticed(&mut self, replica: u8) {
+        let leaving = self.group.node(replica);
+        if !leaving.is_old_replica() || self.is_linked(replica) {
+            return;
+        }
+        let silent_ticks = leaving.silent_ticks;
+        let Some(old) = self.group.old_master_of(replica) else { return };
+        // Where it needs two, this one and the one that was promoted count together.
+        let needs_both = self.config.cluster.min_replicas > 1;
+        let old = self.group.node_mut(old);
+        old.silent_ticks =
+            if needs_both { old.silent_ticks.max(silent_ticks) } else { old.silent_ticks.min(silent_ticks) };
     }
 
     /// What this node answers instead of writing: it checks when a write starts, in scripts too (docs/facts/redis.md#min-replicas-to-write). `None`: it writes.
@@ -99,21 +156,35 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return true;
         }
         if master != self.group.master {
-            // It was cut off when it was replaced. Once it is not any more, its replicas follow another.
+            // It was cut off when it was replaced. Once it is not any more, its replicas follow another, but for those that
+            // stayed: they report to it as before.
             let old = self.group.node(master);
-            return old.is_cut() && old.silent_ticks <= config.cluster.min_replicas_max_lag;
+            let (stayed, left) = self.group.numbered().fold((0, 0), |(stayed, left), (index, node)| {
+                let is_other = index != master && node.role != Role::Absent;
+                let is_fresh = node.is_old_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag;
+                (stayed + usize::from(is_fresh), left + usize::from(is_other && !node.is_old_replica()))
+            });
+            let stayed = stayed + usize::from(config.is_mutated(Mutant::HeirStillCounts));
+            let is_remembered = old.silent_ticks <= config.cluster.min_replicas_max_lag;
+            return stayed >= needed || is_remembered && stayed + left >= needed;
         }
         self.group.nodes.as_ref().iter().filter(|node| is_counted(config, node)).count() >= needed
     }
 
     /// A replica is promoted in this master's place: from here on the master's own silence counts.
-    pub(super) fn note_replaced(&mut self) {
-        let Some(last_needed) = usize::from(self.config.cluster.min_replicas).checked_sub(1) else { return };
+    /// `staying`: the replicas that stay with it, a bit each, and count by their own reports.
+    pub(super) fn note_replaced(&mut self, staying: u8) {
+        if self.config.cluster.min_replicas == 0 {
+            return;
+        }
+        let from_others = u32::from(self.config.cluster.min_replicas).saturating_sub(staying.count_ones());
+        let last_needed = usize::try_from(from_others.saturating_sub(1)).unwrap_or(usize::MAX);
         // Of the replicas that it needs, the one whose last report is oldest.
         let silent_for_long = self.config.silent_for_long();
         let mut silence = Y::Nodes::from_fn(|index| {
             let node = &self.group.nodes.as_ref()[index];
-            if node.is_replica() { node.silent_ticks } else { silent_for_long }
+            let is_gone = node.is_replica() && staying >> index & 1 == 0;
+            if is_gone { node.silent_ticks } else { silent_for_long }
         });
         silence.as_mut().sort_unstable();
         let needed = silence.as_ref().get(last_needed).copied().unwrap_or(silent_for_long);
@@ -124,13 +195,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn grow_silence(&mut self) {
         let config = self.config;
         let master = self.group.master;
-        let has_lost_all = self.group.node(master).is_cut();
+        let linked: NodeSet = (0..config.nodes()).filter(|node| self.is_linked(*node)).collect();
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
-            } else if index != master
-                && (node.is_cut() || (has_lost_all && node.is_replica()) || node.role == Role::Unsynced)
-            {
+            } else if index != master && !linked.has(index) && node.is_up() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }
         }
@@ -138,5 +207,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
 }
 
 fn is_counted<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
-    node.is_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag
+    let is_its_own = node.is_replica() && !node.is_old_replica();
+    is_its_own && node.silent_ticks <= config.cluster.min_replicas_max_lag
+}
+
+/// What was under way to a replica comes with everything else when it follows again.
+fn lose_link<Y: ServerLayout>(replica: &mut Node<Y>, role: Role) {
+    replica.role = role;
+    replica.links.set_missed(0);
+    replica.queue = Queue::empty();
 }

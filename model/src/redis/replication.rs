@@ -24,8 +24,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn write(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
         self.notes.happened(Happening::Wrote);
         let before = core::mem::replace(&mut self.group.node_mut(master).stored, stored);
-        // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone.
-        if master != self.group.master || self.group.node(master).is_cut() {
+        // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone, unless replicas
+        // stayed with it.
+        if !self.is_followed(master) {
             return Some(());
         }
         let sent = match self.config.cluster.ttls {
@@ -35,13 +36,24 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.send(master, sent, writes)
     }
 
-    /// The replicas of the acting master are sent this effect.
+    /// Whether any replica is sent what this master writes.
+    pub(super) fn is_followed(&self, master: u8) -> bool {
+        (0..self.config.nodes()).any(|node| self.group.follows(node, master))
+    }
+
+    /// The replicas that follow this master are sent this effect.
     pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
         let config = self.config;
         let ahead = self.group.node(master).ahead;
         let room = config.room_for(Capacity::Effects);
         let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
-        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
+        // Of an old master's replicas none is compared with those of the acting one.
+        let ranks_replicas = config.ranks_replicas() && master == self.group.master;
+        for index in 0..config.nodes() {
+            if !self.group.follows(index, master) {
+                continue;
+            }
+            let node = self.group.node_mut(index);
             // A time that is left is the same on every clock; a deadline is not.
             let stored = match config.cluster.ttls {
                 Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
@@ -53,7 +65,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 continue;
             }
             let pushed = if config.merges_effects() {
-                node.links.set_missed(node.links.missed() + u8::from(config.ranks_replicas()));
+                node.links.set_missed(node.links.missed() + u8::from(ranks_replicas));
                 node.queue.supersede(effect, room)
             } else if config.ranks_replicas() {
                 node.queue.push(effect, room)
@@ -77,11 +89,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A replica applies the next effect.
     pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
-        self.group.acting_master()?;
-        let replica = self.group.node_mut(node);
-        if replica.role != Role::Replica {
+        let master = self.group.master_of(node)?;
+        if !self.group.node(master).is_master() || !self.group.follows(node, master) {
             return None;
         }
+        let replica = self.group.node_mut(node);
         let next = replica.queue.pop()?;
         apply(self.config, &mut replica.stored, &next);
         if self.config.merges_effects() {

@@ -46,7 +46,7 @@ impl<Y: ServerLayout> Group<Y> {
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
             Role::Absent | Role::Master => false,
-            Role::Replica | Role::Unsynced | Role::DownReplica => true,
+            Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
             Role::Down => index != self.master && faults.restart_node == 0,
         };
         if self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
@@ -102,8 +102,9 @@ impl<Y: ServerLayout> Node<Y> {
         if is_counted || may_change {
             return IdleNode::default();
         }
-        let resyncs = self.role == Role::Unsynced && !self.is_cut();
-        let heals = self.is_cut();
+        let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_cut();
+        // One that was cut off together with its master is reached again with it.
+        let heals = self.is_cut() && matches!(self.role, Role::Unsynced | Role::OldUnsynced);
         *self = Self { role: Role::Replica, ..Self::absent() };
         IdleNode { replicates: false, resyncs, heals }
     }

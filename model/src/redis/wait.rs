@@ -4,7 +4,6 @@
 //! than a tick (Redisson's is a second): the answer may come at any moment, and comes before time passes.
 
 use super::connections::WaitAnswers;
-use super::group::Role;
 use super::layout::ServerLayout;
 use super::server::Server;
 use crate::limits::MAX_THREADS;
@@ -17,11 +16,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn open_wait(&mut self, holder: Holder, master: u8, asks_for: u8) -> WaitAnswers {
         self.group.connection_mut(holder.client()).open_wait(holder.thread(), master, asks_for);
         // The grant was written last. Renewals of a hold that was there before may follow it, on another connection.
-        if master == self.group.master && !self.group.node(master).is_cut() {
-            for node in self.group.nodes.as_mut() {
-                if let Some(last) = node.queue.effects_mut().last_mut() {
-                    last.set_awaited(true);
-                }
+        for node in 0..self.config.nodes() {
+            if self.group.follows(node, master)
+                && let Some(last) = self.group.node_mut(node).queue.effects_mut().last_mut()
+            {
+                last.set_awaited(true);
             }
         }
         let nodes = u8::try_from(Y::Nodes::<u8>::LEN).unwrap_or(u8::MAX);
@@ -32,13 +31,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// more. Which `WAIT`s are answered by that.
     pub(super) fn acknowledge(&mut self, node: u8) -> WaitAnswers {
         let mut answers = WaitAnswers::default();
-        let master = self.group.master;
-        if self.config.cluster.wait_for == 0
-            || self.group.node(node).role != Role::Replica
-            || self.group.node(master).is_cut()
-        {
+        if self.config.cluster.wait_for == 0 {
             return answers;
         }
+        // Each master in turn is answered by the replica that follows it then.
+        let Some(master) = self.group.master_of(node).filter(|master| self.group.follows(node, *master)) else {
+            return answers;
+        };
         let queue = self.group.node(node).queue;
         let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
         for client in 0..connections {

@@ -12,7 +12,7 @@ use crate::locks::values::ValueStore as _;
 use crate::names::{client_name, node_name};
 use crate::notes::Breach;
 use crate::redis::disk;
-use crate::redis::group::{Node, Role};
+use crate::redis::group::{Group, Role};
 use crate::redis::layout::{ServerLayout, StoredIn};
 use crate::reply::Reply;
 use crate::world::layout::Layout;
@@ -26,7 +26,7 @@ impl State {
         let is_evident = masters == 0 || masters == 1 && world.acting_master().is_some();
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
-            nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.node(node), node)).collect(),
+            nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.group(), node)).collect(),
             acting_master: (!is_evident).then(|| node_name(world.group().master)),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
@@ -127,12 +127,13 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
 }
 
 /// `None` if the scenario has no such node.
-fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Option<NodeState> {
+fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> Option<NodeState> {
+    let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
         Role::Master => NodeRole::Master,
-        Role::Replica => NodeRole::Replica,
-        Role::Unsynced => NodeRole::Unsynced,
+        Role::Replica | Role::OldReplica => NodeRole::Replica,
+        Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Down | Role::DownReplica => NodeRole::Down,
     };
     let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);
@@ -142,6 +143,7 @@ fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Op
         stored: if node.is_up() { contents(&node.stored) } else { Contents::default() },
         under_way: node.queue.effects().iter().map(|effect| contents(&effect.stored)).collect(),
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
+        follows: if node.is_old_replica() { group.old_master_of(index).map(node_name) } else { None },
         is_cut: node.is_cut(),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,

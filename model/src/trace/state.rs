@@ -153,6 +153,9 @@ pub struct NodeState {
     /// What it finds if it comes back; `None`: what it stores, or it never comes back.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub on_disk: Option<Contents>,
+    /// The master that was replaced and that it was not told to leave yet; `None`: it belongs to the acting master.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub follows: Option<String>,
     /// Whether it is cut off from the other nodes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_cut: bool,
@@ -174,9 +177,9 @@ pub struct NodeState {
 pub enum NodeRole {
     /// It accepts writes.
     Master,
-    /// It follows the acting master.
+    /// It follows the acting master, or the one that [`NodeState::follows`] names.
     Replica,
-    /// It runs, but does not follow the acting master yet.
+    /// It runs, but does not follow the acting master yet, nor does it reach another.
     Unsynced,
     /// It is dead.
     Down,

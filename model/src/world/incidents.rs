@@ -34,6 +34,13 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// A node that was cut off reaches the others again.
+    pub(crate) fn heal(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().heal(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
     /// An old master is made a replica of the new one, and takes its data.
     pub(crate) fn demote(&mut self, node: u8) -> Option<Reply> {
         let answers = self.server().demote(node)?;

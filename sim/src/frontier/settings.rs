@@ -114,6 +114,8 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
+    Idle { table: "cluster", key: "replicas_leave", word: None, faults: &["cut_link", "hand_over"] },
+    Idle { table: "cluster", key: "cut_together", word: None, faults: &["cut_link"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
 ];
@@ -152,6 +154,11 @@ pub const REPAIRS: &[Setting] = &[
         name: "min-replicas",
         sentence: "a master that hears of no replica refuses writes (min-replicas-to-write 1)",
         entries: &[set("cluster", "min_replicas", SettingValue::Number(1))],
+    },
+    Setting {
+        name: "every-replica-is-needed-to-write",
+        sentence: "a master that does not hear of all its replicas refuses writes (min-replicas-to-write)",
+        entries: &[set("cluster", "min_replicas", SettingValue::Replicas)],
     },
     Setting {
         name: "wait-for-all",

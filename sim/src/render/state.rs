@@ -218,6 +218,11 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
             let last_stored = Hold { holder, value: hold.by.value, count: hold.count, ttl_ms };
             format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
+        (role @ (NodeRole::Replica | NodeRole::Unsynced), _) if state.follows.is_some() => {
+            let old = state.follows.as_deref().unwrap_or_default();
+            let how = if role == NodeRole::Replica { "follows" } else { "is to follow, and does not reach," };
+            format!("still {how} {old}, stores {}", lock(config, known))
+        }
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
         (role @ (NodeRole::Master | NodeRole::Replica), _) => {
             format!("{}, stores {}", role.name(), lock(config, known))

@@ -1,12 +1,13 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{
-    Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, Resend, ValueRule, WaitRule,
+    Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, ReplicasLeave, Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
+use lockstep_model::trace::node_name;
 
 use super::clients::{hold, lease, profile, renewal, unlike_clients, wait};
-use super::units::{count, jump, time};
+use super::units::{count, jump, list, time};
 
 /// A scenario's world in sentences, one a line.
 pub fn world(config: &Config) -> Vec<String> {
@@ -48,6 +49,13 @@ pub fn world(config: &Config) -> Vec<String> {
         }
     };
     lines.push(nodes);
+    if config.cluster.replicas_leave == ReplicasLeave::OneByOne {
+        lines.push("a replica that was not promoted follows the old master until it is told of the new one".to_owned());
+    }
+    if !config.cluster.cut_together.is_empty() {
+        let together: Vec<_> = config.cluster.cut_together.iter().map(node_name).collect();
+        lines.push(format!("a master that is cut off keeps those of its replicas: {}", list(&together)));
+    }
     if config.can_fail_over()
         && let Bound::Ticks(most) = config.cluster.failover_within
     {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, State, Trace, TraceStep};
+use lockstep_model::trace::{Contents, NodeRole, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -170,7 +170,8 @@ impl Player {
             return Ok(());
         }
         let executed_by = self.target.act(step, &mut self.testbed)?;
-        if step.has(Happening::Wrote) && executed_by == Some(self.testbed.servers.master()) {
+        let is_followed = |node: usize| self.testbed.servers.followed_masters().contains(&node);
+        if step.has(Happening::Wrote) && executed_by.is_some_and(is_followed) {
             self.mark_effect()?;
         }
         self.target.observe(step, &mut self.testbed)?;
@@ -238,7 +239,11 @@ impl Player {
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
                 let lacks_some = !step.before.nodes[index(node)].under_way.is_empty();
-                self.change(true, |servers| servers.hand_over(index(node), lacks_some, step.step.number).map(Some))
+                let rejoining = rejoining(step);
+                self.change(true, |servers| {
+                    let done = servers.hand_over(index(node), lacks_some, step.step.number)?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
             }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
@@ -253,7 +258,13 @@ impl Player {
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
-            Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::Heal { node } => {
+                let rejoining = rejoining(step);
+                self.change(false, |servers| {
+                    let done = servers.heal(index(node))?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
+            }
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
@@ -331,6 +342,16 @@ impl Player {
 /// The scenario in the variant that this server runs: TTLs reach its replicas in the way of its version.
 pub fn suited(config: &Config, server: &ServerProgram) -> Config {
     Config { cluster: Cluster { ttls: server.ttls(), ..config.cluster }, ..*config }
+}
+
+/// The replicas that follow a master again that was replaced, each with that master.
+fn rejoining(HistoryStep { step: TraceStep { state, .. }, before }: HistoryStep<'_>) -> Vec<(usize, usize)> {
+    let number = |name: &str| state.nodes.iter().position(|node| node.name == name);
+    let nodes = before.nodes.iter().zip(&state.nodes).enumerate();
+    let rejoining = nodes.filter(|(_, (before, after))| {
+        before.role == NodeRole::Unsynced && after.role == NodeRole::Replica && after.follows.is_some()
+    });
+    rejoining.filter_map(|(node, (_, after))| Some((node, number(after.follows.as_deref()?)?))).collect()
 }
 
 /// Whether a node that is started again is a master, and whether its disk has data.

@@ -114,15 +114,21 @@ impl Testbed {
     /// # Errors
     /// As [`ServerGroup::mark_now`].
     pub fn mark_effect(&mut self) -> Result<bool, ReplayError> {
-        let master = self.servers.master();
-        if self.queued[master].is_empty() {
+        let masters = self.servers.followed_masters();
+        if masters.iter().all(|master| self.queued[*master].is_empty()) {
             self.servers.mark_now()?;
             return Ok(false);
         }
-        if self.servers.has_relative_ttls() {
-            self.queue(master, scan_every_key(), Expected::Anything);
+        for master in masters {
+            if self.queued[master].is_empty() {
+                self.servers.mark_written(master)?;
+                continue;
+            }
+            if self.servers.has_relative_ttls() {
+                self.queue(master, scan_every_key(), Expected::Anything);
+            }
+            self.queue(master, redis::cmd("INFO").arg("replication").to_owned(), Expected::Offset);
         }
-        self.queue(master, redis::cmd("INFO").arg("replication").to_owned(), Expected::Offset);
         Ok(true)
     }
 
@@ -143,7 +149,7 @@ impl Testbed {
             for ((_, expected), answer) in queued.iter().zip(&answers) {
                 has_asked |= matches!(expected, Expected::Reply { .. });
                 if matches!(expected, Expected::Offset) {
-                    self.servers.mark(compare::replication_offset(answer)?);
+                    self.servers.mark(node, compare::replication_offset(answer)?);
                 }
                 self.compare_answer(node, expected, answer)?;
             }

@@ -1,6 +1,6 @@
 //! Values that are valid alone but contradict each other.
 
-use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, Resource, WaitRule};
+use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule};
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
@@ -78,6 +78,8 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("lag", "there is no replica that could lag"),
             ("ttls", "there is no replica that a TTL could travel to"),
             ("promote", "there is no replica that could be promoted"),
+            ("replicas_leave", "there is no replica that could leave its master"),
+            ("cut_together", "there is no replica that could be cut off together with its master"),
             ("failover_within", "there is no replica that could take over"),
             ("min_replicas", "there is no replica that a master could hear of"),
             ("wait_for", "there is no replica that could acknowledge a grant"),
@@ -174,6 +176,7 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
+    note_followers(parts, sections);
     let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
@@ -213,6 +216,54 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.time.span_of("tick_ms"), "min_replicas_max_lag is no whole number of seconds")
         .note("use a tick of whole seconds, such as tick_ms = 1000");
+    }
+}
+
+/// Whom the replicas follow that were not promoted.
+fn note_followers(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
+    let (leave, together) = ("replicas_leave", "cut_together");
+    if cluster.replicas == 1 {
+        for key in [leave, together] {
+            Contradiction::of(&sections.cluster, key, "the only replica is the one that is promoted")
+                .with(sections.cluster.span_of("replicas"), "there is one replica")
+                .note(&format!("remove `{key}`, or add a replica: replicas = 2"));
+        }
+    }
+    let stays_alive = faults.cut_link > 0 || faults.hand_over > 0 && cluster.promote != PromoteRule::Coordinated;
+    if cluster.replicas > 1 && !stays_alive {
+        Contradiction::of(
+            &sections.cluster,
+            leave,
+            "no master is replaced while it runs, so no replica can follow it then",
+        )
+        .with(sections.faults.span(), "no node is cut off or hands over")
+        .note("remove `replicas_leave`, or add such a fault: hand_over = 1 in [faults]");
+    }
+    if cluster.replicas > 1 && faults.cut_link == 0 {
+        Contradiction::of(&sections.cluster, together, "no node is cut off")
+            .with(sections.faults.span_of("cut_link"), "no link is cut")
+            .note("remove `cut_together`, or cut a link: cut_link = 1 in [faults]");
+    }
+    if cluster.cut_together.iter().any(|node| node > cluster.replicas) && cluster.replicas > 1 {
+        Contradiction::of(&sections.cluster, together, "there is no such node")
+            .with(sections.cluster.span_of("replicas"), "this is the number of replicas; n1 is the first master")
+            .note("name nodes that there are");
+    }
+    if faults.restart_node > 0 {
+        let is_late = cluster.replicas_leave == ReplicasLeave::OneByOne;
+        let keys = [(is_late, leave), (!cluster.cut_together.is_empty(), together)];
+        for (_, key) in keys.into_iter().filter(|(is_used, _)| *is_used) {
+            Contradiction::not_yet(&sections.cluster, key, "replicas that return to an old master after its restart")
+                .with(sections.faults.span_of("restart_node"), "a node restarts")
+                .note(&format!("use restart_node = 0, or remove `{key}`"));
+        }
+    }
+    if !cluster.cut_together.is_empty() && cluster.promote == PromoteRule::MostData {
+        let reason = "which of two replicas on different sides of a partition has more data";
+        Contradiction::not_yet(&sections.cluster, together, reason)
+            .with(sections.cluster.span_of("promote"), "the replica with the most data is promoted")
+            .note("use another promotion rule, or remove `cut_together`");
     }
 }
 

@@ -256,6 +256,24 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "cluster",
+        "replicas_leave",
+        "\"together\" or \"one-by-one\"",
+        "\"together\"",
+        "when the replicas that were not promoted leave the old master: all at once with the promotion, or each when it is \
+         told; until then it follows the old master, if that runs: it acknowledges its writes, and the old master counts it \
+         (`WAIT`, min_replicas); after a link that was broken, and before it is told, it takes the old master's data at once",
+    ),
+    key(
+        "cluster",
+        "cut_together",
+        "a list of nodes, for example [\"n2\"]",
+        "[]: a node is cut off alone",
+        "the replicas that a partition leaves on the side of their master: when the links of a master are cut (cut_link), they \
+         go on following it and acknowledge its writes, are not promoted, and are reached again when it is; a partition inside \
+         that side is not modelled",
+    ),
+    key(
+        "cluster",
         "failover_within",
         TICKS_OR_ANY,
         "\"any\"",

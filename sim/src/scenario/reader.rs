@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::config::{
     Bound, Bounds, Cluster, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
-    MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time, Ttls, WriteDelay,
+    MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::{Config, Property, Verdict};
@@ -156,6 +156,8 @@ impl Sections<'_> {
         let failover_within = cluster.ticks_or_any("failover_within", MAX_TICKS);
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
         let promote = cluster.word("promote", "promotion rule", &PROMOTE_RULES);
+        let replicas_leave = cluster.word("replicas_leave", "way to leave a master", &WAYS_TO_LEAVE);
+        let cut_together = cluster.nodes("cut_together", MAX_REPLICAS + 1);
         let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
         let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
@@ -168,6 +170,8 @@ impl Sections<'_> {
             lag: lag.or(None)?.map_or(Bound::Any, Bound::Ticks),
             ttls: ttls.or(Ttls::Absolute)?,
             promote: promote.or(PromoteRule::Any)?,
+            replicas_leave: replicas_leave.or(ReplicasLeave::Together)?,
+            cut_together: cut_together.or(NodeSet::default())?,
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync,
             fsync_within: fsync_within.or(u8::try_from(latest_fsync).unwrap_or(MAX_TICKS))?,
@@ -256,6 +260,8 @@ const FENCINGS: [(&str, Option<Fencing>); 3] =
 const WRITE_DELAYS: [(&str, Option<WriteDelay>); 2] =
     [("none", Some(WriteDelay::None)), ("any", Some(WriteDelay::Any))];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
+const WAYS_TO_LEAVE: [(&str, Option<ReplicasLeave>); 2] =
+    [("together", Some(ReplicasLeave::Together)), ("one-by-one", Some(ReplicasLeave::OneByOne))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [

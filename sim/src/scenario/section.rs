@@ -4,6 +4,8 @@ use core::cell::{Cell, RefCell};
 use core::fmt::Display;
 use core::ops::{Range, RangeInclusive};
 
+use lockstep_model::config::NodeSet;
+use lockstep_model::trace::node_name;
 use toml::Spanned;
 use toml::de::{DeString, DeTable, DeValue};
 
@@ -312,6 +314,19 @@ impl<'a> Section<'a> {
         };
         let problem = Problem::at(Code::OutOfBounds, value.span(), format!("`{key}` {problem}"));
         self.note(problem.label(format!("write 1 to {most} characters of plain text")))
+    }
+
+    /// Some nodes, by their names: `["n2", "n3"]`. `most`: how many there can be.
+    pub(super) fn nodes(&self, key: &'static str, most: u8) -> Entry<NodeSet> {
+        let Some(value) = self.value(key) else { return self.absent(key) };
+        let number = |name: &str| (0..most).find(|node| node_name(*node) == name);
+        let all = value.get_ref().as_array().and_then(|names| {
+            names.iter().map(|name| name.get_ref().as_str().and_then(number)).collect::<Option<NodeSet>>()
+        });
+        match all {
+            Some(all) => Entry::Given { value: all, span: value.span() },
+            None => self.note_type(key, value, "a list of nodes, for example [\"n2\"]"),
+        }
     }
 
     /// Rejects any value: the key is reserved for later.

@@ -91,7 +91,14 @@ impl Narrator<'_> {
         if !self.has(Happening::Wrote) {
             return String::new();
         }
-        let replicas: Vec<_> = self.step.state.nodes.iter().filter(|node| node.role == NodeRole::Replica).collect();
+        let nodes = &self.step.state.nodes;
+        let acting = self.step.state.acting_master().map(|master| master.name.as_str());
+        // A replica that was not told of the acting master has what the old one writes.
+        let changed =
+            nodes.iter().zip(&self.before.nodes).find(|(now, was)| now.is_master() && now.stored != was.stored);
+        let writer = changed.map(|(node, _)| node.name.as_str()).or(acting);
+        let has_it = |node: &&NodeState| node.role == NodeRole::Replica && node.follows.as_deref().or(acting) == writer;
+        let replicas: Vec<_> = nodes.iter().filter(has_it).collect();
         let late: Vec<_> =
             replicas.iter().filter(|node| !node.under_way.is_empty()).map(|node| node.name.as_str()).collect();
         let have = if late.len() == 1 { "has" } else { "have" };

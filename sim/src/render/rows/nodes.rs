@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_model::Happening;
 use lockstep_model::config::PromoteRule;
-use lockstep_model::trace::{ClientState, node_name};
+use lockstep_model::trace::{ClientState, NodeState, node_name};
 
 use super::super::paint::Tone;
 use super::super::units::{count, jump, list};
@@ -20,7 +20,9 @@ impl Narrator<'_> {
             left => format!("; {} still under way to it", count(left, "effect")),
         };
         let name = &self.step.lane;
-        let Some(master) = self.acting_master() else {
+        let old = self.node_after(node).follows.as_ref();
+        let old = old.and_then(|old| (0..self.config.nodes()).find(|node| node_name(*node) == *old));
+        let Some(master) = old.or_else(|| self.acting_master()) else {
             return Row::of(self.step, format!("{name} applies the next effect{left}")).showing(
                 Lane::Node(node),
                 text,
@@ -80,7 +82,10 @@ impl Narrator<'_> {
     }
 
     pub(super) fn resync(&self, node: u8) -> Vec<Row> {
-        let what = format!("{} follows the master, and copies its data", self.step.lane);
+        let what = match &self.before.nodes[usize::from(node)].follows {
+            Some(old) => format!("{} leaves {old}, follows the new master, and copies its data", self.step.lane),
+            None => format!("{} follows the master, and copies its data", self.step.lane),
+        };
         self.alone(Lane::Node(node), self.synced(node), Tone::Plain, what)
     }
 
@@ -110,7 +115,11 @@ impl Narrator<'_> {
         let name = &self.step.lane;
         let goes_on =
             if self.node_after(node).is_master() { "; it still serves the clients that reach it" } else { "" };
-        let what = format!("{name} is cut off from the other nodes{goes_on}");
+        let is_new = |(before, after): &(&NodeState, &NodeState)| after.is_cut && !before.is_cut && after.name != *name;
+        let changed = self.before.nodes.iter().zip(&self.step.state.nodes).filter(is_new);
+        let together: Vec<_> = changed.map(|(_, after)| after.name.clone()).collect();
+        let with = if together.is_empty() { String::new() } else { format!(", together with {}", list(&together)) };
+        let what = format!("{name} is cut off from the other nodes{with}{goes_on}");
         self.alone(Lane::Node(node), "x cut", Tone::Odd, what)
     }
 

@@ -30,7 +30,8 @@ impl ServerGroup {
         if let Some(gate) = to_master {
             let master = self.master_behind(&gate).unwrap_or(self.master);
             let link = HalfOpenLink { master, gate };
-            if master == self.master { self.end_links(vec![link])? } else { self.half_open.push(link) }
+            let notices = master == self.master || !link.gate.is_silent();
+            if notices { self.end_links(vec![link])? } else { self.half_open.push(link) }
         }
         self.is_worn = true;
         Ok(format!("SIGKILL to {}", name_of_node(node)))
@@ -69,7 +70,7 @@ impl ServerGroup {
     /// As [`crate::replay::ServerNode::drop_one_key`].
     pub fn drop_key(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.drop_one_key()?;
-        if node == self.master {
+        if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
         Ok(format!("{}: one key is evicted", name_of_node(node)))

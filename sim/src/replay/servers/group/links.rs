@@ -1,5 +1,7 @@
 //! The links between the nodes of a group: a replica follows its master, is cut off, and comes back.
 
+use lockstep_model::config::ReplicasLeave;
+
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
@@ -12,7 +14,7 @@ impl ServerGroup {
     /// As [`crate::replay::ServerNode::follow`].
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
         if self.has_relative_ttls() {
-            self.change_replication_id()?;
+            self.change_replication_id(self.master)?;
         }
         self.follow_master(node)?;
         Ok(format!("REPLICAOF {}", name_of_node(node)))
@@ -23,6 +25,8 @@ impl ServerGroup {
     /// # Errors
     /// As `resync`.
     pub fn demote(&mut self, node: usize) -> Result<String, ReplayError> {
+        // Replicas that had stayed with it have no master until they are told of the new one.
+        self.end_links_to(node)?;
         self.resync(node)?;
         self.drop_subscribers(node)?;
         self.is_worn = true;
@@ -31,9 +35,10 @@ impl ServerGroup {
 
     /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
     pub fn cut(&mut self, node: usize) -> String {
-        let is_master = node == self.master;
         for (index, member) in self.members.iter().enumerate() {
-            if let Some(gate) = member.gate.as_ref().filter(|_| is_master || index == node) {
+            let is_together = u8::try_from(index).is_ok_and(|index| self.config.cluster.cut_together.has(index));
+            let is_broken = |gate: &&Gate| index == node || !is_together && self.master_behind(gate) == Some(node);
+            if let Some(gate) = member.gate.as_ref().filter(is_broken) {
                 gate.silence();
             }
         }
@@ -47,23 +52,52 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if the master does not notice.
     pub fn heal(&mut self, node: usize) -> Result<String, ReplayError> {
+        let leaves_together = self.config.cluster.replicas_leave == ReplicasLeave::Together;
         if node != self.master {
-            let mut gone = self.take_half_open(|link| link.master == node);
-            let socket = self.members[node].node.socket().to_owned();
-            for member in &mut self.members {
-                let left = member.gate.take_if(|gate| gate.master_socket() == socket);
-                gone.extend(left.map(|gate| HalfOpenLink { master: node, gate }));
-            }
+            let gone = self.take_half_open(|link| link.master == node);
             self.end_links(gone)?;
+            if leaves_together {
+                self.end_links_to(node)?;
+            }
         }
         Ok(format!("{} reaches the others again", name_of_node(node)))
     }
 
+    /// Replicas reach a master again that was replaced, and nobody has told them of the new one. `rejoining`: each with that
+    /// master.
+    ///
+    /// # Errors
+    /// As `resync`.
+    pub fn rejoin(&mut self, rejoining: &[(usize, usize)]) -> Result<(), ReplayError> {
+        rejoining.iter().try_for_each(|&(replica, master)| {
+            if self.has_relative_ttls() {
+                self.change_replication_id(master)?;
+            }
+            self.follow(replica, master)
+        })
+    }
+
+    /// Ends every link of replicas to this master, and waits until it has noticed.
+    fn end_links_to(&mut self, master: usize) -> Result<(), ReplayError> {
+        let socket = self.members[master].node.socket().to_owned();
+        let left = self.members.iter_mut().filter_map(|member| {
+            let gate = member.gate.take_if(|gate| gate.master_socket() == socket)?;
+            Some(HalfOpenLink { master, gate })
+        });
+        let gone = left.collect();
+        self.end_links(gone)
+    }
+
     pub(super) fn follow_master(&mut self, replica: usize) -> Result<(), ReplayError> {
-        self.leave_master(replica, self.master)?;
-        let master = &self.members[self.master].node;
+        self.follow(replica, self.master)
+    }
+
+    /// Makes a replica follow this master, and take its data.
+    pub(super) fn follow(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
+        self.leave_master(replica, next)?;
+        let master = &self.members[next].node;
         let gate = Gate::open(master.socket())?;
-        self.lead(replica, &gate)?;
+        self.lead(replica, next, &gate)?;
         // After a partial resync the gate holds what the replica has missed. The model's resync ends with all of it.
         gate.mark(master.offset()?);
         gate.release_all()?;
@@ -109,10 +143,10 @@ impl ServerGroup {
     }
 
     /// Leads a replica to its master: by the gate's port, or by the master's address if nodes have addresses.
-    fn lead(&self, replica: usize, gate: &Gate) -> Result<(), ReplayError> {
+    fn lead(&self, replica: usize, master: usize, gate: &Gate) -> Result<(), ReplayError> {
         let GroupMember { node, .. } = &self.members[replica];
         match &self.addresses {
-            Some(addresses) => addresses.follow(node, replica, self.master, gate),
+            Some(addresses) => addresses.follow(node, replica, master, gate),
             None => node.follow(gate),
         }
     }
@@ -120,9 +154,9 @@ impl ServerGroup {
     /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
     /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
     /// choose, and the data are the same.
-    fn change_replication_id(&mut self) -> Result<(), ReplayError> {
+    fn change_replication_id(&mut self, master: usize) -> Result<(), ReplayError> {
         let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
-        self.ask(self.master, &command, "DEBUG CHANGE-REPL-ID").map(drop)
+        self.ask(master, &command, "DEBUG CHANGE-REPL-ID").map(drop)
     }
 
     fn take_half_open(&mut self, is_meant: impl Fn(&HalfOpenLink) -> bool) -> Vec<HalfOpenLink> {

@@ -127,11 +127,6 @@ impl ServerGroup {
         self.members.len()
     }
 
-    /// The index of the acting master, or of the last one.
-    pub fn master(&self) -> usize {
-        self.master
-    }
-
     /// Whether the node is down.
     pub fn is_dead(&self, node: usize) -> bool {
         self.members[node].role == MemberRole::Dead
@@ -209,10 +204,12 @@ impl ServerGroup {
         self.members.iter().filter_map(GroupMember::link).try_for_each(Gate::acknowledge)
     }
 
-    /// Declares what the acting master has written so far, up to this offset in bytes, to be one effect; where an effect takes
+    /// Declares what this master has written so far, up to this offset in bytes, to be one effect; where an effect takes
     /// the place of those before it, together with them.
-    pub fn mark(&self, offset: u64) {
-        for gate in self.members.iter().filter_map(|member| member.gate.as_ref()) {
+    pub fn mark(&self, master: usize, offset: u64) {
+        let socket = self.members[master].node.socket();
+        let gates = self.members.iter().filter_map(|member| member.gate.as_ref());
+        for gate in gates.filter(|gate| gate.master_socket() == socket) {
             if self.has_one_effect() { gate.extend(offset) } else { gate.mark(offset) }
         }
     }
@@ -235,18 +232,37 @@ impl ServerGroup {
         }
     }
 
-    /// Asks the acting master for its offset and marks it. Where a key can live longer on a late replica than on its
+    /// The masters whose writes reach replicas: the acting one, and one that was replaced while replicas stay with it.
+    pub fn followed_masters(&self) -> Vec<usize> {
+        let gates = || self.members.iter().filter_map(|member| member.gate.as_ref());
+        let is_followed = |index: &usize| {
+            let socket = self.members[*index].node.socket();
+            *index == self.master || self.is_master(*index) && gates().any(|gate| gate.master_socket() == socket)
+        };
+        (0..self.members.len()).filter(is_followed).collect()
+    }
+
+    /// Asks a master for its offset and marks it. Where a key can live longer on a late replica than on its
     /// master, the effect also contains the deletion of what the master finds expired: in production a master looks for
     /// expired keys ten times a second; here it does so now.
     ///
     /// # Errors
-    /// `Redis`; as [`Gate::release_all`] where replicas never lag.
-    pub fn mark_now(&self) -> Result<(), ReplayError> {
-        let master = &self.members[self.master].node;
+    /// `Redis`.
+    pub fn mark_written(&self, index: usize) -> Result<(), ReplayError> {
+        let master = &self.members[index].node;
         if self.has_relative_ttls() {
             master.delete_expired()?;
         }
-        self.mark(master.offset()?);
+        self.mark(index, master.offset()?);
+        Ok(())
+    }
+
+    /// The same of every master that is followed.
+    ///
+    /// # Errors
+    /// As `mark_written`; as [`Gate::release_all`] where replicas never lag.
+    pub fn mark_now(&self) -> Result<(), ReplayError> {
+        self.followed_masters().into_iter().try_for_each(|master| self.mark_written(master))?;
         self.release_if_without_lag()
     }
 
@@ -296,11 +312,12 @@ impl ServerGroup {
         }
         let look = redis::cmd("EXISTS").arg(keys).to_owned();
         let mut has_written = false;
+        let followed = self.followed_masters();
         let masters: Vec<_> = (0..self.members.len()).filter(|&index| self.is_master(index)).collect();
         for index in masters {
             let before = self.members[index].node.offset()?;
             self.ask(index, &look, "EXISTS")?;
-            has_written |= index == self.master && self.members[index].node.offset()? > before;
+            has_written |= followed.contains(&index) && self.members[index].node.offset()? > before;
         }
         // What else is in the stream is no effect (for a script whose DEL finds nothing 6.2.5 sends an empty transaction).
         if has_written { self.mark_now() } else { Ok(()) }

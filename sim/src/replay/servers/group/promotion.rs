@@ -1,6 +1,6 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use lockstep_model::config::{Fsync, PromoteRule};
+use lockstep_model::config::{Fsync, PromoteRule, ReplicasLeave};
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
@@ -34,7 +34,12 @@ impl ServerGroup {
     pub fn hand_over(&mut self, node: usize, lacks_some: bool, step: usize) -> Result<String, ReplayError> {
         let old = self.master;
         let promote = self.config.cluster.promote;
-        let leaves = |&index: &usize| index != old && !(promote.is_by_the_master() && index == node);
+        let leaves_later = !promote.is_by_the_master() && self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
+        let leaves = |&index: &usize| match index {
+            _ if index == old => false,
+            _ if index == node => !promote.is_by_the_master(),
+            _ => !leaves_later,
+        };
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take()?;

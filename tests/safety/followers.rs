@@ -1,0 +1,157 @@
+//! Whom a replica follows after a promotion, and on which side of a partition it is: histories that are worked out by hand
+//! (docs/facts/redis.md#who-follows-whom-after-a-promotion).
+
+use lockstep_model::config::{NodeSet, ReplicasLeave};
+use lockstep_model::trace::{About, NodeRole, NodeState, Trace};
+use lockstep_model::{Action, Property, Reply, Verdict};
+use lockstep_sim::check::Engine;
+use lockstep_sim::scenario::Scenario;
+
+use crate::{exhaust, scenario, verdict};
+
+const A: Action = Action::Acquire { client: 0, thread: 0 };
+const B: Action = Action::Acquire { client: 1, thread: 0 };
+const A_CONFIRMS: Action = Action::Confirm { client: 0, thread: 0 };
+const B_LEARNS: Action = Action::Discover { client: 1 };
+const N3_IS_PROMOTED: Action = Action::HandOver { node: 2 };
+const N2_IS_TOLD: Action = Action::Resync { node: 1 };
+
+/// Two clients, a master and two replicas.
+fn world(cluster: &str, faults: &str) -> Scenario {
+    let text = format!(
+        "story = 'Followers.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 2\n\
+         [cluster]\nreplicas = 2\n{cluster}\n[faults]\n{faults}"
+    );
+    Scenario::parse("a-world", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
+}
+
+/// The steps of a history, each possible where it stands.
+fn history(scenario: &Scenario, actions: &[Action]) -> Trace {
+    Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "").expect("each action can happen")
+}
+
+fn answers(trace: &Trace) -> Vec<&Reply> {
+    trace.steps.iter().map(|step| &step.answer).collect()
+}
+
+fn node_after(trace: &Trace, steps: usize, node: usize) -> &NodeState {
+    &trace.state_after(steps).nodes[node]
+}
+
+const ONE_IS_ENOUGH: &str = "lag = 0\nmin_replicas = 1\nreplicas_leave = 'one-by-one'";
+
+/// As run on real servers: the old master writes as long as one replica follows it, and the new one does not.
+#[test]
+fn a_replica_that_was_not_told_counts_for_the_old_master_and_then_for_the_new_one() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1");
+    let trace = history(&world, &[N3_IS_PROMOTED, B_LEARNS, B, A, N2_IS_TOLD, B]);
+    let replies = answers(&trace);
+    assert_eq!(replies[2..4], [&Reply::NotEnoughReplicas, &Reply::Acquired]);
+    assert_eq!(replies[5], &Reply::Acquired);
+    let n2 = node_after(&trace, 4, 1);
+    assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Replica, Some("n1")));
+    assert!(n2.stored.is_held(), "what the old master writes reaches it");
+    let moved = node_after(&trace, 5, 1);
+    assert_eq!((moved.role, moved.follows.as_deref()), (NodeRole::Replica, None));
+    assert!(!moved.stored.is_held(), "its data is that of the new master");
+    assert_eq!(trace.state_after(6).believers().count(), 2);
+}
+
+/// Once the replica has moved, the old master hears of nobody.
+#[test]
+fn the_old_master_refuses_as_soon_as_its_last_replica_has_left() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1");
+    assert_eq!(answers(&history(&world, &[N3_IS_PROMOTED, N2_IS_TOLD, A]))[2], &Reply::NotEnoughReplicas);
+}
+
+#[test]
+fn where_replicas_leave_together_the_old_master_refuses_at_once() {
+    let world = world("lag = 0\nmin_replicas = 1", "hand_over = 1");
+    assert_eq!(answers(&history(&world, &[N3_IS_PROMOTED, A]))[1], &Reply::NotEnoughReplicas);
+}
+
+/// `WAIT 1` is answered 1 by each of two masters in turn, by the same replica.
+#[test]
+fn one_replica_acknowledges_to_two_masters_in_turn() {
+    let world = world("wait_for = 1\nreplicas_leave = 'one-by-one'\n[protocol]\nwait_rule = 'all'", "hand_over = 1");
+    let n2_applies = Action::Replicate { node: 1 };
+    let trace = history(&world, &[N3_IS_PROMOTED, A, n2_applies, N2_IS_TOLD, B_LEARNS, B, n2_applies]);
+    assert_eq!(trace.state_after(3).believers().count(), 1);
+    assert_eq!(trace.state_after(7).believers().count(), 2);
+}
+
+/// What is under way to a replica is lost when it moves, and it acknowledges nothing of it.
+#[test]
+fn what_was_under_way_from_the_old_master_does_not_arrive_after_the_move() {
+    let world = world("wait_for = 1\nreplicas_leave = 'one-by-one'\n[protocol]\nwait_rule = 'all'", "hand_over = 1");
+    let trace = history(&world, &[N3_IS_PROMOTED, A, N2_IS_TOLD, A_CONFIRMS]);
+    assert_eq!(node_after(&trace, 2, 1).under_way.len(), 1);
+    assert!(node_after(&trace, 3, 1).under_way.is_empty());
+    assert_eq!(answers(&trace)[3], &Reply::TooFewReplicas { replicas: 0 });
+}
+
+/// A partition ends before the replica was told: it returns to the old master by itself, and takes its data.
+#[test]
+fn a_replica_that_was_not_told_returns_to_the_old_master_after_a_partition() {
+    let world = world(ONE_IS_ENOUGH, "cut_link = 1");
+    let [cut, heal] = [Action::CutLink { node: 0 }, Action::Heal { node: 0 }];
+    let trace = history(&world, &[cut, A, Action::Promote { node: 2 }, heal]);
+    let n2 = node_after(&trace, 3, 1);
+    assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Unsynced, Some("n1")));
+    let n2 = node_after(&trace, 4, 1);
+    assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Replica, Some("n1")));
+    assert!(n2.stored.is_held());
+}
+
+/// The old master becomes a replica: the one that had stayed with it waits until it is told.
+#[test]
+fn the_replicas_of_a_demoted_master_wait_for_the_new_one() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1");
+    let trace = history(&world, &[N3_IS_PROMOTED, Action::Demote { node: 0 }, N2_IS_TOLD]);
+    let n2 = node_after(&trace, 2, 1);
+    assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Unsynced, None));
+    assert_eq!(node_after(&trace, 3, 1).role, NodeRole::Replica);
+}
+
+/// It is told behind a partition: the old master does not notice, and counts its last report until that is too old.
+#[test]
+fn an_old_master_does_not_notice_that_a_replica_leaves_behind_a_partition() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1\ncut_link = 1");
+    let cut = Action::CutLink { node: 0 };
+    let told = [N3_IS_PROMOTED, cut, N2_IS_TOLD];
+    assert_eq!(answers(&history(&world, &[&told[..], &[A]].concat()))[3], &Reply::Acquired);
+    let later = [&told[..], &[Action::Tick, Action::Tick, A]].concat();
+    assert_eq!(answers(&history(&world, &later))[5], &Reply::NotEnoughReplicas);
+}
+
+/// The replica on the old master's side is not promoted, follows it and counts for it, and leaves it after the partition.
+#[test]
+fn a_replica_that_is_cut_off_with_its_master_follows_it_until_the_partition_ends() {
+    let world = world("lag = 0\nmin_replicas = 1\ncut_together = ['n2']", "cut_link = 1");
+    let [cut, heal] = [Action::CutLink { node: 0 }, Action::Heal { node: 0 }];
+    let mut actions = vec![cut, Action::Promote { node: 2 }];
+    actions.extend([Action::Tick; 3]);
+    actions.extend([A, heal, N2_IS_TOLD]);
+    let trace = history(&world, &actions);
+    assert!(node_after(&trace, 1, 1).is_cut);
+    assert_eq!(answers(&trace)[5], &Reply::Acquired, "long after the last report from the other side");
+    assert!(node_after(&trace, 6, 1).stored.is_held());
+    assert_eq!(node_after(&trace, 7, 1).role, NodeRole::Unsynced);
+    let moved = node_after(&trace, 8, 1);
+    assert!(!moved.is_cut && !moved.stored.is_held());
+    let promoted = Trace::record("by-hand", "", &world.config, About::Drawn, &[cut, Action::Promote { node: 1 }], "");
+    assert!(promoted.is_err(), "it is not reached");
+}
+
+/// What the two keys change: the same worlds without them are as safe as they were.
+#[test]
+fn the_same_worlds_hold_where_replicas_leave_together_or_are_cut_off_alone() {
+    let both = ["replicas-leave-one-by-one", "partition-keeps-a-replica", "one-replica-acknowledges-to-two-masters"];
+    for name in both {
+        let mut scenario = scenario(name);
+        assert_eq!(verdict(&exhaust(&scenario, Engine::Native), Property::OneBeliever), Verdict::Violated, "{name}");
+        scenario.config.cluster.replicas_leave = ReplicasLeave::Together;
+        scenario.config.cluster.cut_together = NodeSet::default();
+        assert_eq!(verdict(&exhaust(&scenario, Engine::Native), Property::OneBeliever), Verdict::Holds, "{name}");
+    }
+}
