@@ -143,6 +143,7 @@ impl ActionKind {
             Self::Abandon => &[(ReplyKind::Unknown, always)],
             Self::Interrupt => &[(ReplyKind::Interrupted, always)],
             Self::Discover
+            | Self::GoBack
             | Self::Register
             | Self::Unregister
             | Self::Resend
@@ -155,6 +156,7 @@ impl ActionKind {
             | Self::CrashClient
             | Self::CrashThread
             | Self::PauseClient
+            | Self::StartClient
             | Self::CrashNode
             | Self::Demote
             | Self::Fsync

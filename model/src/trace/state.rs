@@ -91,6 +91,8 @@ pub enum ClientMode {
     Paused,
     /// It has crashed and never comes back.
     Crashed,
+    /// It has not started yet; its master means nothing.
+    NotStarted,
 }
 
 /// A client's subscription to the unlock channel.

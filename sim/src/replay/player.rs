@@ -246,6 +246,7 @@ impl Player {
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
+            Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
             | Action::Subscribe { .. }
@@ -294,6 +295,18 @@ impl Player {
             self.testbed.findings.note(|| done);
         }
         if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
+    }
+
+    /// A client takes a node for the master because the node says so: it must say so (`ROLE`).
+    fn compare_claim(&mut self, step: HistoryStep<'_>, node: usize) -> Result<(), ReplayError> {
+        self.target.settle(&mut self.testbed)?;
+        let role = self.testbed.servers.ask(node, &redis::cmd("ROLE"), "ROLE")?;
+        let says = compare::role_name(&role)?;
+        let name = name_of_node(node);
+        let findings = &mut self.testbed.findings;
+        findings.note(|| format!("{name}: ROLE → {says}"));
+        findings.compare(step.place(), || format!("what {name} says it is"), "master", &says);
+        Ok(())
     }
 
     /// A client learns which node is the master; where sentinels decide, by asking one of them.

@@ -103,6 +103,8 @@ impl ClientPart {
             | Action::Unregister { .. }
             | Action::Work { .. }
             | Action::Discover { .. }
+            | Action::GoBack { .. }
+            | Action::StartClient { .. }
             | Action::PauseClient { .. }
             | Action::Resume { .. }
             | Action::ClientClockJump { .. }

@@ -158,6 +158,9 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             "(the machine's clock)",
         ),
         ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
+        ActionKind::GoBack | ActionKind::StartClient => {
+            Shared("ROLE: the node says that it is master", "(a stale answer about the master); the start of a process")
+        }
         ActionKind::GiveUp
         | ActionKind::Work
         | ActionKind::Discover
