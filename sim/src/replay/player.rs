@@ -11,9 +11,10 @@ use lockstep_model::trace::{Contents, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
-use super::compare::Difference;
+use super::compare::{Difference, role_words};
 use super::error::ReplayError;
 use super::history_step::{HistoryStep, client_of};
+use super::node_names::name_of_node;
 use super::servers::sentinel::{Failover, refuse_world};
 use super::servers::{SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
@@ -297,11 +298,12 @@ impl Player {
         if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
     }
 
-    /// A client takes a node for the master because the node says so: it must say so (`ROLE`).
+    /// A client takes a node for the master because the node says so: a new connection must find that it does (`ROLE`).
     fn compare_claim(&mut self, step: HistoryStep<'_>, node: usize) -> Result<(), ReplayError> {
         self.target.settle(&mut self.testbed)?;
-        let role = self.testbed.servers.ask(node, &redis::cmd("ROLE"), "ROLE")?;
-        let says = compare::role_name(&role)?;
+        let mut connection = self.testbed.servers.node(node).connect()?;
+        let role = redis::cmd("ROLE").query(&mut connection).map_err(ReplayError::redis("ROLE"))?;
+        let says = role_words(&role)?;
         let name = name_of_node(node);
         let findings = &mut self.testbed.findings;
         findings.note(|| format!("{name}: ROLE → {says}"));

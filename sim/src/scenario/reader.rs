@@ -7,7 +7,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Bounds, Cluster, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
+    Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
     MessageDelay, Network, NetworkMode, Profile, PromoteRule, Resource, Time, Ttls,
 };
 use lockstep_model::notes::Capacity;
