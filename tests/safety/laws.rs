@@ -112,6 +112,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         &mut cluster.restart_after,
         &mut cluster.min_replicas_max_lag,
         &mut cluster.lock_delay,
+        &mut cluster.start_delay,
     ] {
         *ticks = twice(*ticks)?;
     }

@@ -5,7 +5,7 @@
 //! compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare, with both
 //! engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one rule after the other and asserts
 //! which property fails; `rules` and `judge` test the step function and the judge; `laws` widens worlds, and nothing that was
-//! broken may hold then; `unlike` has clients that differ; `values` tells the
+//! broken may hold then; `starts` has clients that start later or go back to an old master; `unlike` has clients that differ; `values` tells the
 //! acquires of a thread apart.
 
 mod beliefs;
@@ -21,6 +21,7 @@ mod mutants;
 mod normal_forms;
 mod replica_count;
 mod rules;
+mod starts;
 mod unlike;
 mod values;
 mod verdicts;
