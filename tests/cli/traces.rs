@@ -1,8 +1,8 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, MessageDelay, Network,
-    NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls,
+    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, MessageDelay,
+    Network, NetworkMode, Profile, PromoteRule, Resend, Resource, Time, Ttls,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};

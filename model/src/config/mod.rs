@@ -18,6 +18,6 @@ pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
 pub use sections::{
-    Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
-    Ttls,
+    Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule,
+    Resource, Time, Ttls,
 };

@@ -95,6 +95,13 @@ pub enum ClientMode {
     NotStarted,
 }
 
+impl ClientMode {
+    /// Whether it runs, or will run again.
+    pub const fn is_alive(self) -> bool {
+        matches!(self, Self::Running | Self::Paused)
+    }
+}
+
 /// A client's subscription to the unlock channel.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
