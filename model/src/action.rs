@@ -396,8 +396,8 @@ impl ActionKind {
     }
 
     /// Whether it is weakly fair: it is not possible for ever without ever being taken. Faults need not happen; nor does a
-    /// client have to ask, to go back to an old master or, where the scenario says so, to release. [`Tick`](Self::Tick) is more: time passes, whatever
-    /// else happens, for nobody can do endlessly much at one moment.
+    /// client have to ask, to go back to an old master or, where the scenario says so, to release.
+    /// [`Tick`](Self::Tick) is more: time passes, whatever else happens, for nobody can do endlessly much at one moment.
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
             Self::Acquire | Self::GoBack => false,
