@@ -48,7 +48,7 @@ macro_rules! party {
             None => Party::Client($client),
         }
     };
-    (client = $client:ident) => {
+    (client = $client:ident $(, node = $node:ident)?) => {
         Party::Client($client)
     };
     (node = $node:ident) => {
@@ -74,6 +74,10 @@ macro_rules! instances {
     ($config:ident, $action:ident, $which:expr, client, slot) => {
         slots($config, $which).map(|(client, slot)| Action::$action { client, slot }).collect::<Vec<_>>()
     };
+    ($config:ident, $action:ident, $which:expr, client, node) => {{
+        let nodes = |client| (0..$config.nodes()).map(move |node| Action::$action { client, node });
+        (0..$config.clients.count).flat_map(nodes).collect::<Vec<_>>()
+    }};
     ($config:ident, $action:ident, $which:expr, client) => {
         (0..$config.clients.count).map(|client| Action::$action { client }).collect::<Vec<_>>()
     };
@@ -187,6 +191,7 @@ macro_rules! actions {
             }
 
             /// Who acts, or to whom it happens.
+            #[expect(unused_variables, reason = "the node that a client connects to does not act")]
             pub const fn party(self) -> Party {
                 match self {
                     $(Self::$action { $($field),+ } => party!($($field = $field),+),)+
@@ -233,6 +238,8 @@ actions! {
     Release { client, thread } = "release", when |_config| true;
     /// A client learns which node is the master now.
     Discover { client } = "discover", when |config| config.can_fail_over();
+    /// A client goes back to an old master that says it is one.
+    GoBack { client, node } = "go_back", when |config| config.can_go_back();
     /// A client whose subscription ended with its connection subscribes on the new master.
     Resubscribe { client } = "resubscribe",
         when |config| (config.can_fail_over() || config.can_restart()) && sleeps(config);
@@ -289,6 +296,8 @@ actions! {
     CrashThread { client, thread } = "crash_thread", fault CrashThread, when |_config| true;
     /// A client stops running for a while.
     PauseClient { client } = "pause_client", fault PauseClient, when |_config| true;
+    /// A client that was not there at the beginning starts, and takes a node that says it is master for the master.
+    StartClient { client, node } = "start_client", fault StartClient, when |_config| true;
     /// A node dies.
     CrashNode { node } = "crash_node", fault CrashNode, when |_config| true;
     /// An unlock message is lost.
@@ -399,12 +408,12 @@ impl ActionKind {
     }
 
     /// Whether it is weakly fair: it is not possible for ever without ever being taken. Faults need not happen; nor does a
-    /// client have to ask or, where the scenario says so, to release, nor a late write to the resource to arrive, nor a key to
-    /// be gone before the next tick. [`Tick`](Self::Tick) is more: time passes, whatever else happens, for nobody can do
-    /// endlessly much at one moment.
+    /// client have to ask, to go back to an old master or, where the scenario says so, to release, nor a late write to the
+    /// resource to arrive, nor a key to be gone before the next tick. [`Tick`](Self::Tick) is more: time passes, whatever else
+    /// happens, for nobody can do endlessly much at one moment.
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
-            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts => false,
+            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts | Self::GoBack => false,
             Self::Release => !config.clients.hold_for_ever,
             other => !other.is_fault(),
         }

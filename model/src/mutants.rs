@@ -45,6 +45,8 @@ mutants! {
     WatchdogTooSlow,
     /// A client that learns of a new master asks at once.
     LockDelayIgnored,
+    /// A client that starts asks at once.
+    StartDelayIgnored,
     /// A grant is believed however few replicas have it.
     WaitIgnored,
     /// Messages are never delivered.

@@ -149,6 +149,7 @@ impl ActionKind {
             Self::Abandon => &[(ReplyKind::Unknown, always)],
             Self::Interrupt => &[(ReplyKind::Interrupted, always)],
             Self::Discover
+            | Self::GoBack
             | Self::Register
             | Self::Unregister
             | Self::Resend
@@ -161,6 +162,7 @@ impl ActionKind {
             | Self::CrashClient
             | Self::CrashThread
             | Self::PauseClient
+            | Self::StartClient
             | Self::CrashNode
             | Self::Demote
             | Self::Fsync

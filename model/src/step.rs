@@ -94,6 +94,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Arrive { client, thread } => context.arrive(Holder::new(client, thread)),
         Action::Release { client, thread } => context.release(Holder::new(client, thread)),
         Action::Discover { client } => context.discover(client),
+        Action::GoBack { client, node } => context.go_back(client, node),
         Action::Resubscribe { client } => context.resubscribe(client),
         Action::Resume { client } => context.process(client, |process| process.resume()).map(done),
 
@@ -127,6 +128,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
             context.process(client, |process| process.crash_thread(thread)).map(done)
         }
         Action::PauseClient { client } => context.process(client, |process| process.pause()).map(done),
+        Action::StartClient { client, node } => context.start_client(client, node),
         Action::CrashNode { node } => context.crash_node(node),
         Action::LoseMessage { client } => context.process(client, |process| process.take_message()).map(done),
         Action::LoseRequest { client, slot } => context.lose_request(client, slot),
@@ -166,6 +168,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         Fault::CrashClient
         | Fault::CrashThread
         | Fault::PauseClient
+        | Fault::StartClient
         | Fault::LoseMessage
         | Fault::ForeignRelease
         | Fault::ForceRelease
@@ -207,6 +210,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Discover { .. }
+            | Action::GoBack { .. }
             | Action::Resubscribe { .. }
             | Action::Resume { .. }
             | Action::Deliver { .. }
@@ -226,6 +230,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
+            | Action::StartClient { .. }
             | Action::CrashNode { .. }
             | Action::LoseMessage { .. }
             | Action::LoseRequest { .. }

@@ -1,8 +1,8 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Faults, Fencing, Fsync, MessageDelay, Network,
-    NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource, Time, Ttls, WriteDelay,
+    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, MessageDelay,
+    Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -46,6 +46,8 @@ pub const SMALL: Config = Config {
         min_replicas_max_lag: 0,
         wait_for: 0,
         lock_delay: 0,
+        start_delay: 0,
+        discovery: Discovery::NewMaster,
     },
     network: Network { mode: NetworkMode::Atomic, delay: MessageDelay::None },
     protocol: Profile::Redisson47.protocol(),
@@ -54,6 +56,7 @@ pub const SMALL: Config = Config {
         crash_client: 0,
         crash_thread: 0,
         pause_client: 0,
+        start_client: 0,
         crash_node: 0,
         lose_message: 0,
         foreign_release: 0,
@@ -104,12 +107,15 @@ pub const EVERYTHING: Config = Config {
         min_replicas_max_lag: 1,
         wait_for: 1,
         lock_delay: 2,
+        start_delay: 1,
+        discovery: Discovery::AnyMaster,
         ..SMALL.cluster
     },
     faults: Faults {
         crash_client: 1,
         crash_thread: 1,
         pause_client: 2,
+        start_client: 1,
         crash_node: 2,
         lose_message: 1,
         foreign_release: 1,

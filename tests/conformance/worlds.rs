@@ -60,6 +60,7 @@ acquires = 100
 [cluster]
 replicas = 1
 wait_for = 1
+discovery = "any-master"
 [network]
 mode = "split"
 delay = "any"
@@ -69,6 +70,7 @@ resend = "all"
 crash_client = 1
 crash_thread = 1
 pause_client = 1
+start_client = 1
 crash_node = 1
 restart_node = 1
 cut_link = 1

@@ -18,10 +18,11 @@ fn small() -> impl Iterator<Item = Scenario> {
     builtin().into_iter().filter(|scenario| pass(scenario, Whom::OneClient, Some(SMALL_ENOUGH)).is_ok())
 }
 
-/// Where all clients are alike checking one is enough; this test verifies that assumption.
+/// Where all clients are alike, and there from the beginning, checking one is enough; this test verifies that assumption.
 #[test]
 fn what_is_true_of_one_client_is_true_of_each() {
-    for scenario in small().filter(|scenario| scenario.config.clients_are_alike()) {
+    let is_meant = |config: &Config| config.clients_are_alike() && config.late_clients() == 0;
+    for scenario in small().filter(|scenario| is_meant(&scenario.config)) {
         let sorts = |whom| {
             let found = pass(&scenario, whom, None).expect("no limit").found;
             found.into_iter().map(|found| match found {

@@ -147,3 +147,29 @@ fn a_replica_judges_a_deadline_by_its_own_clock_since_7_0() {
         assert_eq!(lock_of(&replica).is_none(), travels_as_deadline, "{server}");
     });
 }
+
+/// Nothing tells it that it was replaced; only `min-replicas-to-write` keeps it from granting
+/// (docs/facts/redis.md#a-client-that-starts-or-goes-back).
+#[test]
+fn an_old_master_that_restarts_says_it_is_master_and_grants_what_the_new_one_stores() {
+    on_every_server(|server| {
+        let (old, new, gate) = pair(server);
+        take_lock(&old, "a");
+        gate.mark(old.offset().unwrap());
+        gate.release_one().unwrap();
+        old.kill().unwrap();
+        new.promote().unwrap();
+        old.restart().unwrap();
+        let mut client = old.connect().unwrap();
+        let role: Vec<Value> = cmd("ROLE").query(&mut client).unwrap();
+        assert_eq!(role[0], Value::BulkString(b"master".to_vec()), "{server}");
+        let take = cmd("SET").arg("lock").arg("b").arg("NX").arg("PX").arg(30_000).clone();
+        old.require_replicas(1, 10).unwrap();
+        let refused: redis::RedisResult<Value> = take.query(&mut client);
+        assert_eq!(refused.unwrap_err().code(), Some("NOREPLICAS"), "{server}");
+        old.require_replicas(0, 10).unwrap();
+        let granted: Value = take.query(&mut client).unwrap();
+        assert_eq!(granted, Value::Okay, "{server}");
+        assert_eq!([&old, &new].map(lock_of), [Some("b".to_owned()), Some("a".to_owned())], "{server}");
+    });
+}

@@ -108,6 +108,7 @@ fn rich() -> Vec<Config> {
                     crash_client: 1,
                     crash_thread: 1,
                     pause_client: 1,
+                    start_client: 1,
                     crash_node: 2,
                     lose_message: 1,
                     foreign_release: 1,

@@ -3,7 +3,9 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::{Bound, ClientSettings, Clients, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay};
+use lockstep_model::config::{
+    Bound, ClientSettings, Clients, Discovery, Fault, MAX_CLIENTS, MAX_JUMP, MAX_TICKS, MessageDelay,
+};
 use lockstep_model::mutants::Mutant;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Config, LockKind, Property, Verdict};
@@ -91,6 +93,16 @@ fn later_by_a_tick(config: &Config) -> Vec<Wider> {
     all
 }
 
+/// A client may go back to an old master, where one runs.
+fn any_master(config: &Config) -> Vec<Wider> {
+    if !config.can_demote() || config.can_go_back() {
+        return Vec::new();
+    }
+    let mut wider = *config;
+    wider.cluster.discovery = Discovery::AnyMaster;
+    vec![("any master".to_owned(), wider)]
+}
+
 /// The same world on a clock that ticks twice as often: every time has twice as many ticks, each half as long. `None`: a tick
 /// is too short for that, or a time too long.
 fn on_a_finer_clock(config: &Config) -> Option<Config> {
@@ -112,6 +124,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         &mut cluster.restart_after,
         &mut cluster.min_replicas_max_lag,
         &mut cluster.lock_delay,
+        &mut cluster.start_delay,
     ] {
         *ticks = twice(*ticks)?;
     }
@@ -282,6 +295,11 @@ fn what_may_come_later_repairs_nothing() {
     of_built_in(later_by_a_tick);
 }
 
+#[test]
+fn a_way_back_to_an_old_master_repairs_nothing() {
+    of_built_in(any_master);
+}
+
 /// Every time is an "at most" or an "at least". So whatever can happen between two ticks can happen at one of them too.
 #[test]
 fn a_clock_that_ticks_twice_as_often_changes_no_verdict() {
@@ -297,7 +315,7 @@ fn a_clock_that_ticks_twice_as_often_changes_no_verdict_in_worlds_that_nobody_th
 
 #[test]
 fn nothing_wider_repairs_a_world_that_nobody_thought_of() {
-    let laws = [one_fault_more, one_acquire_more, one_hold_more, later_by_a_tick];
+    let laws = [one_fault_more, one_acquire_more, one_hold_more, later_by_a_tick, any_master];
     let widened = |config: &Config| laws.iter().flat_map(|law| law(config)).collect();
     let compared = of_drawn(|scenario| kept(compare_wider(scenario, widened)));
     assert!(compared > 0, "no verdict compared");

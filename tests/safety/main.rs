@@ -19,6 +19,7 @@ mod mutants;
 mod normal_forms;
 mod replica_count;
 mod rules;
+mod starts;
 mod ties;
 mod unlike;
 mod values;

@@ -46,8 +46,9 @@ impl InLayout for Size {
 fn the_largest_world_has_a_number_for_each_of_its_actions() {
     let text = "story = \"x\"\nlock = \"reentrant\"\n[time]\nlease = 2\nrenew_every = 1\nwait_limit = 2\n\
                 jump = 1\n[clients]\ncount = 4\nthreads = 2\nacquires = 1\n[cluster]\nreplicas = 2\n\
+                discovery = \"any-master\"\n\
                 [network]\nmode = \"split\"\n[protocol]\nresend = \"release\"\nreceipts = false\n[faults]\n\
-                crash_client = 1\ncrash_thread = 1\npause_client = 1\n\
+                crash_client = 1\ncrash_thread = 1\npause_client = 1\nstart_client = 1\n\
                 crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\ncut_link = 1\n\
                 vanish_key = 1\nlose_request = 1\nlose_reply = 1\ninterrupt = 1\nhand_over = 1\n\
                 clock_jump = 1\nclient_clock_jump = 1\n";

@@ -166,6 +166,11 @@ const ROWS: &[DrawnKey] = &[
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
         said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))
     }),
+    row("discovery", &["\"new-master\""], 3, |said| said.some("replicas")),
+    row("discovery", &["\"any-master\""], 40, |said| {
+        let is_left = said.some("hand_over") && !said.is("promote", "\"coordinated\"");
+        said.some("replicas") && (said.some("restart_node") || said.some("cut_link") || is_left)
+    }),
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
@@ -180,6 +185,9 @@ const ROWS: &[DrawnKey] = &[
     row("crash_client", BUDGET, 12, |_| true),
     row("crash_thread", BUDGET, 12, |_| true),
     row("pause_client", BUDGET, 12, |_| true),
+    row("start_client", &["1"], 15, |said| !said.is("count", "1")),
+    row("start_client", &["2"], 5, |said| said.is("count", "3")),
+    row("start_delay", TICKS_OR_NONE, 40, |said| said.some("start_client")),
     row("lose_request", BUDGET, 25, Said::is_split),
     row("lose_reply", BUDGET, 25, Said::is_split),
     row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),

@@ -4,8 +4,9 @@
 //! answer, makes it late.
 
 use super::requests::{InFlight, Request, Slot};
-use super::state::{Client, Mode, Phase, Thread};
+use super::state::{Client, GroupView, Mode, Phase, Thread};
 use crate::config::sections::Config;
+use crate::mutants::Mutant;
 use crate::notes::Notes;
 use crate::time::Timer;
 
@@ -35,6 +36,34 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The call of a thread, if one is in flight.
     pub(super) fn call_of(&self, thread: u8) -> Option<&Request> {
         self.in_flight.requests().get(Slot::of_thread(thread))
+    }
+
+    /// The process starts, and takes this node for the master. It has no old master to compare with, so no lock delay begins:
+    /// it waits for the delay of a start (docs/facts/redis.md#a-client-that-starts-or-goes-back).
+    pub(crate) fn start(&mut self, master: u8) -> Option<()> {
+        if self.client.mode != Mode::NotStarted {
+            return None;
+        }
+        self.client.mode = Mode::Running;
+        self.client.views[0] = GroupView::of(master);
+        if !self.config.is_mutated(Mutant::StartDelayIgnored) {
+            self.wait_before_asking(self.config.cluster.start_delay);
+        }
+        Some(())
+    }
+
+    /// The process takes another node for the master than before: from here on it delays.
+    pub(crate) fn turn_to(&mut self, master: u8) {
+        self.client.views[0] = GroupView::of(master);
+        if !self.config.is_mutated(Mutant::LockDelayIgnored) {
+            self.wait_before_asking(self.config.cluster.lock_delay);
+        }
+    }
+
+    /// It does not ask for so many ticks from now; a longer delay that has begun already goes on.
+    fn wait_before_asking(&mut self, ticks: u8) {
+        let left = self.client.asks_in.left().unwrap_or(0);
+        self.client.asks_in = Timer::optional(Some(left.max(ticks)).filter(|ticks| *ticks > 0));
     }
 
     /// The process dies. A crashed client is not a believer.

@@ -130,6 +130,8 @@ pub enum Mode {
     Paused,
     /// It is dead, for good.
     Crashed,
+    /// It has not started yet.
+    NotStarted,
 }
 
 /// One thread: where it is in `lock()`, and what it believes.

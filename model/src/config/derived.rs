@@ -2,7 +2,7 @@
 
 use super::calls::Resend;
 use super::profiles::{ValueRule, WaitRule};
-use super::sections::{Bound, Config, Fsync, NetworkMode, PromoteRule, Ttls};
+use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
 use crate::locks::holder::Holder;
@@ -34,6 +34,16 @@ impl Config {
     /// Whether a failover can happen.
     pub const fn can_fail_over(&self) -> bool {
         self.can_promote() || (self.cluster.replicas > 0 && self.faults.hand_over > 0)
+    }
+
+    /// Whether a client may find an old master that says it is master. There is one wherever one can be demoted.
+    pub const fn can_go_back(&self) -> bool {
+        matches!(self.cluster.discovery, Discovery::AnyMaster) && self.can_demote()
+    }
+
+    /// How many clients are not there at the beginning, the last ones. One always is.
+    pub fn late_clients(&self) -> u8 {
+        self.faults.start_client.min(self.clients.count.saturating_sub(1))
     }
 
     /// Whether `WAIT` may find fewer replicas than it asks for.

@@ -20,6 +20,6 @@ pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
 pub use sections::{
-    Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, ReplicasLeave,
-    Resource, Time, Ttls, WriteDelay,
+    Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule,
+    ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };

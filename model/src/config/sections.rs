@@ -147,6 +147,25 @@ pub struct Cluster {
     /// have lost are over by then (the lock delay of Chubby, Burrows 2006, §2.4; Consul's `lock-delay`).
     #[serde(default, skip_serializing_if = "is_default")]
     pub lock_delay: u8,
+    /// A client that starts waits this many ticks before it first asks for the lock: it has no old master to compare with,
+    /// so no [`lock_delay`](Self::lock_delay) begins.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub start_delay: u8,
+    /// Which nodes a client may take for the master.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub discovery: Discovery,
+}
+
+/// Which nodes a client may take for the master (docs/facts/redis.md#a-client-that-starts-or-goes-back).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum Discovery {
+    /// The newest: a client that has left an old master never goes back to it.
+    #[default]
+    NewMaster,
+    /// Any that says it is master, for as long as it says so.
+    AnyMaster,
 }
 
 /// When a node's writes reach its disk (docs/facts/redis.md#durability).

@@ -45,6 +45,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         Mode::Running => ClientMode::Running,
         Mode::Paused => ClientMode::Paused,
         Mode::Crashed => ClientMode::Crashed,
+        Mode::NotStarted => ClientMode::NotStarted,
     };
     let subscription = match world.group().connection(index).subscription() {
         Some(node) => Some(SubscriptionState::Node(node_name(node))),

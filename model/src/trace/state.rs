@@ -91,6 +91,15 @@ pub enum ClientMode {
     Paused,
     /// It has crashed and never comes back.
     Crashed,
+    /// It has not started yet; its master means nothing.
+    NotStarted,
+}
+
+impl ClientMode {
+    /// Whether it runs, or will run again.
+    pub const fn is_alive(self) -> bool {
+        matches!(self, Self::Running | Self::Paused)
+    }
 }
 
 /// A client's subscription to the unlock channel.

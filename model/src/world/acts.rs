@@ -7,16 +7,13 @@ use super::network::clients;
 use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;
-use crate::client::state::GroupView;
 use crate::client::wait_loop::SecondAsk;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
-use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::reply::Reply;
-use crate::time::Timer;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A thread asks for the lock, or to enter it once more.
@@ -83,21 +80,43 @@ impl<Y: Layout> Context<'_, Y> {
         if !process.is_running() || process.master() == master {
             return None;
         }
+        self.turn_to(client, master);
+        Some(Reply::Done)
+    }
+
+    /// A client takes an old master for the master, which still says that it is one: a sentinel, a name or an address that
+    /// is not up to date has named it (docs/facts/redis.md#a-client-that-starts-or-goes-back).
+    pub(crate) fn go_back(&mut self, client: u8, node: u8) -> Option<Reply> {
+        let process = self.world.client(client);
+        let is_old = node != self.world.group().master && self.world.node(node).is_master();
+        if !self.config.can_go_back() || !process.is_running() || process.master() == node || !is_old {
+            return None;
+        }
+        self.turn_to(client, node);
+        Some(Reply::Done)
+    }
+
+    /// A client that was not there at the beginning starts, and finds a node that says it is master: the acting one, unless
+    /// the scenario lets it find any.
+    pub(crate) fn start_client(&mut self, client: u8, node: u8) -> Option<Reply> {
+        let is_found = node == self.world.group().master || self.config.can_go_back();
+        if !is_found || !self.world.node(node).is_master() {
+            return None;
+        }
+        self.process(client, |process| process.start(node))?;
+        Some(Reply::Done)
+    }
+
+    /// A client leaves the node that it took for the master, and takes this one for it.
+    fn turn_to(&mut self, client: u8, master: u8) {
         self.leave_master(client);
-        let config = self.config;
-        self.process(client, |process| {
-            process.client.views[0] = GroupView::of(master);
-            if config.cluster.lock_delay > 0 && !config.is_mutated(Mutant::LockDelayIgnored) {
-                process.client.asks_in = Timer::ticks(config.cluster.lock_delay);
-            }
-        });
-        // It leaves an old master that still runs, and its subscription there with it (Redisson: `changeMaster`).
+        self.process(client, |process| process.turn_to(master));
+        // It leaves a master that may still run, and its subscription there with it (Redisson: `changeMaster`).
         let connection = self.world.group_mut().connection_mut(client);
         if connection.subscription().is_some_and(|node| node != master) {
             connection.set_subscription(None);
             self.notes.happened(Happening::SubscriptionLost);
         }
-        Some(Reply::Done)
     }
 
     /// A client deletes the lock, whoever holds it.

@@ -76,8 +76,9 @@ impl NormalForm {
             // What it leaves out is what failovers and crashes of threads do to a client.
             has_finished: (config.can_fail_over() || config.faults.crash_thread > 0)
                 && config.some_client(|own| own.clients.acquires.is_some()),
-            // A failover that is bounded is over when every client knows the new master.
-            keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
+            // A failover that is bounded is over when every client knows the new master; and which node a client can go back
+            // to depends on the one that it knows.
+            keeps_masters: !matches!(config.cluster.failover_within, Bound::Any) || config.can_go_back(),
             has_values: config.has_values(),
             has_requests: config.is_split() && config.nodes() > 1,
             has_receipts: config.leaves_receipts(),

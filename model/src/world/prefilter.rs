@@ -266,6 +266,12 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             !(thread.is_waiting() || thread.is_calling())
         }
         Action::Discover { client } => world.client(client).master() == world.group().master,
+        Action::GoBack { client, node } => {
+            node == world.group().master || node == world.client(client).master() || !world.node(node).is_master()
+        }
+        Action::StartClient { client, node } => {
+            world.client(client).mode != Mode::NotStarted || !world.node(node).is_master()
+        }
         Action::Resume { client } => world.client(client).mode != Mode::Paused,
         Action::LoseMessage { client } => world.client(client).wakeup.messages == 0,
         Action::Replicate { node } => world.node(node).queue.is_empty(),

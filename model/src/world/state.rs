@@ -44,12 +44,13 @@ pub struct ResourceLog {
 }
 
 impl<Y: Layout> World<Y> {
-    /// The first moment: every client idle, the first node master, nothing stored.
+    /// The first moment: every client idle or not started yet, the first node master, nothing stored.
     pub fn initial(config: &Config) -> Self {
         let mut threads = [Thread::DEAD; MAX_THREADS as usize];
         threads[..usize::from(config.clients.threads)].fill(Thread::IDLE);
+        let is_late = |number: u8| number >= config.clients.count - config.late_clients();
         let client = |number: u8| Client {
-            mode: Mode::Running,
+            mode: if is_late(number) { Mode::NotStarted } else { Mode::Running },
             acquires_left: AcquiresLeft::optional(config.settings_of(number).acquires),
             threads,
             ..Client::ABSENT

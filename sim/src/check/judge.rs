@@ -198,6 +198,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::CrashClient
         | ActionKind::CrashThread
         | ActionKind::PauseClient
+        | ActionKind::StartClient
+        | ActionKind::GoBack
         | ActionKind::CrashNode
         | ActionKind::HandOver
         | ActionKind::LoseMessage

@@ -81,8 +81,12 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
     let liveness = match search.stopped {
         None if !promises.is_empty() => {
             let threads = how.native.threads;
-            // What can happen to one client can happen to each, if they are alike.
-            let whom = if config.clients_are_alike() { Whom::OneClient } else { Whom::Everybody };
+            // What can happen to one client can happen to each, if they are alike and all there from the beginning.
+            let whom = if config.clients_are_alike() && config.late_clients() == 0 {
+                Whom::OneClient
+            } else {
+                Whom::Everybody
+            };
             let is_touched = search.coverage.touched().next().is_some();
             let asked = LivenessQuestion { properties: &promises, whom, normal_forms };
             Some(liveness::look(config, asked, threads, limits, started, is_touched))

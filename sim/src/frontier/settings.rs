@@ -72,6 +72,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::CrashClient),
     fault(Fault::CrashThread),
     fault(Fault::PauseClient),
+    fault(Fault::StartClient),
     fault(Fault::CrashNode),
     fault(Fault::LoseMessage),
     fault(Fault::ForeignRelease),
@@ -112,6 +113,13 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "fsync_within", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
+    Idle { table: "cluster", key: "start_delay", word: None, faults: &["start_client"] },
+    Idle {
+        table: "cluster",
+        key: "discovery",
+        word: Some("any-master"),
+        faults: &["cut_link", "restart_node", "hand_over"],
+    },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "replicas_leave", word: None, faults: &["cut_link", "hand_over"] },
@@ -203,6 +211,24 @@ pub const REPAIRS: &[Setting] = &[
             set("cluster", "min_replicas", SettingValue::Number(1)),
             set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
         ],
+    },
+    Setting {
+        name: "start-delay",
+        sentence: "a client that starts waits for the longest lease before it asks",
+        entries: &[set("cluster", "start_delay", SettingValue::LeaseAnd(1))],
+    },
+    Setting {
+        name: "lock-delay-and-start-delay",
+        sentence: "both",
+        entries: &[
+            set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
+            set("cluster", "start_delay", SettingValue::LeaseAnd(1)),
+        ],
+    },
+    Setting {
+        name: "newest-master-only",
+        sentence: "a client that has left an old master never goes back to it",
+        entries: &[set("cluster", "discovery", SettingValue::Word("new-master"))],
     },
     WATCHDOG,
     // At the instant at which the lease is due the key may be gone already: docs/facts/redis.md#ties.

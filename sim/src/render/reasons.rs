@@ -80,7 +80,7 @@ pub fn why(trace: &Trace) -> Option<String> {
         }
         Property::WaiterServed => {
             let waiting = always(trace, |state| {
-                let live = state.clients.iter().filter(|client| client.mode != ClientMode::Crashed);
+                let live = state.clients.iter().filter(|client| client.mode.is_alive());
                 let waiting = live.flat_map(|client| &client.threads).filter(|thread| thread.is_in_lock());
                 waiting.map(|thread| thread.name.clone()).collect()
             });

@@ -107,8 +107,11 @@ impl Page {
 
 /// What a thread believes, and where it is in `lock()`.
 fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> String {
-    if client.mode == ClientMode::Crashed || thread.is_dead() {
-        return if client.mode == ClientMode::Crashed { "crashed" } else { "dead" }.to_owned();
+    match client.mode {
+        ClientMode::Crashed => return "crashed".to_owned(),
+        ClientMode::NotStarted => return "not started yet".to_owned(),
+        ClientMode::Running | ClientMode::Paused if thread.is_dead() => return "dead".to_owned(),
+        ClientMode::Running | ClientMode::Paused => {}
     }
     let belief = match thread.holds {
         0 => None,
@@ -159,8 +162,10 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
 
 /// What the threads of a process share.
 fn process(config: &Config, index: u8, client: &ClientState) -> String {
-    if client.mode == ClientMode::Crashed {
-        return "never comes back".to_owned();
+    match client.mode {
+        ClientMode::Crashed => return "never comes back".to_owned(),
+        ClientMode::NotStarted => return "starts at any time, or never".to_owned(),
+        ClientMode::Running | ClientMode::Paused => {}
     }
     let mut says = if client.mode == ClientMode::Paused { "PAUSED; ".to_owned() } else { String::new() };
     let _ = write!(says, "takes {} for the master", client.master);

@@ -348,7 +348,7 @@ fn at_rest(lane: Lane, state: &State) -> TextCell {
             let client = &state.clients[usize::from(client)];
             let thread = &client.threads[usize::from(thread)];
             match client.mode {
-                ClientMode::Crashed => ("", Tone::Faint),
+                ClientMode::Crashed | ClientMode::NotStarted => ("", Tone::Faint),
                 ClientMode::Running | ClientMode::Paused if thread.is_dead() => ("", Tone::Faint),
                 ClientMode::Paused if thread.believes() => ("#=", Tone::Good),
                 ClientMode::Running if thread.believes() => ("#", Tone::Good),

@@ -154,6 +154,13 @@ fn safeguards(config: &Config) -> Vec<String> {
         let delay = ticks(config.cluster.lock_delay);
         lines.push(format!("a client that learns of a new master waits {delay} before it asks for the lock"));
     }
+    if config.cluster.start_delay > 0 {
+        let delay = ticks(config.cluster.start_delay);
+        lines.push(format!("a client that starts waits {delay} before it asks for the lock"));
+    }
+    if config.can_go_back() {
+        lines.push("a client may go back to an old master, for as long as that says it is one".to_owned());
+    }
     if config.can_restart() {
         let finds = match config.cluster.fsync {
             Fsync::None => "without data: it has no AOF".to_owned(),

@@ -11,9 +11,10 @@ use lockstep_model::trace::{Contents, NodeRole, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
-use super::compare::Difference;
+use super::compare::{Difference, role_words};
 use super::error::ReplayError;
 use super::history_step::{HistoryStep, client_of};
+use super::node_names::name_of_node;
 use super::servers::sentinel::{Failover, refuse_world};
 use super::servers::{SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
@@ -268,6 +269,7 @@ impl Player {
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
+            Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
             | Action::Subscribe { .. }
@@ -318,6 +320,19 @@ impl Player {
         }
         self.testbed.servers.delete_hidden()?;
         if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
+    }
+
+    /// A client takes a node for the master because the node says so: a new connection must find that it does (`ROLE`).
+    fn compare_claim(&mut self, step: HistoryStep<'_>, node: usize) -> Result<(), ReplayError> {
+        self.target.settle(&mut self.testbed)?;
+        let mut connection = self.testbed.servers.node(node).connect()?;
+        let role = redis::cmd("ROLE").query(&mut connection).map_err(ReplayError::redis("ROLE"))?;
+        let says = role_words(&role)?;
+        let name = name_of_node(node);
+        let findings = &mut self.testbed.findings;
+        findings.note(|| format!("{name}: ROLE → {says}"));
+        findings.compare(step.place(), || format!("what {name} says it is"), "master", &says);
+        Ok(())
     }
 
     /// The keys of a node that have no time left are gone: those that the node has no more after the step.

@@ -1,6 +1,8 @@
 //! Values that are valid alone but contradict each other.
 
-use lockstep_model::config::{Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule};
+use lockstep_model::config::{
+    Discovery, Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule,
+};
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
@@ -84,6 +86,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("min_replicas", "there is no replica that a master could hear of"),
             ("wait_for", "there is no replica that could acknowledge a grant"),
             ("lock_delay", "there is no replica that could become a new master"),
+            ("discovery", "there is no replica that could become a new master"),
         ] {
             Contradiction::of(&sections.cluster, key, reason)
                 .with(sections.cluster.span_of("replicas"), "there are no replicas")
@@ -107,6 +110,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     note_nodes(parts, sections);
     note_waits(parts, sections);
     note_clocks(parts, sections);
+    note_starts(parts, sections);
     note_late_writes(parts, sections);
 }
 
@@ -216,6 +220,27 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.time.span_of("tick_ms"), "min_replicas_max_lag is no whole number of seconds")
         .note("use a tick of whole seconds, such as tick_ms = 1000");
+    }
+}
+
+/// Who starts late, and whom a client can find.
+fn note_starts(parts: &Parts, sections: &Sections<'_>) {
+    let (Some(clients), Some(cluster), Some(faults)) = (parts.clients, parts.cluster, parts.faults) else { return };
+    if faults.start_client >= clients.count {
+        Contradiction::of(&sections.faults, "start_client", "no client would be there at the beginning")
+            .with(sections.clients.span_of("count"), "this is the number of clients")
+            .note("use a smaller start_client, or more clients: at least one is there from the beginning");
+    }
+    if faults.start_client == 0 {
+        Contradiction::of(&sections.cluster, "start_delay", "every client is there from the beginning, so none starts")
+            .with(sections.faults.span_of("start_client"), "no client starts")
+            .note("remove `start_delay`, or let a client start: start_client = 1 in [faults]");
+    }
+    let can_demote = parts.config().is_some_and(|config| config.can_demote());
+    if cluster.discovery == Discovery::AnyMaster && cluster.replicas > 0 && !can_demote {
+        Contradiction::of(&sections.cluster, "discovery", "no old master ever runs, so no client can go back to one")
+            .with(sections.faults.span(), "no node restarts, is cut off or hands over while it goes on as a master")
+            .note("remove `discovery`, or let an old master run: cut_link = 1 or restart_node = 1 in [faults]");
     }
 }
 

@@ -299,9 +299,25 @@ pub const KEYS: &[ScenarioKey] = &[
         "lock_delay",
         TICKS_OR_NONE,
         "0",
-        "how long a client that learns of a new master waits before it asks for the lock. In production it has to wait as long \
-         when its process starts: a new process has no old master to compare with, so it cannot tell that there was a \
-         failover",
+        "how long a client that takes another node for the master than before waits before it asks for the lock; a process \
+         that starts has no old master to compare with, so no lock delay begins there: see start_delay",
+    ),
+    key(
+        "cluster",
+        "start_delay",
+        TICKS_OR_NONE,
+        "0",
+        "how long a client that starts (start_client of [faults]) waits before it first asks for the lock; with a lock_delay, \
+         start_delay should be as long: a failover may have lost a grant just before the start",
+    ),
+    key(
+        "cluster",
+        "discovery",
+        "\"new-master\" or \"any-master\"",
+        "\"new-master\": a client that has left an old master never goes back to it",
+        "which nodes a client may take for the master; with \"any-master\" it may go back to any node that says it is master, \
+         at any moment and however long that node says so: by the answer of a sentinel that is not up to date, by a name or by \
+         a fixed address (real sentinels end this sooner: after some seconds an old master that restarts is demoted)",
     ),
     key(
         "network",
@@ -421,6 +437,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "a thread that holds or asks for the lock dies, and its process lives on",
     ),
     key("faults", "pause_client", BUDGET, "0", "a client is paused for a while, and its timers become overdue"),
+    key(
+        "faults",
+        "start_client",
+        BUDGET,
+        "0",
+        "a client that was not there at the beginning starts, at any moment: so many clients, the last ones, are not there at \
+         the beginning; a crashed client never starts again, and a process started in its place is another client",
+    ),
     key("faults", "crash_node", BUDGET, "0", "a node crashes"),
     key("faults", "restart_node", BUDGET, "0", "a crashed node restarts with what fsync has saved"),
     key("faults", "cut_link", BUDGET, "0", "a node is cut off from the other nodes, but clients still reach it"),

@@ -7,7 +7,7 @@ use core::ops::Range;
 use std::collections::BTreeMap;
 
 use lockstep_model::config::{
-    Bound, Bounds, Cluster, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
+    Bound, Bounds, Cluster, Discovery, Faults, Fencing, Fsync, LockKind, MAX_FAULTS, MAX_JUMP, MAX_REPLICAS, MAX_TICKS,
     MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };
 use lockstep_model::notes::Capacity;
@@ -162,6 +162,8 @@ impl Sections<'_> {
         let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
         let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
+        let start_delay = cluster.ticks("start_delay", 0..=MAX_TICKS);
+        let discovery = cluster.word("discovery", "rule of discovery", &DISCOVERIES);
         let min_replicas = min_replicas.or(0)?;
         let fsync = fsync.or(Fsync::None)?;
         let latest_fsync = if fsync == Fsync::EverySecond { FSYNC_WITHIN_MS.div_ceil(tick_ms) } else { 0 };
@@ -178,6 +180,8 @@ impl Sections<'_> {
             restart_after: restart_after.or(0)?,
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
+            start_delay: start_delay.or(0)?,
+            discovery: discovery.or(Discovery::NewMaster)?,
             min_replicas,
             min_replicas_max_lag: max_lag.or(u8::from(min_replicas > 0))?,
         })
@@ -203,6 +207,7 @@ impl Sections<'_> {
         let budget = |fault| faults.number(fault, 0..=MAX_FAULTS);
         let (crash_client, crash_thread) = (budget("crash_client"), budget("crash_thread"));
         let (pause_client, crash_node) = (budget("pause_client"), budget("crash_node"));
+        let start_client = budget("start_client");
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
@@ -213,6 +218,7 @@ impl Sections<'_> {
             crash_client: crash_client.or(0)?,
             crash_thread: crash_thread.or(0)?,
             pause_client: pause_client.or(0)?,
+            start_client: start_client.or(0)?,
             crash_node: crash_node.or(0)?,
             lose_message: lose_message.or(0)?,
             foreign_release: foreign_release.or(0)?,
@@ -264,6 +270,8 @@ const WAYS_TO_LEAVE: [(&str, Option<ReplicasLeave>); 2] =
     [("together", Some(ReplicasLeave::Together)), ("one-by-one", Some(ReplicasLeave::OneByOne))];
 const FSYNCS: [(&str, Option<Fsync>); 3] =
     [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
+const DISCOVERIES: [(&str, Option<Discovery>); 2] =
+    [("new-master", Some(Discovery::NewMaster)), ("any-master", Some(Discovery::AnyMaster))];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),

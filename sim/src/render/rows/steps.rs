@@ -104,6 +104,11 @@ impl Narrator<'_> {
                 let what = format!("{name} learns that {master} is the master");
                 self.alone(Lane::Thread { client, thread: 0 }, format!("finds {master}"), Tone::Plain, what)
             }
+            Action::GoBack { client, .. } => {
+                let master = &self.client_after(client).master;
+                let what = format!("{name} goes back to {master}, which still says that it is a master");
+                self.alone(Lane::Thread { client, thread: 0 }, format!("back to {master}"), Tone::Odd, what)
+            }
             Action::Resume { client } => {
                 self.alone(Lane::Thread { client, thread: 0 }, "resumes", Tone::Plain, format!("{name} runs again"))
             }
@@ -154,6 +159,11 @@ impl Narrator<'_> {
             Action::PauseClient { client } => {
                 let what = format!("{name} does not run; its timers become overdue");
                 self.alone(Lane::Thread { client, thread: 0 }, "paused", Tone::Odd, what)
+            }
+            Action::StartClient { client, .. } => {
+                let master = &self.client_after(client).master;
+                let what = format!("{name} starts, and takes {master} for the master");
+                self.alone(Lane::Thread { client, thread: 0 }, format!("starts: {master}"), Tone::Odd, what)
             }
             Action::CrashNode { node } => self.crash_node(node),
             Action::HandOver { node } => self.hand_over(node),

@@ -19,7 +19,8 @@ pub(super) fn life(state: &State, lane: Lane) -> Life {
             let client = &state.clients[usize::from(client)];
             let is_dead = client.threads[usize::from(thread)].is_dead();
             match client.mode {
-                ClientMode::Crashed => Life::IsOver,
+                // Before its start and after its end there is no process.
+                ClientMode::Crashed | ClientMode::NotStarted => Life::IsOver,
                 ClientMode::Running | ClientMode::Paused if is_dead => Life::IsOver,
                 ClientMode::Paused => Life::Paused,
                 ClientMode::Running => Life::Runs,

@@ -104,6 +104,8 @@ impl ClientPart {
             | Action::Work { .. }
             | Action::Arrive { .. }
             | Action::Discover { .. }
+            | Action::GoBack { .. }
+            | Action::StartClient { .. }
             | Action::PauseClient { .. }
             | Action::Resume { .. }
             | Action::ClientClockJump { .. }

@@ -164,6 +164,9 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             "(time)",
         ),
         ActionKind::Tick => Shared("the clock of every server is set", "(time)"),
+        ActionKind::GoBack | ActionKind::StartClient => {
+            Shared("ROLE: the node says that it is master", "(a stale answer about the master); the start of a process")
+        }
         ActionKind::GiveUp
         | ActionKind::Work
         | ActionKind::Arrive

@@ -48,6 +48,12 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
                 ));
             }
+            Action::GoBack { node, .. } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} a client goes back to {node}, which no sentinel that is up to date names"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::Promote { .. }
@@ -76,6 +82,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
+            | Action::StartClient { .. }
             | Action::LoseMessage { .. }
             | Action::ForeignRelease { .. }
             | Action::ForceRelease { .. }
