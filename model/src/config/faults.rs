@@ -85,6 +85,10 @@ faults! {
     #[serde(skip_serializing_if = "is_default")]
     restart_node => RestartNode: "a crashed node restarts",
     #[serde(skip_serializing_if = "is_default")]
+    kill_node => KillNode: "the process of a node is killed, and its machine goes on",
+    #[serde(skip_serializing_if = "is_default")]
+    shutdown_node => ShutdownNode: "a node is told to end (SIGTERM)",
+    #[serde(skip_serializing_if = "is_default")]
     cut_link => CutLink: "a node is cut off from the other nodes",
     #[serde(skip_serializing_if = "is_default")]
     vanish_key => VanishKey: "a master loses the lock's key: evicted, or deleted by hand",
@@ -103,6 +107,11 @@ faults! {
 }
 
 impl Faults {
+    /// How many nodes may still die, in whichever way.
+    pub const fn deaths_of_nodes(&self) -> u8 {
+        self.crash_node.saturating_add(self.kill_node).saturating_add(self.shutdown_node)
+    }
+
     /// Spends one of this fault's budget. `None`: nothing is left of it.
     #[must_use]
     pub(crate) fn spend(&mut self, fault: Fault) -> Option<()> {
@@ -112,13 +121,17 @@ impl Faults {
     }
 }
 
-const _: () = assert!(Fault::ALL.len().is_multiple_of(8), "budgets are hashed in whole words: pad the last one");
+/// The budgets, padded to whole words.
+const PADDED: usize = Fault::ALL.len().next_multiple_of(8);
 
 impl Hash for Faults {
-    // In two words, for the reason that `world/hash` gives.
+    // In whole words, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let budgets = self.budgets().map(|(_, budget)| budget);
+        let mut budgets = [0; PADDED];
+        for (place, (_, budget)) in budgets.iter_mut().zip(self.budgets()) {
+            *place = budget;
+        }
         let (words, _) = budgets.as_chunks();
         for word in words {
             hasher.write_u64(u64::from_le_bytes(*word));

@@ -77,7 +77,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A replica applies the next effect.
     pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
-        self.group.acting_master()?;
+        let master = self.group.node(self.group.master);
+        if !master.is_master() && !master.is_stopping() {
+            return None;
+        }
         let replica = self.group.node_mut(node);
         if replica.role != Role::Replica {
             return None;

@@ -132,6 +132,7 @@ fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Op
         Role::Master => NodeRole::Master,
         Role::Replica => NodeRole::Replica,
         Role::Unsynced => NodeRole::Unsynced,
+        Role::Stopping => NodeRole::Stopping,
         Role::Down | Role::DownReplica => NodeRole::Down,
     };
     let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);

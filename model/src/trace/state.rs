@@ -175,6 +175,8 @@ pub enum NodeRole {
     Replica,
     /// It runs, but does not follow the acting master yet.
     Unsynced,
+    /// It was told to end: it serves nobody, and waits until its replicas have everything.
+    Stopping,
     /// It is dead.
     Down,
 }
@@ -258,6 +260,7 @@ impl NodeRole {
             Self::Master => "master",
             Self::Replica => "replica",
             Self::Unsynced => "unsynced",
+            Self::Stopping => "stopping",
             Self::Down => "down",
         }
     }

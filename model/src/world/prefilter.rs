@@ -269,7 +269,12 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Replicate { node } => world.node(node).queue.is_empty(),
         Action::Resync { node } => world.node(node).role != Role::Unsynced,
         Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
-        Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::Fsync { node } => {
+            let node = world.node(node);
+            !node.is_up() || (node.disk == node.stored && !node.disk_age.is_rewriting())
+        }
+        Action::Snapshot { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::FinishShutdown { node } => !world.node(node).is_stopping(),
         Action::Heal { node } => !world.node(node).is_cut(),
         Action::RestartNode { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
@@ -293,6 +298,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::CrashClient { .. }
         | Action::PauseClient { .. }
         | Action::CrashNode { .. }
+        | Action::KillNode { .. }
+        | Action::ShutdownNode { .. }
         | Action::ForceRelease { .. }
         | Action::ClockJump { .. }
         | Action::ClientClockJump { .. } => false,

@@ -214,6 +214,7 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
             let last_stored = Hold { holder, value: hold.by.value, count: hold.count, ttl_ms };
             format!("dead; it was the master and stored {}", stored(config, &last_stored))
         }
+        (NodeRole::Stopping, _) => "told to end: it waits for its replicas, and serves nobody".to_owned(),
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
         (role @ (NodeRole::Master | NodeRole::Replica), _) => {
             format!("{}, stores {}", role.name(), lock(config, known))
@@ -221,6 +222,9 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     };
     if let Some(disk) = state.on_disk.as_ref() {
         let _ = write!(says, "; on its disk: {}", lock(config, disk));
+    }
+    if node.disk_age.is_rewriting() {
+        says += "; its AOF is still that of before its last full copy";
     }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it restarts";

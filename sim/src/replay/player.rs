@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, Trace, TraceStep};
+use lockstep_model::trace::{Contents, NodeRole, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -242,6 +242,15 @@ impl Player {
             Action::Resync { node } => self.change(false, |servers| servers.resync(index(node)).map(Some)),
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
+            Action::KillNode { node } => self.change(false, |servers| servers.kill(index(node)).map(Some)),
+            Action::ShutdownNode { node } => {
+                let waits = step.step.state.nodes[index(node)].role == NodeRole::Stopping;
+                self.change(false, |servers| servers.shut_down(index(node), waits).map(Some))
+            }
+            Action::FinishShutdown { node } => {
+                self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
+            }
+            Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),

@@ -158,6 +158,9 @@ impl Sections<'_> {
         let promote = cluster.word("promote", "promotion rule", &PROMOTE_RULES);
         let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
         let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
+        let aof_rewrite_within = cluster.ticks("aof_rewrite_within", 0..=MAX_TICKS);
+        let no_appendfsync_on_rewrite = cluster.flag("no_appendfsync_on_rewrite");
+        let shutdown_timeout = cluster.ticks("shutdown_timeout", 0..=MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
         let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
         let min_replicas = min_replicas.or(0)?;
@@ -171,6 +174,9 @@ impl Sections<'_> {
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync,
             fsync_within: fsync_within.or(u8::try_from(latest_fsync).unwrap_or(MAX_TICKS))?,
+            aof_rewrite_within: aof_rewrite_within.or(0)?,
+            no_appendfsync_on_rewrite: no_appendfsync_on_rewrite.or(false)?,
+            shutdown_timeout: shutdown_timeout.or(0)?,
             restart_after: restart_after.or(0)?,
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
@@ -201,6 +207,7 @@ impl Sections<'_> {
         let (pause_client, crash_node) = (budget("pause_client"), budget("crash_node"));
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
+        let (kill_node, shutdown_node) = (budget("kill_node"), budget("shutdown_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let hand_over = budget("hand_over");
@@ -214,6 +221,8 @@ impl Sections<'_> {
             foreign_release: foreign_release.or(0)?,
             force_release: force_release.or(0)?,
             restart_node: restart_node.or(0)?,
+            kill_node: kill_node.or(0)?,
+            shutdown_node: shutdown_node.or(0)?,
             cut_link: cut_link.or(0)?,
             vanish_key: vanish_key.or(0)?,
             lose_request: lose_request.or(0)?,
@@ -251,8 +260,12 @@ impl Sections<'_> {
 const FENCINGS: [(&str, Option<Fencing>); 3] =
     [("none", Some(Fencing::None)), ("ideal", Some(Fencing::Ideal)), ("stored", None)];
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
-const FSYNCS: [(&str, Option<Fsync>); 3] =
-    [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
+const FSYNCS: [(&str, Option<Fsync>); 4] = [
+    ("none", Some(Fsync::None)),
+    ("snapshot", Some(Fsync::Snapshot)),
+    ("everysec", Some(Fsync::EverySecond)),
+    ("always", Some(Fsync::Always)),
+];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 4] = [
     ("any", Some(PromoteRule::Any)),
     ("most-data", Some(PromoteRule::MostData)),

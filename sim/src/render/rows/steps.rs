@@ -135,6 +135,8 @@ impl Narrator<'_> {
             Action::Resync { node } => self.resync(node),
             Action::Demote { node } => self.demote(node),
             Action::Fsync { node } => self.fsync(node),
+            Action::Snapshot { node } => self.snapshot(node),
+            Action::FinishShutdown { node } => self.finish_shutdown(node),
             Action::Heal { node } => self.heal(node),
             Action::CrashClient { client } => {
                 let mut row = Row::of(self.step, format!("{name} crashes for good{}", self.left_behind(client)));
@@ -154,6 +156,8 @@ impl Narrator<'_> {
             Action::CrashNode { node } => self.crash_node(node),
             Action::HandOver { node } => self.hand_over(node),
             Action::RestartNode { node } => self.restart_node(node),
+            Action::KillNode { node } => self.kill_node(node),
+            Action::ShutdownNode { node } => self.shutdown_node(node),
             Action::CutLink { node } => self.cut_link(node),
             Action::VanishKey { node } => self.vanish_key(node),
             Action::ClockJump { node } => self.clock_jump(node),

@@ -114,6 +114,10 @@ impl ClientPart {
             | Action::Fsync { .. }
             | Action::Heal { .. }
             | Action::RestartNode { .. }
+            | Action::KillNode { .. }
+            | Action::ShutdownNode { .. }
+            | Action::FinishShutdown { .. }
+            | Action::Snapshot { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
             | Action::ClockJump { .. }
