@@ -32,6 +32,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::KilledWithItsMachine, "killed-process-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::ShutdownDoesNotWait, "shutdown-waits-for-its-replica", Property::GrantSurvives, Verdict::Violated),
     (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),
     // Either repair alone is not enough: if one of the two is missing, there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
