@@ -3,12 +3,13 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram, Version};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
 fn start(server: &ServerProgram, fsync: Option<&'static str>) -> ServerNode {
-    ServerNode::start_with(server, START_MS, NodeSettings { fsync, ..NodeSettings::default() }).unwrap_or_else(|error| panic!("{server}: {error}"))
+    ServerNode::start_with(server, START_MS, NodeSettings { fsync, ..NodeSettings::default() })
+        .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
 fn lock_of(node: &ServerNode) -> Option<String> {

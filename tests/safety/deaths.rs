@@ -29,7 +29,7 @@ fn record(config: &Config, actions: &[Action]) -> Result<Trace, TraceError> {
 }
 
 fn end(config: &Config, actions: &[Action]) -> State {
-    let trace = record(config, actions).unwrap_or_else(|error| panic!("{actions:?}: {error}"));
+    let trace = record(config, actions).unwrap_or_else(|error| panic!("{actions:?}: {error:?}"));
     trace.steps.last().expect("there are steps").state.clone()
 }
 

@@ -341,9 +341,7 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
             let (age, cluster) = (world.group().node(node).disk_age, &config.cluster);
             age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { cluster.fsync_within }
         }
-        Action::FinishShutdown { node } => {
-            world.group().node(node).silent_ticks >= config.cluster.shutdown_timeout
-        }
+        Action::FinishShutdown { node } => world.group().node(node).silent_ticks >= config.cluster.shutdown_timeout,
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,
         Action::Release { .. } => match action.party() {
             Party::Thread(holder) => world.thread(holder).hold_left.is_due(),

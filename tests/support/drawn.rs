@@ -143,7 +143,9 @@ const ROWS: &[DrawnKey] = &[
     row("crash_node", BUDGET, 30, |_| true),
     row("kill_node", BUDGET, 15, |_| true),
     row("shutdown_node", BUDGET, 15, |_| true),
-    row("shutdown_timeout", TICKS, 40, |said| said.some("shutdown_node") && said.some("replicas") && !said.has("tick_ms")),
+    row("shutdown_timeout", TICKS, 40, |said| {
+        said.some("shutdown_node") && said.some("replicas") && !said.has("tick_ms")
+    }),
     row("restart_node", &["1"], 40, |said| {
         said.some("crash_node") || said.some("kill_node") || said.some("shutdown_node")
     }),
@@ -155,9 +157,12 @@ const ROWS: &[DrawnKey] = &[
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("promote", &["\"coordinated\""], 40, |said| said.some("hand_over")),
     row("failover_within", TICKS_OR_ANY, 25, |said| said.some("replicas")),
-    row("fsync", &["\"none\"", "\"snapshot\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
-        said.some("restart_node")
-    }),
+    row(
+        "fsync",
+        &["\"none\"", "\"snapshot\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""],
+        70,
+        |said| said.some("restart_node"),
+    ),
     row("fsync_within", TICKS_OR_NONE, 20, |said| said.is("fsync", "\"everysec\"")),
     row("aof_rewrite_within", TICKS, 30, |said| {
         said.some("replicas") && (said.is("fsync", "\"everysec\"") || said.is("fsync", "\"always\""))
@@ -165,7 +170,10 @@ const ROWS: &[DrawnKey] = &[
     row("no_appendfsync_on_rewrite", FLAG, 30, |said| said.some("aof_rewrite_within")),
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
-        said.some("replicas") && ["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"].iter().any(|fault| said.some(fault))
+        said.some("replicas")
+            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"]
+                .iter()
+                .any(|fault| said.some(fault))
     }),
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
