@@ -14,6 +14,7 @@ use super::values;
 use crate::action::ActionKind;
 use crate::client::requests::{InFlight, Stage};
 use crate::client::state::AcquiresLeft;
+use crate::config::faults::Fault;
 use crate::config::sections::{Bound, Config};
 use crate::locks::receipts::Receipt;
 use crate::redis::unread::IdleNode;
@@ -89,7 +90,7 @@ impl NormalForm {
         let mut idle = LeftOut::default();
         let master = world.group().master;
         let has_master = world.acting_master().is_some();
-        let faults = world.faults;
+        let faults = world.faults.all();
         if self.has_data {
             let Unread { lost, unasked } = unread_nodes(config, world);
             for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
@@ -157,8 +158,8 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
     if !config.may_leave_out_data() {
         return Unread::default();
     }
-    let lost = world.group().lost(world.faults);
-    let unless_asked = world.group().unread(config, world.faults);
+    let lost = world.group().lost(world.faults.all());
+    let unless_asked = world.group().unread(config, world.faults.all());
     if unless_asked == 0 {
         return Unread { lost, unasked: 0 };
     }
@@ -177,7 +178,7 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
 /// Whether this client will never ask anything again.
 fn is_finished<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
     world.client(client).acquires_left == AcquiresLeft::NONE
-        && world.faults.force_release == 0
-        && world.faults.foreign_release == 0
+        && world.faults.of(Fault::ForceRelease) == 0
+        && world.faults.of(Fault::ForeignRelease) == 0
         && world.view(config, client).is_finished()
 }

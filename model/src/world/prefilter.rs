@@ -236,7 +236,7 @@ impl<Y: Layout> Prefilter<Y> {
 #[inline]
 fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     if let Some(fault) = action.kind().fault()
-        && world.faults.left(fault) == 0
+        && world.faults.of(fault) == 0
     {
         return true;
     }
