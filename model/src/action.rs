@@ -281,7 +281,12 @@ actions! {
     /// An old master is made a replica of the new one, and takes its data.
     Demote { node } = "demote", when |config| config.can_demote();
     /// What a node has written reaches its disk.
-    Fsync { node } = "fsync", when |config| config.has_late_disk();
+    Fsync { node } = "fsync", when |config| config.has_late_disk() || config.has_slow_rewrites();
+    /// A node saves a snapshot of its data.
+    Snapshot { node } = "snapshot", when |config| config.has_snapshots();
+    /// A master that was told to end has waited for its replicas, and ends.
+    FinishShutdown { node } = "finish_shutdown",
+        when |config| config.cluster.shutdown_timeout > 0 && config.faults.shutdown_node > 0;
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
     /// The lock's key has no time left on a node, and is gone already.
@@ -298,7 +303,7 @@ actions! {
     PauseClient { client } = "pause_client", fault PauseClient, when |_config| true;
     /// A client that was not there at the beginning starts, and takes a node that says it is master for the master.
     StartClient { client, node } = "start_client", fault StartClient, when |_config| true;
-    /// A node dies.
+    /// A node dies with its machine.
     CrashNode { node } = "crash_node", fault CrashNode, when |_config| true;
     /// An unlock message is lost.
     LoseMessage { client } = "lose_message", fault LoseMessage, when |config| sleeps(config);
@@ -314,6 +319,10 @@ actions! {
     ForceRelease { client } = "force_release", fault ForceRelease, when |config| config.lock.facts().force.is_there();
     /// A dead node restarts.
     RestartNode { node } = "restart_node", fault RestartNode, when |_config| true;
+    /// The process of a node is killed. What it wrote to its files stays.
+    KillNode { node } = "kill_node", fault KillNode, when |_config| true;
+    /// A node is told to end: it saves its data, and waits for its replicas where the scenario says so.
+    ShutdownNode { node } = "shutdown_node", fault ShutdownNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
     /// A master drops the key without a message.
@@ -413,7 +422,8 @@ impl ActionKind {
     /// happens, for nobody can do endlessly much at one moment.
     pub const fn is_fair(self, config: &Config) -> bool {
         match self {
-            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts | Self::GoBack => false,
+            // Nothing says when the next snapshot is saved.
+            Self::Acquire | Self::Arrive | Self::Expire | Self::ExpireReceipts | Self::GoBack | Self::Snapshot => false,
             Self::Release => !config.clients.hold_for_ever,
             other => !other.is_fault(),
         }

@@ -79,6 +79,10 @@ mutants! {
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.
     FsyncForgotten,
+    /// A node whose process is killed loses what its machine would lose.
+    KilledWithItsMachine,
+    /// A master that is told to end does not wait for its replicas.
+    ShutdownDoesNotWait,
     /// A TTL travels as a deadline, whatever the version.
     DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.

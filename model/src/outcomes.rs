@@ -40,7 +40,7 @@ impl ActionKind {
             Self::Renew => &[
                 (ReplyKind::Done, always),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
             ],
             // A node executes an acquire, a release or a renewal.
             Self::Execute => &[
@@ -105,7 +105,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
             ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
@@ -120,7 +120,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
             ],
             // A stored holder that does not believe is one whose release a failover lost.
             Self::ForeignRelease => &[
@@ -140,7 +140,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
@@ -164,6 +164,10 @@ impl ActionKind {
             | Self::PauseClient
             | Self::StartClient
             | Self::CrashNode
+            | Self::KillNode
+            | Self::ShutdownNode
+            | Self::FinishShutdown
+            | Self::Snapshot
             | Self::Demote
             | Self::Fsync
             | Self::Heal
@@ -207,7 +211,8 @@ impl Happening {
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are.
             Self::GrantLost => {
-                let leaves_others = faults.crash_node > 1 || (faults.crash_node > 0 && faults.hand_over > 0);
+                let leaves_others =
+                    faults.deaths_of_nodes() > 1 || (faults.deaths_of_nodes() > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
@@ -217,12 +222,13 @@ impl Happening {
             Self::StaleEffect => can_be_stale(config),
             Self::MessageUnheard => sleeps && ActionKind::Deliver.is_allowed(config),
             Self::SubscriptionLost => {
-                sleeps && config.lock.facts().publishes() && (faults.crash_node > 0 || config.can_fail_over())
+                sleeps && config.lock.facts().publishes() && (faults.deaths_of_nodes() > 0 || config.can_fail_over())
             }
             Self::ReceiptFound => config.leaves_receipts() && ActionKind::Resend.is_allowed(config),
             Self::ExecutedLate => config.can_miss_answers() || faults.interrupt > 0,
             Self::OutcomeUnknown => {
-                let loses_wait = config.cluster.wait_for > 0 && (faults.crash_node > 0 || config.can_fail_over());
+                let loses_wait =
+                    config.cluster.wait_for > 0 && (faults.deaths_of_nodes() > 0 || config.can_fail_over());
                 config.can_miss_answers() || faults.interrupt > 0 || loses_wait
             }
             Self::WriteRefused => counts_replicas(config) || can_be_demoted(config),

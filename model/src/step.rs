@@ -118,6 +118,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Resync { node } => context.resync(node),
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
+        Action::Snapshot { node } => context.server().snapshot(node).map(done),
+        Action::FinishShutdown { node } => context.finish_shutdown(node),
         Action::Heal { node } => context.heal(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
@@ -137,6 +139,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::ForeignRelease { client, thread } => context.release_foreign(Holder::new(client, thread)),
         Action::ForceRelease { client } => context.force_release(client),
         Action::RestartNode { node } => context.server().restart(node).map(done),
+        Action::KillNode { node } => context.kill_node(node),
+        Action::ShutdownNode { node } => context.shut_down_node(node),
         Action::CutLink { node } => context.server().cut(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
@@ -163,7 +167,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     }
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
-        Fault::CrashNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        Fault::CrashNode | Fault::KillNode | Fault::ShutdownNode | Fault::CutLink | Fault::VanishKey => is_at_master,
         Fault::HandOver => true,
         Fault::CrashClient
         | Fault::CrashThread
@@ -225,6 +229,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Resync { .. }
             | Action::Demote { .. }
             | Action::Fsync { .. }
+            | Action::Snapshot { .. }
+            | Action::FinishShutdown { .. }
             | Action::Heal { .. }
             | Action::ExpireReceipts { .. }
             | Action::CrashClient { .. }
@@ -237,6 +243,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::LoseReply { .. }
             | Action::Interrupt { .. }
             | Action::RestartNode { .. }
+            | Action::KillNode { .. }
+            | Action::ShutdownNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
             | Action::ClientClockJump { .. }

@@ -88,8 +88,16 @@ fn scenario_of(text: &str) -> Option<Scenario> {
 /// a replica while a client may still ask it.
 fn suited_text(version: &ServerProgram, text: &str) -> String {
     let counting = ["min_replicas = ", "min_replicas_max_lag = "];
-    let demoting =
-        ["cut_link = ", "hand_over = ", "promote = \"coordinated\"", "restart_node = ", "fsync = ", "restart_after = "];
+    let demoting = [
+        "cut_link = ",
+        "hand_over = ",
+        "promote = \"coordinated\"",
+        "restart_node = ",
+        "fsync",
+        "aof_rewrite_within = ",
+        "no_appendfsync_on_rewrite = ",
+        "restart_after = ",
+    ];
     let begins = |line: &str, keys: &[&str]| keys.iter().any(|key| line.starts_with(key));
     text.split_inclusive('\n')
         .filter(|line| version.counts_replicas_in_scripts() || !begins(line, &counting))

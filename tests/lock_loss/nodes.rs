@@ -3,12 +3,13 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram, Version};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
 fn start(server: &ServerProgram, fsync: Option<&'static str>) -> ServerNode {
-    ServerNode::start_with(server, START_MS, NodeSettings { fsync }).unwrap_or_else(|error| panic!("{server}: {error}"))
+    ServerNode::start_with(server, START_MS, NodeSettings { fsync, ..NodeSettings::default() })
+        .unwrap_or_else(|error| panic!("{server}: {error}"))
 }
 
 fn lock_of(node: &ServerNode) -> Option<String> {
@@ -77,6 +78,75 @@ fn a_full_copy_reaches_the_disk() {
         replica.kill().unwrap();
         replica.restart().unwrap();
         assert_eq!(lock_of(&replica).as_deref(), Some("new"), "{server}");
+    });
+}
+
+/// Without an AOF a node finds its last snapshot: a lock that was released since is back, and a later grant is gone.
+#[test]
+fn a_node_with_snapshots_finds_the_last_one_unless_it_is_told_to_end() {
+    on_every_server(|server| {
+        let settings = NodeSettings { has_snapshots: true, ..NodeSettings::default() };
+        let node = ServerNode::start_with(server, START_MS, settings).unwrap();
+        take_lock(&node, "a");
+        node.save_snapshot().unwrap();
+        let _: i64 = node.connect().unwrap().del("lock").unwrap();
+        node.kill().unwrap();
+        node.advance_clock(10_000).unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}: a released lock is back");
+        assert_eq!(node.connect().unwrap().pttl::<_, i64>("lock").unwrap(), 20_000, "{server}");
+        take_lock(&node, "b");
+        node.kill().unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}: a grant since the snapshot is lost");
+        take_lock(&node, "c");
+        node.begin_shutdown().unwrap();
+        node.wait_shutdown().unwrap();
+        node.restart().unwrap();
+        assert_eq!(lock_of(&node).as_deref(), Some("c"), "{server}: it saves before it ends");
+    });
+}
+
+/// A child process writes the first AOF after a full copy. Here it takes 1000 s for a key: until it has ended, the files are
+/// those of before, though the replica has acknowledged the write, and the node refuses to end by itself.
+#[test]
+fn an_aof_whose_rewrite_has_not_ended_has_the_data_of_before() {
+    on_every_server(|server| {
+        let (master, replica) = (start(server, None), start(server, Some("always")));
+        take_lock(&replica, "old");
+        take_lock(&master, "new");
+        let slow = ["SET", "rdb-key-save-delay", "1000000000"];
+        let _: Value = cmd("CONFIG").arg(&slow).query(&mut replica.connect().unwrap()).unwrap();
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("new"), "{server}: in memory");
+        replica.kill().unwrap();
+        replica.restart().unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("old"), "{server}: on the disk");
+    });
+}
+
+/// Since 7.0 a master that is told to end waits for its replicas, and writes are not answered meanwhile.
+#[test]
+fn a_master_that_is_told_to_end_waits_for_the_replica_that_lags() {
+    on_every_server(|server| {
+        let waits = server.version() >= Version { major: 7, minor: 0, patch: 0 };
+        let settings = NodeSettings { shutdown_timeout_seconds: 20, ..NodeSettings::default() };
+        let node = || ServerNode::start_with(server, START_MS, settings).unwrap();
+        let (master, replica) = (node(), node());
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        take_lock(&master, "a");
+        gate.mark(master.offset().unwrap());
+        master.begin_shutdown().unwrap();
+        if !waits {
+            master.wait_shutdown().unwrap();
+            assert_eq!(lock_of(&replica), None, "{server}: the grant is lost");
+            return;
+        }
+        gate.release_one().unwrap();
+        master.wait_shutdown().unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}");
     });
 }
 

@@ -114,6 +114,8 @@ fn rich() -> Vec<Config> {
                     foreign_release: 1,
                     force_release: 1,
                     restart_node: 1,
+                    kill_node: 1,
+                    shutdown_node: 1,
                     cut_link: 1,
                     vanish_key: 1,
                     clock_jump: 1,

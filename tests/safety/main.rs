@@ -6,6 +6,7 @@
 mod beliefs;
 mod capacities;
 mod coverage;
+mod deaths;
 mod disks;
 mod engine;
 mod followers;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 34] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 36] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -32,6 +32,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 34] = [
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::KilledWithItsMachine, "killed-process-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::ShutdownDoesNotWait, "shutdown-waits-for-its-replica", Property::GrantSurvives, Verdict::Violated),
     (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),
     // Either repair alone is not enough: if one of the two is missing, there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),

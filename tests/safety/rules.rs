@@ -49,7 +49,8 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
                 discovery = \"any-master\"\n\
                 [network]\nmode = \"split\"\n[protocol]\nresend = \"release\"\nreceipts = false\n[faults]\n\
                 crash_client = 1\ncrash_thread = 1\npause_client = 1\nstart_client = 1\n\
-                crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\ncut_link = 1\n\
+                crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\nkill_node = 1\n\
+                shutdown_node = 1\ncut_link = 1\n\
                 vanish_key = 1\nlose_request = 1\nlose_reply = 1\ninterrupt = 1\nhand_over = 1\n\
                 clock_jump = 1\nclient_clock_jump = 1\n";
     let scenario = Scenario::parse("largest", text).unwrap_or_else(|error| panic!("{error:?}"));
@@ -337,7 +338,11 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         | Action::Renew { .. }
         | Action::Confirm { .. }
         | Action::Undo { .. } => true,
-        Action::Fsync { node } => world.group().node(node).disk_age >= config.cluster.fsync_within,
+        Action::Fsync { node } => {
+            let (age, cluster) = (world.group().node(node).disk_age, &config.cluster);
+            age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { cluster.fsync_within }
+        }
+        Action::FinishShutdown { node } => world.group().node(node).silent_ticks >= config.cluster.shutdown_timeout,
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,
         Action::Release { .. } => match action.party() {
             Party::Thread(holder) => world.thread(holder).hold_left.is_due(),

@@ -141,7 +141,15 @@ const ROWS: &[DrawnKey] = &[
     row("groups", &["1", "1", "1", "2"], 2, |_| true),
     row("replicas", &["0", "1", "1", "1", "2", "2"], 70, |_| true),
     row("crash_node", BUDGET, 30, |_| true),
-    row("restart_node", &["1", "1", "1", "2"], 40, |said| said.some("crash_node")),
+    row("kill_node", BUDGET, 15, |_| true),
+    row("shutdown_node", BUDGET, 15, |_| true),
+    row("shutdown_timeout", TICKS, 40, |said| {
+        said.some("shutdown_node") && said.some("replicas") && !said.has("tick_ms")
+    }),
+    row("restart_node", &["1"], 40, |said| {
+        said.some("crash_node") || said.some("kill_node") || said.some("shutdown_node")
+    }),
+    row("restart_node", &["2"], 10, |said| said.some("crash_node")),
     row("cut_link", BUDGET, 25, |said| said.some("replicas")),
     row("hand_over", BUDGET, 20, |said| said.some("replicas")),
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
@@ -158,13 +166,23 @@ const ROWS: &[DrawnKey] = &[
         said.is("replicas", "2") && said.some("cut_link") && !said.some("restart_node") && !is_ranked
     }),
     row("failover_within", TICKS_OR_ANY, 25, |said| said.some("replicas")),
-    row("fsync", &["\"none\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""], 70, |said| {
-        said.some("restart_node")
-    }),
+    row(
+        "fsync",
+        &["\"none\"", "\"snapshot\"", "\"everysec\"", "\"everysec\"", "\"always\"", "\"always\""],
+        70,
+        |said| said.some("restart_node"),
+    ),
     row("fsync_within", TICKS_OR_NONE, 20, |said| said.is("fsync", "\"everysec\"")),
+    row("aof_rewrite_within", TICKS, 30, |said| {
+        said.some("replicas") && (said.is("fsync", "\"everysec\"") || said.is("fsync", "\"always\""))
+    }),
+    row("no_appendfsync_on_rewrite", FLAG, 30, |said| said.some("aof_rewrite_within")),
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
-        said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))
+        said.some("replicas")
+            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"]
+                .iter()
+                .any(|fault| said.some(fault))
     }),
     row("discovery", &["\"new-master\""], 3, |said| said.some("replicas")),
     row("discovery", &["\"any-master\""], 40, |said| {

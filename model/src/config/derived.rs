@@ -22,7 +22,7 @@ impl Config {
 
     /// Whether a replica can be promoted because the master is dead or cut off.
     pub const fn can_promote(&self) -> bool {
-        self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+        self.cluster.replicas > 0 && (self.faults.deaths_of_nodes() > 0 || self.faults.cut_link > 0)
     }
 
     /// Whether a master can be replaced while it runs, and become a replica later.
@@ -48,7 +48,7 @@ impl Config {
 
     /// Whether `WAIT` may find fewer replicas than it asks for.
     pub const fn can_time_out_waiting(&self) -> bool {
-        let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.can_fail_over();
+        let may_lack = !self.cluster.lag.is_zero() || self.faults.deaths_of_nodes() > 0 || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
 
@@ -75,7 +75,7 @@ impl Config {
     /// memory holds time back.
     pub(crate) const fn may_leave_out_data(&self) -> bool {
         let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
-        self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_late_disk()
+        self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_disk_apart()
     }
 
     /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
@@ -107,9 +107,41 @@ impl Config {
         self.has_skew() || is_awaited
     }
 
-    /// Whether the data on a node's disk may differ from those in its memory.
-    pub(crate) const fn has_late_disk(&self) -> bool {
-        self.can_restart() && matches!(self.cluster.fsync, Fsync::EverySecond)
+    /// Whether a write may reach a node's disk after it was answered.
+    pub const fn has_late_disk(&self) -> bool {
+        let is_late = match self.cluster.fsync {
+            Fsync::None | Fsync::Snapshot => false,
+            Fsync::EverySecond => true,
+            Fsync::Always => self.cluster.no_appendfsync_on_rewrite,
+        };
+        self.can_restart() && is_late
+    }
+
+    /// Whether a node restarts with a snapshot.
+    pub const fn has_snapshots(&self) -> bool {
+        self.can_restart() && matches!(self.cluster.fsync, Fsync::Snapshot)
+    }
+
+    /// Whether the AOF of a node may be that of before its last full copy.
+    pub const fn has_slow_rewrites(&self) -> bool {
+        let has_aof = matches!(self.cluster.fsync, Fsync::EverySecond | Fsync::Always);
+        self.can_restart() && has_aof && self.cluster.replicas > 0 && self.cluster.aof_rewrite_within > 0
+    }
+
+    /// Whether what a killed process has answered is in its files. While an fsync runs, a write waits for up to two seconds
+    /// (docs/facts/redis.md#the-death-of-a-process): only a disk that is never that late makes none wait.
+    pub fn writes_before_replies(&self) -> bool {
+        const NEVER_LATE_MS: u32 = 1_000;
+        match self.cluster.fsync {
+            Fsync::None | Fsync::Snapshot => false,
+            Fsync::EverySecond => u32::from(self.cluster.fsync_within) * self.time.tick_ms <= NEVER_LATE_MS,
+            Fsync::Always => true,
+        }
+    }
+
+    /// Whether a node's disk is a part of the world of its own.
+    pub(crate) const fn has_disk_apart(&self) -> bool {
+        self.has_late_disk() || self.has_snapshots() || self.has_slow_rewrites()
     }
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.
@@ -130,7 +162,7 @@ impl Config {
             && (faults.lose_request > 0
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
-                || faults.crash_node > 0
+                || faults.deaths_of_nodes() > 0
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
@@ -146,7 +178,7 @@ impl Config {
         let losses = u32::from(faults.lose_request)
             + u32::from(faults.lose_reply)
             + u32::from(faults.pause_client)
-            + u32::from(faults.crash_node)
+            + u32::from(faults.deaths_of_nodes())
             + if self.can_lose_waits() { u32::from(faults.cut_link) + u32::from(faults.hand_over) } else { 0 };
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
@@ -168,7 +200,7 @@ impl Config {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
         // paused or its node died.
         let faults = &self.faults;
-        let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.crash_node);
+        let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.deaths_of_nodes());
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
         let most = if is_late { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))

@@ -5,6 +5,7 @@ use core::hash::{Hash, Hasher};
 use serde::{Deserialize, Serialize};
 
 use super::defaults::is_default;
+use crate::limits::MAX_FAULTS;
 
 /// Declares the faults: one budget each, named as in scenario files.
 macro_rules! faults {
@@ -13,8 +14,6 @@ macro_rules! faults {
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[serde(deny_unknown_fields, default)]
-        // In the order in which it is hashed: eight bytes are then one word to read.
-        #[repr(C)]
         pub struct Faults {
             $(#[doc = concat!("How often: ", $sentence, ".")] $(#[serde($serde)])? pub $field: u8,)+
         }
@@ -87,6 +86,10 @@ faults! {
     #[serde(skip_serializing_if = "is_default")]
     restart_node => RestartNode: "a crashed node restarts",
     #[serde(skip_serializing_if = "is_default")]
+    kill_node => KillNode: "the process of a node is killed, and its machine goes on",
+    #[serde(skip_serializing_if = "is_default")]
+    shutdown_node => ShutdownNode: "a node is told to end (SIGTERM)",
+    #[serde(skip_serializing_if = "is_default")]
     cut_link => CutLink: "a node is cut off from the other nodes",
     #[serde(skip_serializing_if = "is_default")]
     vanish_key => VanishKey: "a master loses the lock's key: evicted, or deleted by hand",
@@ -105,26 +108,73 @@ faults! {
 }
 
 impl Faults {
-    /// Spends one of this fault's budget. `None`: nothing is left of it.
-    #[must_use]
-    pub(crate) fn spend(&mut self, fault: Fault) -> Option<()> {
-        let left = self.left_mut(fault);
-        *left = left.checked_sub(1)?;
-        Some(())
+    /// How many nodes may still die, in whichever way.
+    pub const fn deaths_of_nodes(&self) -> u8 {
+        self.crash_node.saturating_add(self.kill_node).saturating_add(self.shutdown_node)
     }
 }
 
-impl Hash for Faults {
-    // In whole words, the last one padded, for the reason that `world/hash` gives.
+/// What is left of every budget, in four bits each: a small world is a small value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FaultsLeft([u8; Fault::ALL.len().div_ceil(2)]);
+
+impl FaultsLeft {
+    const BITS: u32 = 4;
+    const MOST: u8 = (1 << Self::BITS) - 1;
+
+    /// Nothing is spent yet.
+    pub(crate) fn new(faults: Faults) -> Self {
+        const { assert!(MAX_FAULTS <= Self::MOST, "a budget fits") };
+        let mut left = Self::default();
+        for (fault, budget) in faults.budgets() {
+            left.set(fault, budget.min(Self::MOST));
+        }
+        left
+    }
+
+    /// Every budget.
+    pub fn all(self) -> Faults {
+        let mut faults = Faults::default();
+        for fault in Fault::ALL {
+            *faults.left_mut(fault) = self.of(fault);
+        }
+        faults
+    }
+
+    /// What is left of one budget.
+    pub const fn of(self, fault: Fault) -> u8 {
+        let (place, shift) = Self::at(fault);
+        self.0[place] >> shift & Self::MOST
+    }
+
+    /// Spends one of this fault's budget. `None`: nothing is left of it.
+    #[must_use]
+    pub(crate) fn spend(&mut self, fault: Fault) -> Option<()> {
+        self.set(fault, self.of(fault).checked_sub(1)?);
+        Some(())
+    }
+
+    const fn set(&mut self, fault: Fault, budget: u8) {
+        let (place, shift) = Self::at(fault);
+        self.0[place] = self.0[place] & !(Self::MOST << shift) | budget << shift;
+    }
+
+    const fn at(fault: Fault) -> (usize, u32) {
+        let index = fault as usize;
+        (index / 2, if index.is_multiple_of(2) { 0 } else { Self::BITS })
+    }
+}
+
+impl Hash for FaultsLeft {
+    // In whole words, for the reason that `world/hash` gives.
     #[inline]
     fn hash<H: Hasher>(&self, hasher: &mut H) {
-        let mut budgets = [0; Fault::ALL.len().next_multiple_of(8)];
-        for (padded, (_, budget)) in budgets.iter_mut().zip(self.budgets()) {
-            *padded = budget;
-        }
-        let (words, _) = budgets.as_chunks();
+        let (words, rest) = self.0.as_chunks::<8>();
         for word in words {
             hasher.write_u64(u64::from_le_bytes(*word));
         }
+        let mut last = [0; 8];
+        last[..rest.len()].copy_from_slice(rest);
+        hasher.write_u64(u64::from_le_bytes(last));
     }
 }

@@ -131,6 +131,16 @@ pub struct Cluster {
     /// With an fsync every second: how many ticks a write may wait until it is on the disk.
     #[serde(default, skip_serializing_if = "is_default")]
     pub fsync_within: u8,
+    /// How many ticks the rewrite of an AOF may take; 0: none. Until the rewrite that follows a full copy is over, the disk
+    /// has the files of before.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub aof_rewrite_within: u8,
+    /// Whether nothing is synced to the disk while an AOF is rewritten (`no-appendfsync-on-rewrite`).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub no_appendfsync_on_rewrite: bool,
+    /// For how many ticks a master that is told to end waits for its replicas (`shutdown-timeout`); 0: not at all.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub shutdown_timeout: u8,
     /// A dead node restarts after this many ticks at the earliest.
     #[serde(default, skip_serializing_if = "is_default")]
     pub restart_after: u8,
@@ -172,10 +182,13 @@ pub enum Discovery {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub enum Fsync {
-    /// Never: no AOF, the default of Redis. The node restarts empty.
+    /// Never: no AOF and no snapshot. The node restarts empty.
     #[default]
     #[serde(rename = "none")]
     None,
+    /// No AOF, but snapshots now and then, the default of Redis: the node finds its last one, of any age.
+    #[serde(rename = "snapshot")]
+    Snapshot,
     /// Once a second: what was written since then may be lost ([`Cluster::fsync_within`]).
     #[serde(rename = "everysec")]
     EverySecond,

@@ -1,8 +1,11 @@
 //! A node dies and restarts: what it finds on its disk, and in which role it starts.
 //!
-//! Source: docs/facts/redis.md#durability, #a-master-that-restarts-empty: without an AOF a node restarts empty, and an
-//! empty master wipes its replicas; fsync every second loses about a second, always loses nothing that was answered.
+//! Source: docs/facts/redis.md#durability, #a-master-that-restarts-empty, #the-death-of-a-process,
+//! #an-aof-whose-rewrite-has-not-ended: without an AOF a node restarts empty or with its last snapshot, and an empty master
+//! wipes its replicas; fsync every second loses about a second, always loses nothing that was answered. A process that is
+//! killed loses less than its machine, and one that is told to end loses nothing.
 
+use super::disk_age::DiskAge;
 use super::group::{Group, Node, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::server::Server;
@@ -11,14 +14,77 @@ use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
 
 impl<Y: ServerLayout> Server<'_, Y> {
-    /// What a node has written reaches its disk.
+    /// What a node has written reaches its disk; the rewrite of its AOF is over.
     pub(crate) fn fsync(&mut self, node: u8) -> Option<()> {
         let node = self.group.node_mut(node);
-        if !self.config.has_late_disk() || !node.is_up() || node.disk == node.stored {
+        if !is_behind(self.config, node) {
             return None;
         }
         copy(self.config, node);
         Some(())
+    }
+
+    /// A node saves a snapshot.
+    pub(crate) fn snapshot(&mut self, node: u8) -> Option<()> {
+        let node = self.group.node_mut(node);
+        if !self.config.has_snapshots() || !node.is_up() || node.disk == node.stored {
+            return None;
+        }
+        copy(self.config, node);
+        Some(())
+    }
+
+    /// The process of a node is killed: the machine keeps what was written to a file. Without an AOF that is nothing.
+    pub(crate) fn kill(&mut self, node: u8) -> Option<()> {
+        let config = self.config;
+        let killed = self.group.node_mut(node);
+        if config.writes_before_replies()
+            && !killed.disk_age.is_rewriting()
+            && !config.is_mutated(Mutant::KilledWithItsMachine)
+        {
+            copy(config, killed);
+        }
+        self.crash(node)
+    }
+
+    /// A node is told to end. It refuses while the first AOF after a full copy is written (`prepareForShutdown`).
+    ///
+    /// Whether it has ended: a master may wait for its replicas, and serves nobody meanwhile.
+    pub(crate) fn shut_down(&mut self, node: u8) -> Option<bool> {
+        let config = self.config;
+        let is_acting = node == self.group.master;
+        let ending = self.group.node_mut(node);
+        if !ending.is_up() || ending.disk_age.is_rewriting() {
+            return None;
+        }
+        let has_replicas = config.cluster.replicas > 0;
+        let waits = ending.is_master() && is_acting && has_replicas && config.cluster.shutdown_timeout > 0;
+        if waits && !config.is_mutated(Mutant::ShutdownDoesNotWait) {
+            ending.role = Role::Stopping;
+            ending.silent_ticks = 0;
+            return Some(false);
+        }
+        self.end(node)?;
+        Some(true)
+    }
+
+    /// A master that was told to end does so: its replicas have everything, or it has waited long enough.
+    pub(crate) fn finish_shutdown(&mut self, node: u8) -> Option<()> {
+        let is_acting = node == self.group.master;
+        let ending = self.group.node(node);
+        let has_waited = ending.silent_ticks >= self.config.cluster.shutdown_timeout;
+        let lags = |node: &Node<Y>| node.role == Role::Replica && !node.queue.is_empty();
+        let is_awaited = is_acting && self.group.nodes.as_ref().iter().any(lags);
+        if !ending.is_stopping() || (is_awaited && !has_waited) {
+            return None;
+        }
+        self.end(node)
+    }
+
+    /// A node ends by itself: before that it syncs its AOF, or saves a snapshot.
+    fn end(&mut self, node: u8) -> Option<()> {
+        copy(self.config, self.group.node_mut(node));
+        self.crash(node)
     }
 
     /// A dead node restarts: as a master, if it was one, whoever is master now; otherwise to follow.
@@ -53,29 +119,57 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 }
 
-/// Whether time must wait for a disk.
+/// Whether time must wait for a disk, or for a node that has waited for its replicas long enough.
 pub(crate) fn is_late<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
-    let is_late = |node: &Node<Y>| node.disk_age >= config.cluster.fsync_within && is_behind(node);
-    config.has_late_disk() && group.nodes.as_ref().iter().any(is_late)
+    let cluster = &config.cluster;
+    let is_late = |node: &Node<Y>| {
+        let within = if node.disk_age.is_rewriting() {
+            cluster.aof_rewrite_within
+        } else if cluster.no_appendfsync_on_rewrite {
+            cluster.fsync_within + cluster.aof_rewrite_within
+        } else {
+            cluster.fsync_within
+        };
+        node.disk_age.ticks() >= within && is_behind(config, node)
+    };
+    let must_end = |node: &Node<Y>| node.is_stopping() && node.silent_ticks >= cluster.shutdown_timeout;
+    let may_be_late = config.has_late_disk() || config.has_slow_rewrites();
+    (may_be_late && group.nodes.as_ref().iter().any(is_late))
+        || (cluster.shutdown_timeout > 0 && group.nodes.as_ref().iter().any(must_end))
 }
 
-fn is_behind<Y: ServerLayout>(node: &Node<Y>) -> bool {
-    node.is_up() && node.disk != node.stored
+fn is_behind<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
+    node.is_up() && (node.disk_age.is_rewriting() || (config.has_late_disk() && node.disk != node.stored))
 }
 
 /// One tick later.
 pub(super) fn grow_older<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
-    if config.has_late_disk() {
-        node.disk_age = if is_behind(node) { node.disk_age + 1 } else { 0 };
+    if config.has_late_disk() || config.has_slow_rewrites() {
+        let is_behind = is_behind(config, node);
+        node.disk_age = if is_behind { node.disk_age.later() } else { node.disk_age.restarted() };
     }
 }
 
-/// All that a node stores is on its disk. After a full copy too: its AOF is rewritten from that, and on the disk before the
-/// old one is given up (`rewriteAppendOnlyFile`).
+/// All that a node stores is on its disk.
 pub(super) fn copy<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
-    if config.has_late_disk() {
-        node.disk = node.stored;
-        node.disk_age = 0;
+    node.disk_age = DiskAge::default();
+    // Elsewhere what is on the disk is what is stored.
+    node.disk = if config.has_late_disk() || config.has_snapshots() { node.stored } else { Stored::default() };
+}
+
+/// A node has taken a full copy of `stored`. Its AOF is rewritten from that: at once, or until then the disk has the files of
+/// before. A snapshot is another step. A partial resync, after which nothing is rewritten, is not told apart: to it the
+/// rewrite is over at once.
+pub(super) fn take_copy<Y: ServerLayout>(config: &Config, node: &mut Node<Y>, stored: StoredIn<Y>) {
+    if config.has_slow_rewrites() {
+        node.disk = found(config, node);
+        node.disk_age = DiskAge::rewriting();
+        node.stored = stored;
+        return;
+    }
+    node.stored = stored;
+    if !config.has_snapshots() {
+        copy(config, node);
     }
 }
 
@@ -87,7 +181,8 @@ pub(super) fn forget_memory<Y: ServerLayout>(config: &Config, node: &mut Node<Y>
 
 /// What is on the disk, where that differs from what the node stores, and where it will ever matter.
 pub(crate) fn on_disk<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> Option<StoredIn<Y>> {
-    let differs = node.is_dead() || (config.has_late_disk() && node.disk != node.stored);
+    let is_apart = config.has_late_disk() || config.has_snapshots() || node.disk_age.is_rewriting();
+    let differs = node.is_dead() || (is_apart && node.disk != node.stored);
     (config.can_restart() && differs).then(|| found(config, node))
 }
 
@@ -97,8 +192,9 @@ fn found<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> StoredIn<Y> {
     }
     match config.cluster.fsync {
         Fsync::None => Stored::default(),
-        Fsync::EverySecond => node.disk,
+        Fsync::Snapshot | Fsync::EverySecond => node.disk,
         Fsync::Always if config.is_mutated(Mutant::FsyncForgotten) => Stored::default(),
+        Fsync::Always if config.has_late_disk() || node.disk_age.is_rewriting() => node.disk,
         Fsync::Always => node.stored,
     }
 }

@@ -17,7 +17,7 @@ use crate::time::Timer;
 impl<Y: ServerLayout> Server<'_, Y> {
     /// A node dies.
     pub(crate) fn crash(&mut self, node: u8) -> Option<()> {
-        if !self.group.node(node).is_up() {
+        if !self.group.node(node).is_up() && !self.group.node(node).is_stopping() {
             return None;
         }
         let config = self.config;
@@ -25,7 +25,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.note_left_unnoticed(node);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
-        dying.role = if config.can_restart() && !dying.is_master() { Role::DownReplica } else { Role::Down };
+        dying.role = if config.can_restart() && dying.is_replica() { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
         dying.silent_ticks = 0;
         self.close_links(node);
@@ -252,9 +252,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         replica.queue = Queue::empty();
         replica.links.set_missed(0);
         // A copy holds deadlines, in every version.
-        replica.stored = taken_over(config, stored, ahead, replica.ahead);
+        let copied = taken_over(config, stored, ahead, replica.ahead);
+        disk::take_copy(config, replica, copied);
         replica.silent_ticks = 0;
-        disk::copy(config, replica);
         self.group.node_mut(self.group.master).links.close(node);
         Some(self.acknowledge(node))
     }

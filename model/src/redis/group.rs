@@ -1,6 +1,7 @@
 //! The state of the servers: one master with its replicas, and who is connected to them.
 
 use super::connections::Connection;
+use super::disk_age::DiskAge;
 use super::layout::{ServerLayout, StoredIn};
 use super::link_state::LinkState;
 use super::queue::Queue;
@@ -33,14 +34,14 @@ pub struct Node<Y: ServerLayout> {
     pub stored: StoredIn<Y>,
     /// What its master has written and it has not applied yet.
     pub queue: Queue<Y>,
-    /// What is on its disk; kept for [`Fsync::EverySecond`](crate::config::Fsync) only.
+    /// What is on its disk, where that may differ from what it stores.
     pub disk: StoredIn<Y>,
-    /// For how many ticks its disk has lacked a write; counted for the same.
-    pub disk_age: u8,
+    /// For how long its disk has lacked a write.
+    pub disk_age: DiskAge,
     /// Its links to the other nodes.
     pub links: LinkState,
     /// Ticks of silence. Of a dead node: since it died. Of a replica: since its last report to its master. Of a master that
-    /// was replaced: since it last had enough replicas. Counted as far as a rule reads it.
+    /// was replaced: since it last had enough replicas. Of one that is to end: since it was told to. Counted as far as a rule reads it.
     pub silent_ticks: u8,
     /// Ticks by which its clock is ahead of the clocks that never jumped; negative: behind.
     pub ahead: i8,
@@ -63,6 +64,8 @@ pub enum Role {
     OldReplica,
     /// It is told to follow a master that was replaced, and does not reach it.
     OldUnsynced,
+    /// A master that was told to end: it serves nobody, and waits until its replicas have everything.
+    Stopping,
     /// It is dead.
     Down,
     /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
@@ -77,7 +80,7 @@ impl<Y: ServerLayout> Node<Y> {
             stored: Stored::default(),
             queue: Queue::empty(),
             disk: Stored::default(),
-            disk_age: 0,
+            disk_age: DiskAge::default(),
             links: LinkState::CONNECTED,
             silent_ticks: 0,
             ahead: 0,
@@ -105,9 +108,14 @@ impl<Y: ServerLayout> Node<Y> {
         matches!(self.role, Role::OldReplica | Role::OldUnsynced)
     }
 
-    /// Whether its process runs.
+    /// Whether its process runs and serves.
     pub const fn is_up(&self) -> bool {
         self.is_replica() || matches!(self.role, Role::Master)
+    }
+
+    /// Whether it was told to end, and has not ended yet.
+    pub fn is_stopping(&self) -> bool {
+        self.role == Role::Stopping
     }
 
     /// Whether its process is dead.
@@ -169,7 +177,13 @@ impl<Y: ServerLayout> Group<Y> {
         match self.node(node).role {
             Role::Replica => Some(self.master),
             Role::OldReplica => self.old_master_of(node),
-            Role::Absent | Role::Master | Role::Unsynced | Role::OldUnsynced | Role::Down | Role::DownReplica => None,
+            Role::Absent
+            | Role::Master
+            | Role::Stopping
+            | Role::Unsynced
+            | Role::OldUnsynced
+            | Role::Down
+            | Role::DownReplica => None,
         }
     }
 

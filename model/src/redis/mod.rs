@@ -6,6 +6,7 @@
 pub(crate) mod clock;
 pub mod connections;
 pub(crate) mod disk;
+pub mod disk_age;
 pub mod failover;
 pub mod group;
 pub mod layout;

@@ -199,6 +199,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
+            } else if node.is_stopping() {
+                node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.shutdown_timeout);
             } else if index != master && !linked.has(index) && node.is_up() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }

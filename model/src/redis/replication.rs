@@ -90,7 +90,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A replica applies the next effect.
     pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
         let master = self.group.master_of(node)?;
-        if !self.group.node(master).is_master() || !self.group.follows(node, master) {
+        let from = self.group.node(master);
+        if !(from.is_master() || from.is_stopping()) || !self.group.follows(node, master) {
             return None;
         }
         let replica = self.group.node_mut(node);

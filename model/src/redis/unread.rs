@@ -4,6 +4,7 @@
 //! restarts. Once neither can happen, worlds that differ in such data alone are alike for ever: the normal form of a world
 //! (`world/normal_form`) leaves it out.
 
+use super::disk_age::DiskAge;
 use super::group::{Group, Node, Role};
 use super::layout::ServerLayout;
 use super::queue::{Effect, Queue};
@@ -18,7 +19,7 @@ impl<Y: ServerLayout> Group<Y> {
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
         let is_replaced =
             self.acting_master().is_none_or(Node::is_cut) || config.is_mutated(Mutant::PromoteBesideMaster);
-        is_replaced || faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0
+        is_replaced || faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -45,7 +46,7 @@ impl<Y: ServerLayout> Group<Y> {
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
-            Role::Absent | Role::Master => false,
+            Role::Absent | Role::Master | Role::Stopping => false,
             Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
             Role::Down => index != self.master && faults.restart_node == 0,
         };
@@ -73,7 +74,7 @@ impl<Y: ServerLayout> Node<Y> {
     pub(crate) fn leave_out_data(&mut self, faults: Faults) -> IdleNode {
         self.stored = Stored::default();
         self.disk = Stored::default();
-        self.disk_age = 0;
+        self.disk_age = DiskAge::default();
         self.links.set_missed(0);
         if self.is_dead() && faults.restart_node == 0 {
             self.silent_ticks = 0;

@@ -30,7 +30,7 @@ impl State {
             acting_master: (!is_evident).then(|| node_name(world.group().master)),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
-            faults_left: world.faults,
+            faults_left: world.faults.all(),
             breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
         }
     }
@@ -135,6 +135,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         Role::Master => NodeRole::Master,
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
+        Role::Stopping => NodeRole::Stopping,
         Role::Down | Role::DownReplica => NodeRole::Down,
     };
     let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);

@@ -190,6 +190,8 @@ pub enum NodeRole {
     Replica,
     /// It runs, but does not follow the acting master yet, nor does it reach another.
     Unsynced,
+    /// It was told to end: it serves nobody, and waits until its replicas have everything.
+    Stopping,
     /// It is dead.
     Down,
 }
@@ -273,6 +275,7 @@ impl NodeRole {
             Self::Master => "master",
             Self::Replica => "replica",
             Self::Unsynced => "unsynced",
+            Self::Stopping => "stopping",
             Self::Down => "down",
         }
     }

@@ -107,7 +107,7 @@ fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
         *silent_ticks,
         u8::from(has_disk),
         ahead,
-        *disk_age,
+        disk_age.byte(),
         0,
     ]));
 }

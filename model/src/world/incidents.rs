@@ -13,11 +13,39 @@ impl<Y: Layout> Context<'_, Y> {
     /// A node dies.
     pub(crate) fn crash_node(&mut self, node: u8) -> Option<Reply> {
         self.server().crash(node)?;
+        self.lose_all_to(node);
+        Some(Reply::Done)
+    }
+
+    /// The process of a node is killed.
+    pub(crate) fn kill_node(&mut self, node: u8) -> Option<Reply> {
+        self.server().kill(node)?;
+        self.lose_all_to(node);
+        Some(Reply::Done)
+    }
+
+    /// A node is told to end. One that waits for its replicas keeps its connections meanwhile.
+    pub(crate) fn shut_down_node(&mut self, node: u8) -> Option<Reply> {
+        let has_ended = self.server().shut_down(node)?;
+        if has_ended {
+            self.lose_all_to(node);
+        }
+        Some(Reply::Done)
+    }
+
+    /// A node that was told to end has waited for its replicas.
+    pub(crate) fn finish_shutdown(&mut self, node: u8) -> Option<Reply> {
+        self.server().finish_shutdown(node)?;
+        self.lose_all_to(node);
+        Some(Reply::Done)
+    }
+
+    /// Every connection to a node ends with it.
+    fn lose_all_to(&mut self, node: u8) {
         self.lose_connections(node);
         for client in clients::<Y>() {
             self.process(client, |process| process.lose_all_to(node));
         }
-        Some(Reply::Done)
     }
 
     /// A replica applies the next effect.

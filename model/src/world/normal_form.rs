@@ -16,6 +16,7 @@ use super::values;
 use crate::action::ActionKind;
 use crate::client::requests::{InFlight, Stage};
 use crate::client::state::AcquiresLeft;
+use crate::config::faults::Fault;
 use crate::config::sections::{Bound, Config};
 use crate::locks::receipts::Receipt;
 use crate::redis::unread::IdleNode;
@@ -95,7 +96,7 @@ impl NormalForm {
         let mut idle = LeftOut::default();
         let master = world.group().master;
         let has_master = world.acting_master().is_some();
-        let faults = world.faults;
+        let faults = world.faults.all();
         if self.has_data {
             world.group_mut().leave_out_ranks(config, faults);
             let Unread { lost, unasked } = unread_nodes(config, world);
@@ -164,8 +165,8 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
     if !config.may_leave_out_data() {
         return Unread::default();
     }
-    let lost = world.group().lost(world.faults);
-    let unless_asked = world.group().unread(config, world.faults);
+    let lost = world.group().lost(world.faults.all());
+    let unless_asked = world.group().unread(config, world.faults.all());
     if unless_asked == 0 {
         return Unread { lost, unasked: 0 };
     }
@@ -189,7 +190,7 @@ pub(super) fn asked_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> u8 {
 /// Whether this client will never ask anything again.
 fn is_finished<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
     world.client(client).acquires_left == AcquiresLeft::NONE
-        && world.faults.force_release == 0
-        && world.faults.foreign_release == 0
+        && world.faults.of(Fault::ForceRelease) == 0
+        && world.faults.of(Fault::ForeignRelease) == 0
         && world.view(config, client).is_finished()
 }

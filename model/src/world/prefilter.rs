@@ -237,7 +237,7 @@ impl<Y: Layout> Prefilter<Y> {
 #[inline]
 fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     if let Some(fault) = action.kind().fault()
-        && world.faults.left(fault) == 0
+        && world.faults.of(fault) == 0
     {
         return true;
     }
@@ -277,7 +277,12 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Replicate { node } => world.node(node).queue.is_empty(),
         Action::Resync { node } => world.node(node).role != Role::Unsynced && !world.node(node).is_old_replica(),
         Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
-        Action::Fsync { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::Fsync { node } => {
+            let node = world.node(node);
+            !node.is_up() || (node.disk == node.stored && !node.disk_age.is_rewriting())
+        }
+        Action::Snapshot { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::FinishShutdown { node } => !world.node(node).is_stopping(),
         Action::Heal { node } => !world.node(node).is_cut(),
         Action::Expire { node } => {
             let node = world.node(node);
@@ -309,6 +314,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::CrashClient { .. }
         | Action::PauseClient { .. }
         | Action::CrashNode { .. }
+        | Action::KillNode { .. }
+        | Action::ShutdownNode { .. }
         | Action::ForceRelease { .. }
         | Action::ClockJump { .. }
         | Action::ClientClockJump { .. } => false,

@@ -7,7 +7,7 @@
 use super::layout::Layout;
 use crate::client::requests::{InFlight, Requests};
 use crate::client::state::{AcquiresLeft, Client, Mode, Thread};
-use crate::config::faults::Faults;
+use crate::config::faults::FaultsLeft;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::Requester;
@@ -31,7 +31,7 @@ pub struct World<Y: Layout> {
     /// What the resource accepted.
     pub resource: ResourceLog,
     /// What may still go wrong.
-    pub faults: Faults,
+    pub faults: FaultsLeft,
     /// Rules about a step that the step into this state broke. Not carried on: they mark the state, not its future.
     pub breaches: Breaches,
 }
@@ -62,7 +62,7 @@ impl<Y: Layout> World<Y> {
             values: Y::Clients::from_fn(|_| Y::Values::default()),
             groups: Y::Groups::from_fn(|_| Group::initial(config)),
             resource: ResourceLog::default(),
-            faults: config.faults,
+            faults: FaultsLeft::new(config.faults),
             breaches: Breaches::NONE,
         }
     }

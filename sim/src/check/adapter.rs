@@ -96,7 +96,7 @@ impl<Y: Layout> Model for Adapter<Y> {
         if let Some(watch) = &self.watch {
             let mut coverage = watch.coverage();
             coverage.note(action.kind(), next.reply, next.happenings);
-            coverage.note_left(next.world.faults);
+            coverage.note_left(next.world.faults.all());
         }
         Some(next.world)
     }

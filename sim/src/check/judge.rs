@@ -209,6 +209,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ForeignRelease
         | ActionKind::ForceRelease
         | ActionKind::RestartNode
+        | ActionKind::KillNode
+        | ActionKind::ShutdownNode
+        | ActionKind::Snapshot
         | ActionKind::CutLink
         | ActionKind::VanishKey
         | ActionKind::ClockJump
@@ -240,6 +243,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Resync
         | ActionKind::Demote
         | ActionKind::Fsync
+        | ActionKind::FinishShutdown
         | ActionKind::Heal
         | ActionKind::Tick => true,
     }

@@ -78,6 +78,8 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::ForeignRelease),
     fault(Fault::ForceRelease),
     fault(Fault::RestartNode),
+    fault(Fault::KillNode),
+    fault(Fault::ShutdownNode),
     fault(Fault::CutLink),
     fault(Fault::VanishKey),
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
@@ -111,8 +113,16 @@ pub(super) struct Idle {
 pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "fsync", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "fsync_within", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "aof_rewrite_within", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "no_appendfsync_on_rewrite", word: None, faults: &["restart_node"] },
+    Idle { table: "cluster", key: "shutdown_timeout", word: None, faults: &["shutdown_node"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
-    Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
+    Idle {
+        table: "cluster",
+        key: "lock_delay",
+        word: None,
+        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"],
+    },
     Idle { table: "cluster", key: "start_delay", word: None, faults: &["start_client"] },
     Idle {
         table: "cluster",
@@ -193,6 +203,16 @@ pub const REPAIRS: &[Setting] = &[
         name: "fsync-everysec",
         sentence: "a node that restarts lacks at most the last second (appendfsync everysec)",
         entries: &[set("cluster", "fsync", SettingValue::Word("everysec"))],
+    },
+    Setting {
+        name: "snapshots",
+        sentence: "a node that restarts has its last snapshot, of any age (the default of Redis)",
+        entries: &[set("cluster", "fsync", SettingValue::Word("snapshot"))],
+    },
+    Setting {
+        name: "shutdown-timeout",
+        sentence: "a master that is told to end waits for its replicas for longer than the longest lease (shutdown-timeout)",
+        entries: &[set("cluster", "shutdown_timeout", SettingValue::LeaseAnd(1))],
     },
     Setting {
         name: "delayed-restart",

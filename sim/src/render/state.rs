@@ -228,6 +228,7 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
             let how = if role == NodeRole::Replica { "follows" } else { "is to follow, and does not reach," };
             format!("still {how} {old}, stores {}", lock(config, known))
         }
+        (NodeRole::Stopping, _) => "told to end: it waits for its replicas, and serves nobody".to_owned(),
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
         (role @ (NodeRole::Master | NodeRole::Replica), _) => {
             format!("{}, stores {}", role.name(), lock(config, known))
@@ -235,6 +236,9 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     };
     if let Some(disk) = state.on_disk.as_ref() {
         let _ = write!(says, "; on its disk: {}", lock(config, disk));
+    }
+    if node.disk_age.is_rewriting() {
+        says += "; its AOF is still that of before its last full copy";
     }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it restarts";

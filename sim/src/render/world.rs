@@ -164,6 +164,7 @@ fn safeguards(config: &Config) -> Vec<String> {
     if config.can_restart() {
         let finds = match config.cluster.fsync {
             Fsync::None => "without data: it has no AOF".to_owned(),
+            Fsync::Snapshot => "with its last snapshot, which may be of any age".to_owned(),
             Fsync::EverySecond => {
                 let most = ticks(config.cluster.fsync_within);
                 format!("with the data on its disk, which may lack the writes of the last {most}")
@@ -175,6 +176,17 @@ fn safeguards(config: &Config) -> Vec<String> {
             after => format!(", after {} at the earliest", ticks(after)),
         };
         lines.push(format!("a crashed node restarts{when}, {finds}"));
+    }
+    if config.has_slow_rewrites() {
+        let most = ticks(config.cluster.aof_rewrite_within);
+        lines.push(format!("for at most {most} after a full copy, the disk of a replica has its files of before"));
+    }
+    if config.can_restart() && config.cluster.no_appendfsync_on_rewrite {
+        lines.push("nothing is synced to a disk while an AOF is rewritten".to_owned());
+    }
+    if config.cluster.shutdown_timeout > 0 {
+        let most = ticks(config.cluster.shutdown_timeout);
+        lines.push(format!("a master that is told to end waits for its replicas for at most {most}"));
     }
     lines
 }

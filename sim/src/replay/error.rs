@@ -183,6 +183,16 @@ pub enum ReplayError {
         other: &'static str,
     },
 
+    /// The server ends at once, where the scenario lets a master wait for its replicas.
+    #[error(
+        "{server} does not wait for its replicas when it is told to end, and the scenario says shutdown_timeout; \
+         use Redis 7.0 or newer, or remove the key"
+    )]
+    EndsAtOnce {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// The scenario's masters require replicas for every write, and this server does not for the writes of scripts.
     #[error(
         "{server} applies min-replicas-to-write to SET but not to scripts, so min_replicas would have no effect here; \

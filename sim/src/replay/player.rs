@@ -258,6 +258,15 @@ impl Player {
             Action::Resync { node } => self.change(false, |servers| servers.resync(index(node)).map(Some)),
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
+            Action::KillNode { node } => self.change(false, |servers| servers.kill(index(node)).map(Some)),
+            Action::ShutdownNode { node } => {
+                let waits = step.step.state.nodes[index(node)].role == NodeRole::Stopping;
+                self.change(false, |servers| servers.shut_down(index(node), waits).map(Some))
+            }
+            Action::FinishShutdown { node } => {
+                self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
+            }
+            Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => {
                 let rejoining = rejoining(step);

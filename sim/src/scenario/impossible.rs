@@ -1,7 +1,7 @@
 //! Values that are valid alone but contradict each other.
 
 use lockstep_model::config::{
-    Discovery, Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule,
+    Cluster, Discovery, Faults, Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -143,18 +143,18 @@ fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
 /// What nodes have on disk, how they are connected, and when they restart or hand over.
 fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
-    if faults.restart_node > 0 && faults.crash_node == 0 {
+    if faults.restart_node > 0 && faults.deaths_of_nodes() == 0 {
         Contradiction::of(&sections.faults, "restart_node", "no node crashes, so none can restart")
             .with(sections.faults.span_of("crash_node"), "no node crashes")
             .note("use restart_node = 0, or let a node crash: crash_node = 1");
     }
-    if faults.restart_node > faults.crash_node && faults.crash_node > 0 {
+    if faults.restart_node > faults.deaths_of_nodes() && faults.deaths_of_nodes() > 0 {
         Contradiction::of(&sections.faults, "restart_node", "there would be more restarts than crashes")
             .with(sections.faults.span_of("crash_node"), "this is the number of crashes")
             .note("use a smaller restart_node, or a larger crash_node");
     }
     if faults.restart_node == 0 {
-        for key in ["fsync", "fsync_within", "restart_after"] {
+        for key in ["fsync", "fsync_within", "aof_rewrite_within", "no_appendfsync_on_rewrite", "restart_after"] {
             Contradiction::of(&sections.cluster, key, &format!("no node restarts, so `{key}` has no effect"))
                 .with(sections.faults.span_of("restart_node"), "no node restarts")
                 .note(&format!("remove `{key}`, or let a node restart: restart_node = 1 in [faults]"));
@@ -180,8 +180,9 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
+    note_files(cluster, faults, sections);
     note_followers(parts, sections);
-    let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    let can_fail_over = faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
             .with(sections.faults.span(), "no node crashes, is cut off or hands over")
@@ -210,6 +211,12 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
         .note("use a tick of 34 ms or more");
+    }
+    let timeout_ms = u64::from(cluster.shutdown_timeout) * u64::from(time.tick_ms);
+    if !timeout_ms.is_multiple_of(1000) {
+        Contradiction::of(&sections.cluster, "shutdown_timeout", "a master counts this time in whole seconds")
+            .with(sections.time.span_of("tick_ms"), "shutdown_timeout is no whole number of seconds")
+            .note("use a tick of whole seconds, such as tick_ms = 1000");
     }
     let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {
@@ -289,6 +296,39 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::not_yet(&sections.cluster, together, reason)
             .with(sections.cluster.span_of("promote"), "the replica with the most data is promoted")
             .note("use another promotion rule, or remove `cut_together`");
+    }
+}
+
+/// How the files of a node are rewritten, and what it waits for when it is told to end.
+fn note_files(cluster: Cluster, faults: Faults, sections: &Sections<'_>) {
+    let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
+    if faults.restart_node > 0 && !has_aof {
+        for key in ["aof_rewrite_within", "no_appendfsync_on_rewrite"] {
+            Contradiction::of(&sections.cluster, key, "a node without an AOF rewrites none")
+                .with(sections.cluster.span_of("fsync"), "this leaves no AOF")
+                .note(&format!("remove `{key}`, or use an AOF: fsync = \"everysec\" or \"always\""));
+        }
+    } else if cluster.no_appendfsync_on_rewrite && cluster.aof_rewrite_within == 0 {
+        Contradiction::of(&sections.cluster, "no_appendfsync_on_rewrite", "no rewrite takes any time")
+            .with(sections.cluster.span_of("aof_rewrite_within"), "this is how long a rewrite takes")
+            .note("remove `no_appendfsync_on_rewrite`, or say how long a rewrite takes: aof_rewrite_within = 1");
+    } else if cluster.aof_rewrite_within > 0 && cluster.replicas == 0 && !cluster.no_appendfsync_on_rewrite {
+        Contradiction::of(
+            &sections.cluster,
+            "aof_rewrite_within",
+            "a node that copies no data rewrites no AOF after it",
+        )
+        .with(sections.cluster.span_of("replicas"), "there are no replicas")
+        .note("remove `aof_rewrite_within`, or add a replica: replicas = 1 in [cluster]");
+    }
+    if faults.shutdown_node == 0 {
+        Contradiction::of(&sections.cluster, "shutdown_timeout", "no node is told to end")
+            .with(sections.faults.span_of("shutdown_node"), "no node is told to end")
+            .note("remove `shutdown_timeout`, or let a node end: shutdown_node = 1 in [faults]");
+    } else if cluster.shutdown_timeout > 0 && cluster.replicas == 0 {
+        Contradiction::of(&sections.cluster, "shutdown_timeout", "there is no replica that a master could wait for")
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("remove `shutdown_timeout`, or add a replica: replicas = 1 in [cluster]");
     }
 }
 
@@ -386,7 +426,8 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
         .with(sections.cluster.span_of("min_replicas"), "the master measures the lag of replicas by its clock")
         .note("remove one of the two keys");
     }
-    if faults.clock_jump > 0 && time.jump < 0 && cluster.fsync == Fsync::EverySecond {
+    let is_late = cluster.fsync == Fsync::EverySecond || cluster.aof_rewrite_within > 0;
+    if faults.clock_jump > 0 && time.jump < 0 && is_late {
         let reason = "`clock_jump` backwards together with an fsync every second is not modelled yet";
         Contradiction::not_yet(&sections.faults, "clock_jump", reason)
             .with(sections.cluster.span_of("fsync"), "the time of the next fsync depends on that clock")

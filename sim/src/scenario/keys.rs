@@ -282,16 +282,41 @@ pub const KEYS: &[ScenarioKey] = &[
     key(
         "cluster",
         "fsync",
-        "\"none\", \"everysec\" or \"always\"",
+        "\"none\", \"snapshot\", \"everysec\" or \"always\"",
         "\"none\": the node restarts empty",
-        "what a crashed node finds on its disk (`appendfsync`)",
+        "what a dead node finds on its disk: nothing, its last snapshot of any age (the default of Redis), or its AOF \
+         (`appendfsync`); a node that saves nothing may still find the file of its last full copy, and is then one with \
+         snapshots",
     ),
     key(
         "cluster",
         "fsync_within",
         TICKS_OR_NONE,
         "2 s with fsync = \"everysec\", rounded up to a tick",
-        "with fsync = \"everysec\": how long a write may wait until it is on the disk",
+        "with fsync = \"everysec\": how long a write may wait until it is on the disk; more than 1 s says that an fsync may \
+         be slow, and then a killed process loses as much as its machine",
+    ),
+    key(
+        "cluster",
+        "aof_rewrite_within",
+        TICKS_OR_NONE,
+        "0: it takes no time",
+        "with an AOF: how long its rewrite takes at most; until the rewrite after a full copy is over, the disk has the files \
+         of before",
+    ),
+    key(
+        "cluster",
+        "no_appendfsync_on_rewrite",
+        FLAG,
+        "false",
+        "with an AOF: nothing is synced to the disk while it is rewritten (`no-appendfsync-on-rewrite`)",
+    ),
+    key(
+        "cluster",
+        "shutdown_timeout",
+        TICKS_OR_NONE,
+        "0: it does not wait, as before Redis 7.0",
+        "how long a master that is told to end waits for its replicas (`shutdown-timeout`); meanwhile it serves nobody",
     ),
     key("cluster", "restart_after", TICKS_OR_NONE, "0", "how long a crashed node stays down at least"),
     key(
@@ -445,7 +470,22 @@ pub const KEYS: &[ScenarioKey] = &[
         "a client that was not there at the beginning starts, at any moment: so many clients, the last ones, are not there at \
          the beginning; a crashed client never starts again, and a process started in its place is another client",
     ),
-    key("faults", "crash_node", BUDGET, "0", "a node crashes"),
+    key("faults", "crash_node", BUDGET, "0", "a node crashes with its machine, and what is not on the disk is lost"),
+    key(
+        "faults",
+        "kill_node",
+        BUDGET,
+        "0",
+        "the process of a node is killed: with an AOF it loses nothing that it answered, unless an fsync may be slow \
+         (`fsync_within`) or the AOF is being rewritten after a full copy",
+    ),
+    key(
+        "faults",
+        "shutdown_node",
+        BUDGET,
+        "0",
+        "a node is told to end (SIGTERM): with snapshots or an AOF it saves everything before it ends",
+    ),
     key("faults", "restart_node", BUDGET, "0", "a crashed node restarts with what fsync has saved"),
     key("faults", "cut_link", BUDGET, "0", "a node is cut off from the other nodes, but clients still reach it"),
     key("faults", "clock_jump", BUDGET, "0", "the clock of a node jumps by `jump`"),

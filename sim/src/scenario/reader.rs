@@ -160,6 +160,9 @@ impl Sections<'_> {
         let cut_together = cluster.nodes("cut_together", MAX_REPLICAS + 1);
         let fsync = cluster.word("fsync", "fsync rule", &FSYNCS);
         let fsync_within = cluster.ticks("fsync_within", 0..=MAX_TICKS);
+        let aof_rewrite_within = cluster.ticks("aof_rewrite_within", 0..=MAX_TICKS);
+        let no_appendfsync_on_rewrite = cluster.flag("no_appendfsync_on_rewrite");
+        let shutdown_timeout = cluster.ticks("shutdown_timeout", 0..=MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
         let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
         let start_delay = cluster.ticks("start_delay", 0..=MAX_TICKS);
@@ -177,6 +180,9 @@ impl Sections<'_> {
             failover_within: failover_within.or(None)?.map_or(Bound::Any, Bound::Ticks),
             fsync,
             fsync_within: fsync_within.or(u8::try_from(latest_fsync).unwrap_or(MAX_TICKS))?,
+            aof_rewrite_within: aof_rewrite_within.or(0)?,
+            no_appendfsync_on_rewrite: no_appendfsync_on_rewrite.or(false)?,
+            shutdown_timeout: shutdown_timeout.or(0)?,
             restart_after: restart_after.or(0)?,
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,
@@ -210,6 +216,7 @@ impl Sections<'_> {
         let start_client = budget("start_client");
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
+        let (kill_node, shutdown_node) = (budget("kill_node"), budget("shutdown_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let hand_over = budget("hand_over");
@@ -224,6 +231,8 @@ impl Sections<'_> {
             foreign_release: foreign_release.or(0)?,
             force_release: force_release.or(0)?,
             restart_node: restart_node.or(0)?,
+            kill_node: kill_node.or(0)?,
+            shutdown_node: shutdown_node.or(0)?,
             cut_link: cut_link.or(0)?,
             vanish_key: vanish_key.or(0)?,
             lose_request: lose_request.or(0)?,
@@ -268,8 +277,12 @@ const WRITE_DELAYS: [(&str, Option<WriteDelay>); 2] =
 const TTLS: [(&str, Option<Ttls>); 2] = [("absolute", Some(Ttls::Absolute)), ("relative", Some(Ttls::Relative))];
 const WAYS_TO_LEAVE: [(&str, Option<ReplicasLeave>); 2] =
     [("together", Some(ReplicasLeave::Together)), ("one-by-one", Some(ReplicasLeave::OneByOne))];
-const FSYNCS: [(&str, Option<Fsync>); 3] =
-    [("none", Some(Fsync::None)), ("everysec", Some(Fsync::EverySecond)), ("always", Some(Fsync::Always))];
+const FSYNCS: [(&str, Option<Fsync>); 4] = [
+    ("none", Some(Fsync::None)),
+    ("snapshot", Some(Fsync::Snapshot)),
+    ("everysec", Some(Fsync::EverySecond)),
+    ("always", Some(Fsync::Always)),
+];
 const DISCOVERIES: [(&str, Option<Discovery>); 2] =
     [("new-master", Some(Discovery::NewMaster)), ("any-master", Some(Discovery::AnyMaster))];
 const PROMOTE_RULES: [(&str, Option<PromoteRule>); 5] = [

@@ -257,7 +257,7 @@ pub(super) fn note(coverage: &mut Coverage, broken: &mut [Option<Broken>], seen:
 impl Seen {
     /// Records the first state that breaks each property.
     fn look<Y: Layout>(&mut self, properties: &[Property], world: &World<Y>, at: Broken) {
-        self.coverage.note_left(world.faults);
+        self.coverage.note_left(world.faults.all());
         for (property, broken) in properties.iter().zip(&mut self.broken) {
             if broken.is_none() && !property.holds(world) {
                 *broken = Some(at);

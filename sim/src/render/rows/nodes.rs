@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_model::Happening;
 use lockstep_model::config::PromoteRule;
-use lockstep_model::trace::{ClientState, NodeState, node_name};
+use lockstep_model::trace::{ClientState, NodeRole, NodeState, node_name};
 
 use super::super::paint::Tone;
 use super::super::units::{count, jump, list};
@@ -66,8 +66,29 @@ impl Narrator<'_> {
     }
 
     pub(super) fn crash_node(&self, node: u8) -> Vec<Row> {
-        let role = if self.before.nodes[usize::from(node)].is_master() { "master" } else { "replica" };
-        let mut what = format!("the {role} {} crashes", self.step.lane);
+        self.death(node, "x crash", "crashes")
+    }
+
+    pub(super) fn kill_node(&self, node: u8) -> Vec<Row> {
+        self.death(node, "x killed", "is killed, and its machine goes on")
+    }
+
+    pub(super) fn shutdown_node(&self, node: u8) -> Vec<Row> {
+        if self.node_after(node).role == NodeRole::Stopping {
+            let what = format!("the master {} is told to end, and waits for its replicas", self.step.lane);
+            return self.alone(Lane::Node(node), "SIGTERM", Tone::Odd, what);
+        }
+        self.death(node, "x ends", "is told to end, and ends")
+    }
+
+    pub(super) fn finish_shutdown(&self, node: u8) -> Vec<Row> {
+        self.death(node, "x ends", "ends, as it was told to")
+    }
+
+    fn death(&self, node: u8, shows: &'static str, dies: &str) -> Vec<Row> {
+        let was = self.before.nodes[usize::from(node)].role;
+        let role = if matches!(was, NodeRole::Master | NodeRole::Stopping) { "master" } else { "replica" };
+        let mut what = format!("the {role} {} {dies}", self.step.lane);
         if self.has(Happening::EffectsLost) {
             what += ", and writes that no replica has applied are lost";
         }
@@ -78,7 +99,7 @@ impl Narrator<'_> {
             let lost: Vec<_> = self.before.clients.iter().zip(&self.step.state.clients).filter_map(lost).collect();
             let _ = write!(what, "; the subscription of {} ends with it", list(&lost));
         }
-        self.alone(Lane::Node(node), "x crash", Tone::Odd, what)
+        self.alone(Lane::Node(node), shows, Tone::Odd, what)
     }
 
     pub(super) fn resync(&self, node: u8) -> Vec<Row> {
@@ -154,6 +175,15 @@ impl Narrator<'_> {
 
     pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
         self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
+    }
+
+    pub(super) fn snapshot(&self, node: u8) -> Vec<Row> {
+        self.alone(
+            Lane::Node(node),
+            "snapshot",
+            Tone::Plain,
+            format!("{} saves a snapshot of its data", self.step.lane),
+        )
     }
 
     pub(super) fn vanish_key(&self, node: u8) -> Vec<Row> {

@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process_group, setrlimit,
-    waitid,
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process, kill_process_group,
+    setrlimit, waitid,
 };
 
 use super::connection::ServerConnection;
@@ -135,6 +135,26 @@ impl OwnProcess {
         self.wait().map(drop)
     }
 
+    /// Tells the process to end (SIGTERM), in its own way.
+    ///
+    /// # Errors
+    /// `System` if the kernel refuses.
+    pub fn tell_to_end(&self) -> Result<(), ReplayError> {
+        if self.has_ended {
+            return Ok(());
+        }
+        let told = kill_process(Pid::from_child(&self.child), Signal::TERM);
+        told.map_err(|errno| ReplayError::system("tell a server to end")(errno.into()))
+    }
+
+    /// Waits for the end of a process that was told to end.
+    ///
+    /// # Errors
+    /// As `kill`.
+    pub fn wait_for_end(&mut self) -> Result<(), ReplayError> {
+        if self.has_ended { Ok(()) } else { self.wait().map(drop) }
+    }
+
     /// Waits for the first connection that answers, and checks that this very process answers there: a shell script that
     /// runs the server as its child would be killed in the server's place.
     ///
@@ -204,7 +224,7 @@ impl OwnProcess {
         let mut pause = Duration::from_micros(20);
         while !self.ended()? {
             if begin.elapsed() > END_WAIT {
-                let awaited = format!("process {} to end after SIGKILL", self.id());
+                let awaited = format!("process {} to end after a signal", self.id());
                 return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
             }
             thread::sleep(pause);

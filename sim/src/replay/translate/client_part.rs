@@ -119,6 +119,10 @@ impl ClientPart {
             | Action::Expire { .. }
             | Action::ExpireReceipts { .. }
             | Action::RestartNode { .. }
+            | Action::KillNode { .. }
+            | Action::ShutdownNode { .. }
+            | Action::FinishShutdown { .. }
+            | Action::Snapshot { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
             | Action::ClockJump { .. }

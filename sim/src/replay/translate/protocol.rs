@@ -149,6 +149,13 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Demote => {
             Shared("REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
         }
+        ActionKind::KillNode => Shared(
+            "SIGKILL; what was not yet on the disk is taken away where the scenario lets a killed process lose it",
+            "(a crash)",
+        ),
+        ActionKind::ShutdownNode => Shared("SIGTERM", "(an operator's action, a container that is stopped)"),
+        ActionKind::FinishShutdown => Shared("the process ends by itself", "(Redis itself)"),
+        ActionKind::Snapshot => Shared("BGSAVE", "(Redis itself)"),
         ActionKind::Fsync => Shared("the AOF as it is now survives the next power cut", "(Redis itself)"),
         ActionKind::CutLink | ActionKind::Heal => {
             Shared("the node's gates pass nothing and stay open; then new gates", "(a network partition)")

@@ -1,7 +1,5 @@
 //! What happens to single nodes: they crash and restart, lose keys, and their clocks jump.
 
-use lockstep_model::config::Fsync;
-
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
@@ -13,15 +11,80 @@ impl ServerGroup {
     /// `System` if the kernel refuses; `Redis` if a sentinel refuses a setting.
     pub fn crash(&mut self, node: usize) -> Result<String, ReplayError> {
         self.expect_failover_of(node)?;
-        let GroupMember { node: dying, gate, role, .. } = &mut self.members[node];
-        match self.config.cluster.fsync {
-            Fsync::EverySecond => dying.kill_without_power()?,
-            Fsync::None | Fsync::Always => dying.kill()?,
+        let dying = &self.members[node];
+        if self.config.has_late_disk() || dying.is_rewriting {
+            dying.node.kill_without_power()?;
+        } else {
+            dying.node.kill()?;
         }
+        self.bury(node)?;
+        Ok(format!("SIGKILL to {}", name_of_node(node)))
+    }
+
+    /// Kills the process of a node; its files stay as they are, unless the scenario lets a killed process lose what is not on
+    /// the disk, or its AOF is being rewritten. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `crash`.
+    pub fn kill(&mut self, node: usize) -> Result<String, ReplayError> {
+        let keeps_files = self.config.writes_before_replies() && !self.members[node].is_rewriting;
+        if !keeps_files || !self.config.has_late_disk() {
+            return self.crash(node);
+        }
+        self.expect_failover_of(node)?;
+        let dying = &self.members[node].node;
+        dying.wait_written()?;
+        dying.kill()?;
+        self.bury(node)?;
+        Ok(format!("SIGKILL to {}, whose files stay as they are", name_of_node(node)))
+    }
+
+    /// Tells a node to end, and waits until it has ended, unless it waits for its replicas. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if it does not end; `System` if the kernel refuses.
+    pub fn shut_down(&mut self, node: usize, waits_for_replicas: bool) -> Result<String, ReplayError> {
+        if waits_for_replicas {
+            self.members[node].node.begin_shutdown()?;
+            // It serves nobody any more, and may end as soon as its replicas have everything.
+            self.members[node].role = MemberRole::Dead;
+            self.is_worn = true;
+            return Ok(format!("SIGTERM to {}, which waits for its replicas", name_of_node(node)));
+        }
+        self.expect_failover_of(node)?;
+        self.members[node].node.begin_shutdown()?;
+        self.members[node].node.wait_shutdown()?;
+        self.bury(node)?;
+        Ok(format!("SIGTERM to {}", name_of_node(node)))
+    }
+
+    /// Waits until a node that was told to end has ended. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if it does not end.
+    pub fn finish_shutdown(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].node.wait_shutdown()?;
+        self.bury(node)?;
+        Ok(format!("{} has ended", name_of_node(node)))
+    }
+
+    /// A node saves a snapshot. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::save_snapshot`].
+    pub fn snapshot(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].node.save_snapshot()?;
+        self.is_worn = true;
+        Ok(format!("{}: BGSAVE", name_of_node(node)))
+    }
+
+    /// A node is dead: its links end.
+    fn bury(&mut self, node: usize) -> Result<(), ReplayError> {
+        let GroupMember { node: dead, gate, role, .. } = &mut self.members[node];
         *role = MemberRole::Dead;
         let to_master = gate.take();
         // The links of its replicas, silent ones included.
-        let socket = dying.socket().to_owned();
+        let socket = dead.socket().to_owned();
         self.half_open.retain(|link| link.master != node);
         for member in &mut self.members {
             member.gate.take_if(|gate| gate.master_socket() == socket);
@@ -34,7 +97,7 @@ impl ServerGroup {
             if notices { self.end_links(vec![link])? } else { self.half_open.push(link) }
         }
         self.is_worn = true;
-        Ok(format!("SIGKILL to {}", name_of_node(node)))
+        Ok(())
     }
 
     /// Starts a dead node again, as a master or a replica, with the data that it finds. Returns what was done, in words.
@@ -50,8 +113,9 @@ impl ServerGroup {
             self.members[node].node.follow_nobody()?;
         }
         self.members[node].role = if is_master { MemberRole::Master } else { MemberRole::Replica };
+        self.members[node].is_rewriting = false;
         self.sync_disk(node)?;
-        let finds = if finds_data { "finds its AOF" } else { "finds nothing" };
+        let finds = if finds_data { "finds its data" } else { "finds nothing" };
         Ok(format!("{} is started again, and {finds}", name_of_node(node)))
     }
 
@@ -60,6 +124,7 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::sync_disk`].
     pub fn fsync(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].is_rewriting = false;
         self.sync_disk(node)?;
         Ok(format!("the AOF of {} is on its disk", name_of_node(node)))
     }

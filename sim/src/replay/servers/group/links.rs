@@ -16,6 +16,13 @@ impl ServerGroup {
         if self.has_relative_ttls() {
             self.change_replication_id(self.master)?;
         }
+        if self.config.has_slow_rewrites() && !self.members[node].is_rewriting {
+            if !self.config.has_late_disk() {
+                // It has every write that it applied on its disk, and that is what a crash finds until the AOF is rewritten.
+                self.members[node].node.sync_disk()?;
+            }
+            self.members[node].is_rewriting = true;
+        }
         self.follow_master(node)?;
         Ok(format!("REPLICAOF {}", name_of_node(node)))
     }

@@ -48,6 +48,8 @@ pub(super) struct GroupMember {
     pub(super) role: MemberRole,
     /// Of a replica whose clock is beyond a tie: the keys that it hides since (`ties`).
     pub(super) hidden: Vec<String>,
+    /// Whether its files are to be those of before its last full copy, until the model says that its AOF is rewritten.
+    pub(super) is_rewriting: bool,
 }
 
 /// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
@@ -326,12 +328,17 @@ impl ServerGroup {
     pub(super) fn start_nodes(&mut self) -> Result<(), ReplayError> {
         self.members.clear();
         self.half_open.clear();
-        let settings = NodeSettings { fsync: fsync_setting(&self.config) };
+        let settings = NodeSettings {
+            fsync: fsync_setting(&self.config),
+            has_snapshots: self.config.cluster.fsync == Fsync::Snapshot,
+            shutdown_timeout_seconds: u32::from(self.config.cluster.shutdown_timeout) * self.config.time.tick_ms / 1000,
+        };
         for index in 0..self.config.nodes() {
             let node = ServerNode::start_with(&self.server, START_MS, settings)?;
             let connection = self.connect(&node)?;
             let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
-            self.members.push(GroupMember { node, connection, gate: None, role, hidden: Vec::new() });
+            let hidden = Vec::new();
+            self.members.push(GroupMember { node, connection, gate: None, role, hidden, is_rewriting: false });
         }
         self.master = 0;
         self.open_addresses()?;
@@ -375,9 +382,10 @@ impl ServerGroup {
     /// rewritten the AOF.
     pub(super) fn sync_disk(&self, node: usize) -> Result<(), ReplayError> {
         match self.config.cluster.fsync {
-            Fsync::None => Ok(()),
-            Fsync::EverySecond => self.members[node].node.sync_disk(),
-            Fsync::Always => self.members[node].node.wait_written(),
+            _ if self.members[node].is_rewriting => Ok(()),
+            Fsync::None | Fsync::Snapshot => Ok(()),
+            _ if self.config.has_late_disk() => self.members[node].node.sync_disk(),
+            Fsync::EverySecond | Fsync::Always => self.members[node].node.wait_written(),
         }
     }
 }
@@ -385,7 +393,7 @@ impl ServerGroup {
 /// `appendfsync`, where nodes have an AOF.
 fn fsync_setting(config: &Config) -> Option<&'static str> {
     match config.cluster.fsync {
-        Fsync::None => None,
+        Fsync::None | Fsync::Snapshot => None,
         Fsync::EverySecond => Some("everysec"),
         Fsync::Always => Some("always"),
     }

@@ -6,14 +6,19 @@ use lockstep_model::config::Ttls;
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::server::ServerProgram;
+use crate::replay::version::Version;
+
+/// From here on a server that is told to end waits for its replicas (`shutdown-timeout`).
+const WAITS_FOR_REPLICAS_SINCE: Version = Version { major: 7, minor: 0, patch: 0 };
 
 /// Refuses a scenario that this server would run in another way.
 ///
 /// # Errors
-/// `OtherTtls`, `ScriptsNeedNoReplicas`, `HandOverNeedsOneId`.
+/// `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `HandOverNeedsOneId`.
 pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
     refuse_other_ttls(server, config)?;
     refuse_uncounted_replicas(server, config)?;
+    refuse_end_at_once(server, config)?;
     refuse_second_replica(server, config)
 }
 
@@ -39,6 +44,14 @@ fn refuse_uncounted_replicas(server: &ServerProgram, config: &Config) -> Result<
         return Ok(());
     }
     Err(ReplayError::ScriptsNeedNoReplicas { server: server.to_string() })
+}
+
+/// Before 7.0 a master that was told to end did not wait for its replicas (measured on 6.2.5).
+fn refuse_end_at_once(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    if config.cluster.shutdown_timeout == 0 || server.version() >= WAITS_FOR_REPLICAS_SINCE {
+        return Ok(());
+    }
+    Err(ReplayError::EndsAtOnce { server: server.to_string() })
 }
 
 /// Where a resync must be a full copy, it changes the master's replication id (`ServerGroup::resync`), and a master hands

@@ -20,6 +20,10 @@ use crate::replay::version::Version;
 pub struct NodeSettings {
     /// `appendfsync` of a node with an AOF; `None`: it has no AOF.
     pub fsync: Option<&'static str>,
+    /// Whether it has save points, so that it saves a snapshot when it is told to end.
+    pub has_snapshots: bool,
+    /// `shutdown-timeout`, where the server has it.
+    pub shutdown_timeout_seconds: u32,
 }
 
 /// What a node's process needs on this machine, and what is left when it ends. Deleted with the node.
@@ -109,7 +113,6 @@ fn command(
     const CONSTANT: &[(&str, &str)] = &[
         ("--port", "0"),
         ("--daemonize", "no"),
-        ("--save", ""),
         ("--repl-diskless-sync", "yes"),
         ("--repl-diskless-sync-delay", "0"),
         ("--repl-diskless-load", "swapdb"),
@@ -127,6 +130,9 @@ fn command(
     for (name, value) in CONSTANT {
         command.args([name, value]);
     }
+    // The harness decides when a snapshot is saved: the one save point is longer than any history.
+    // As two words: Redis 6.2.5 takes "2000000000 1" for no save point at all.
+    command.arg("--save").args(if settings.has_snapshots { &["2000000000", "1"][..] } else { &[""] });
     match settings.fsync {
         Some(when) => command.args(["--appendonly", "yes", "--appendfsync", when]),
         None => command.args(["--appendonly", "no"]),
@@ -134,6 +140,7 @@ fn command(
     // Older servers allow DEBUG by default and reject the option.
     if server.version() >= (Version { major: 7, minor: 0, patch: 0 }) {
         command.args(["--enable-debug-command", "yes"]);
+        command.args(["--shutdown-timeout", &settings.shutdown_timeout_seconds.to_string()]);
     }
     command
         .arg("--unixsocket")

@@ -33,6 +33,8 @@ pub struct ServerNode {
     process: Mutex<OwnProcess>,
     control: Mutex<Control>,
     requires_replicas: AtomicBool,
+    /// It was told to end, and may end at any moment.
+    is_stopping: AtomicBool,
     clock: Clock,
     pub(super) home: Home,
 }
@@ -64,6 +66,7 @@ impl ServerNode {
             process: Mutex::new(process),
             control: Mutex::new(control),
             requires_replicas: AtomicBool::new(false),
+            is_stopping: AtomicBool::new(false),
             clock,
             home,
         })
@@ -101,7 +104,7 @@ impl ServerNode {
     /// `Redis` if the server does not answer, `TimedOut` if it goes on using the old time.
     pub fn set_clock(&self, ms: i64) -> Result<(), ReplayError> {
         self.clock.set_ms(ms);
-        if !self.is_running() {
+        if !self.is_running() || self.is_stopping.load(Ordering::Relaxed) {
             return Ok(());
         }
         let mut control = self.control();
@@ -150,11 +153,49 @@ impl ServerNode {
         *self.process() = process;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
+        self.is_stopping.store(false, Ordering::Relaxed);
+        if self.settings.has_snapshots {
+            return Ok(());
+        }
         match fs::remove_file(self.home.data()) {
             // The data were for this start only: the next crash may lose everything.
             Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
             _ => Ok(()),
         }
+    }
+
+    /// Tells the process to end (SIGTERM). It saves its data first, and may wait for its replicas.
+    ///
+    /// # Errors
+    ///
+    /// `System` if the kernel refuses.
+    pub fn begin_shutdown(&self) -> Result<(), ReplayError> {
+        self.is_stopping.store(true, Ordering::Relaxed);
+        self.process().tell_to_end()
+    }
+
+    /// Waits until a process that was told to end has ended.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it does not end.
+    pub fn wait_shutdown(&self) -> Result<(), ReplayError> {
+        self.process().wait_for_end()
+    }
+
+    /// Saves a snapshot (`BGSAVE`), and waits until it is saved.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it is not saved; `Redis` if the node is not running.
+    pub fn save_snapshot(&self) -> Result<(), ReplayError> {
+        let mut control = self.control();
+        let is_idle = |control: &mut Control| {
+            Ok(control.info("persistence")?.get("rdb_bgsave_in_progress").is_some_and(|number| number == "0"))
+        };
+        control.wait(LINK_WAIT, "a server without a snapshot in progress", is_idle)?;
+        control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
+        control.wait(LINK_WAIT, "a server to save its snapshot", is_idle)
     }
 
     /// Whether the process lives.

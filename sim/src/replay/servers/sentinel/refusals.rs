@@ -13,7 +13,7 @@ use crate::replay::error::ReplayError;
 pub fn refuse_world(config: &Config) -> Result<(), ReplayError> {
     let reason = if config.cluster.replicas == 0 {
         "the scenario has no replica that could be promoted; say replicas = 1 or 2 in [cluster]"
-    } else if config.faults.crash_node == 0 {
+    } else if config.faults.deaths_of_nodes() == 0 {
         "no node of the scenario dies; say crash_node = 1 in [faults]"
     } else {
         return Ok(());
@@ -54,15 +54,23 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} a client goes back to {node}, which no sentinel that is up to date names"
                 ));
             }
+            Action::FinishShutdown { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "before step {number} {node} waits for its replicas, and the sentinels may take it for dead or not"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
+            | Action::KillNode { .. }
+            | Action::ShutdownNode { .. }
             | Action::Promote { .. }
             | Action::Discover { .. }
             | Action::Resync { .. }
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
-            | Action::Fsync { .. } | Action::VanishKey { .. } | Action::ClockJump { .. } | Action::Tick
-            | Action::Expire { .. } | Action::ExpireReceipts { .. }
+            | Action::Fsync { .. } | Action::Snapshot { .. } | Action::VanishKey { .. } | Action::ClockJump { .. }
+            | Action::Tick | Action::Expire { .. } | Action::ExpireReceipts { .. }
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
             | Action::Subscribe { .. }
