@@ -19,6 +19,8 @@ SOAK_FILES ?= 1000000
 SOAK_WORLDS ?= 10000
 SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
+# Free runs of real servers on each version, about one a second on each.
+SOAK_FREE_RUNS ?= 3500
 
 servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers"
 
@@ -37,6 +39,7 @@ soak:
 	$(servers) && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
+	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
 		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \

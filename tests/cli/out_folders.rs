@@ -11,7 +11,7 @@ use crate::command::{Ran, run};
 
 /// A lease that ends while its holder believes, and the same world with one client and a watchdog.
 const BROKEN: &str = "story = \"A lease ends.\"\nlock = \"reentrant\"\n[time]\nlease = 1\n[clients]\ncount = 2\n";
-const MENDED: &str = "story = \"One client.\"\nlock = \"reentrant\"\n[time]\nlease = 1\nrenew_every = 1\n[clients]\n\
+const MENDED: &str = "story = \"One client.\"\nlock = \"reentrant\"\n[time]\nlease = 2\nrenew_every = 1\n[clients]\n\
                       count = 1\n";
 
 fn text(path: &Path) -> &str {

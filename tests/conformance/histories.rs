@@ -119,9 +119,26 @@ pub(crate) fn on(version: &ServerProgram, scenario: Scenario) -> Scenario {
     Scenario { config: suited(&scenario.config, version), ..scenario }
 }
 
-/// Whether the version has what the scenario needs. The one feature that a version lacks has a test of its own, below.
+/// Whether the version has what the scenario needs. The features that a version lacks have tests of their own, below.
 pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
-    scenario.config.cluster.min_replicas == 0 || version.counts_replicas_in_scripts()
+    let cluster = &scenario.config.cluster;
+    (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
+        && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
+}
+
+/// That it does not is measured in `lock_loss`.
+#[test]
+fn a_server_that_ends_at_once_is_refused_where_the_scenario_lets_it_wait_for_its_replicas() {
+    for_every_version(|version| {
+        let scenario = on(version, builtin_scenario("shutdown-waits-for-its-replica"));
+        match Player::start(version, &scenario.config, Scripts::built_in()) {
+            Ok(_) => assert!(version.waits_for_replicas_when_it_ends(), "{version}"),
+            Err(error) => {
+                assert!(!version.waits_for_replicas_when_it_ends(), "{version}: {error}");
+                assert!(error.to_string().contains("does not wait for its replicas"), "{error}");
+            }
+        }
+    });
 }
 
 /// Redis 6.2 accepts the write of a script where it refuses a SET. A repair without effect must not look like one that works.

@@ -21,8 +21,8 @@ use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
 use crate::rules::Rule;
-use crate::run::{Plan, run};
-use crate::search::{Found, search};
+use crate::run::{FreeRun, run};
+use crate::search::{Explanation, search};
 use crate::shrink::shrunk;
 
 /// Runs on each server version; `LOCKSTEP_FREE_RUNS` asks for another number.
@@ -46,15 +46,15 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
     for_every_version_at_once(|server| {
         let (mut explained, mut undecided) = (0, 0);
         for number in 0..runs {
-            let plan = Plan::drawn(seed + number);
-            let record = run(server, plan);
+            let free_run = FreeRun::drawn(seed + number);
+            let record = run(server, free_run);
             match search(&record, None) {
-                Found::Explained => explained += 1,
-                Found::Undecided(why) => {
-                    println!("{server}: {plan:?}: {why}");
+                Explanation::Explained => explained += 1,
+                Explanation::Undecided(why) => {
+                    println!("{server}: {free_run}: {why}");
                     undecided += 1;
                 }
-                Found::Unexplained { .. } => panic!("{server}: {plan:?}:\n{}", shrunk(&record)),
+                Explanation::Unexplained { .. } => panic!("{server}: {free_run}:\n{}", shrunk(&record)),
             }
         }
         println!("{server}: {explained} runs explained, {undecided} undecided");
@@ -73,9 +73,9 @@ fn a_record_of_real_servers_has_no_explanation_in_a_model_without_the_rule() {
         let text = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         let kept: Kept = serde_json::from_str(&text).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
         assert_eq!(kept.needs, rule);
-        assert_eq!(search(&kept.record, None), Found::Explained, "{}", rule.name());
+        assert_eq!(search(&kept.record, None), Explanation::Explained, "{}", rule.name());
         let without = search(&kept.record, Some(rule));
-        assert!(matches!(without, Found::Unexplained { .. }), "{}: {without:?}", rule.name());
+        assert!(matches!(without, Explanation::Unexplained { .. }), "{}: {without:?}", rule.name());
     }
 }
 
@@ -87,10 +87,10 @@ fn keep_new_records() {
         if needed.is_empty() {
             return;
         }
-        let record = run(server, Plan::drawn(seed));
-        assert_eq!(search(&record, None), Found::Explained, "{}", shrunk(&record));
+        let record = run(server, FreeRun::drawn(seed));
+        assert_eq!(search(&record, None), Explanation::Explained, "{}", shrunk(&record));
         needed.retain(|&rule| {
-            let is_needed = matches!(search(&record, Some(rule)), Found::Unexplained { .. });
+            let is_needed = matches!(search(&record, Some(rule)), Explanation::Unexplained { .. });
             if is_needed {
                 let kept = Kept { needs: rule, record: record.clone() };
                 let text = serde_json::to_string_pretty(&kept).expect("plain values");

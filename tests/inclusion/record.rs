@@ -27,13 +27,13 @@ pub struct Event {
     /// The latest instant, µs.
     pub to_us: i64,
     /// What happened.
-    pub what: What,
+    pub what: Deed,
 }
 
 /// What happened.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum What {
+pub enum Deed {
     /// A fault, or what an operator or a client did without asking.
     Did(Action),
     /// A client sent a request to a node.
@@ -48,7 +48,7 @@ pub enum What {
         /// The answer, as the action of the model.
         answer: Action,
         /// What it said.
-        told: Told,
+        told: ToldAnswer,
     },
     /// Somebody looked at the lock on a node.
     Saw {
@@ -62,7 +62,7 @@ pub enum What {
 /// What a client was told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
-pub enum Told {
+pub enum ToldAnswer {
     /// It holds the lock now.
     Acquired,
     /// Somebody else holds it.
@@ -108,9 +108,9 @@ impl Record {
     /// Every answer and every look at a node that is compared, as places to weaken.
     pub fn observations(&self) -> Vec<(usize, usize)> {
         let is_observation = |event: &Event| match event.what {
-            What::Heard { told, .. } => told != Told::Anything,
-            What::Saw { .. } => true,
-            What::Did(_) | What::Sent { .. } => false,
+            Deed::Heard { told, .. } => told != ToldAnswer::Anything,
+            Deed::Saw { .. } => true,
+            Deed::Did(_) | Deed::Sent { .. } => false,
         };
         let of_party = |(party, events): (usize, &Vec<Event>)| {
             let places = events.iter().enumerate().filter(|(_, event)| is_observation(event));
@@ -123,11 +123,11 @@ impl Record {
     pub fn without_knowing(&self, (party, place): (usize, usize)) -> Self {
         let mut weaker = self.clone();
         match &mut weaker.parties[party][place].what {
-            What::Heard { told, .. } => *told = Told::Anything,
-            What::Saw { .. } => {
+            Deed::Heard { told, .. } => *told = ToldAnswer::Anything,
+            Deed::Saw { .. } => {
                 weaker.parties[party].remove(place);
             }
-            What::Did(_) | What::Sent { .. } => {}
+            Deed::Did(_) | Deed::Sent { .. } => {}
         }
         weaker
     }

@@ -16,13 +16,13 @@ pub enum Rule {
     Expire,
     /// A key may be deleted by somebody who does not hold it.
     VanishKey,
-    /// A crashed client's request may still be executed, and nobody hears the answer.
+    /// A request whose caller has given it up may have been executed or not.
     Abandon,
 }
 
 impl Rule {
     /// Every rule.
-    pub const ALL: [Self; 4] = [Self::Replicate, Self::Promote, Self::VanishKey, Self::Abandon];
+    pub const ALL: [Self; 5] = [Self::Replicate, Self::Promote, Self::Expire, Self::VanishKey, Self::Abandon];
 
     /// Its name, also that of the file of its record.
     pub const fn name(self) -> &'static str {
@@ -36,13 +36,13 @@ impl Rule {
     }
 
     /// The action that cannot happen without it.
-    pub const fn forbids(self) -> Option<ActionKind> {
-        Some(match self {
+    pub const fn forbids(self) -> ActionKind {
+        match self {
             Self::Replicate => ActionKind::Replicate,
             Self::Promote => ActionKind::Promote,
-            Self::Expire => return None,
+            Self::Expire => ActionKind::Expire,
             Self::VanishKey => ActionKind::VanishKey,
             Self::Abandon => ActionKind::Abandon,
-        })
+        }
     }
 }

@@ -11,7 +11,7 @@ use lockstep_model::config::Config;
 use lockstep_model::{Action, ActionKind, InLayout, Layout, Reply, World, attempt, in_layout, step};
 use lockstep_tests::drawn::read;
 
-use crate::record::{Event, Interval, Record, SeenHold, Told, What};
+use crate::record::{Deed, Event, Interval, Record, SeenHold, ToldAnswer};
 use crate::rules::Rule;
 
 /// A search that would follow more worlds than this in one tick is given up.
@@ -19,7 +19,7 @@ const MOST_WORLDS: usize = 300_000;
 
 /// What became of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Found {
+pub enum Explanation {
     /// The model can do it.
     Explained,
     /// It cannot.
@@ -34,12 +34,12 @@ pub enum Found {
 }
 
 /// Searches for the record among the behaviours of the model, from which a rule may be removed.
-pub fn search(record: &Record, without: Option<Rule>) -> Found {
+pub fn search(record: &Record, without: Option<Rule>) -> Explanation {
     let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
-    in_layout(&config, Search { record, without })
+    in_layout(&config, RecordSearch { record, without })
 }
 
-struct Search<'a> {
+struct RecordSearch<'a> {
     record: &'a Record,
     without: Option<Rule>,
 }
@@ -47,12 +47,12 @@ struct Search<'a> {
 /// How far each party has come.
 type Progress = Vec<u8>;
 
-impl InLayout for Search<'_> {
-    type Output = Found;
+impl InLayout for RecordSearch<'_> {
+    type Output = Explanation;
 
-    fn run<Y: Layout>(self, config: &Config) -> Found {
+    fn run<Y: Layout>(self, config: &Config) -> Explanation {
         let tick_us = i64::from(config.time.tick_ms) * 1000;
-        let forbidden = self.without.and_then(Rule::forbids);
+        let forbidden = self.without.map(Rule::forbids);
         let is_free = |action: &Action| happens_unseen(action.kind()) && forbidden != Some(action.kind());
         let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
         let seeing = Seeing { parties: &self.record.parties, tick_us, forbidden };
@@ -97,7 +97,7 @@ impl InLayout for Search<'_> {
                     }
                 }
                 if met.len() > MOST_WORLDS {
-                    return Found::Undecided("there are too many worlds");
+                    return Explanation::Undecided("there are too many worlds");
                 }
             }
             let is_over = |progress: &Progress| {
@@ -111,15 +111,15 @@ impl InLayout for Search<'_> {
             worlds = passed.collect();
             if worlds.is_empty() {
                 if lacks_room {
-                    return Found::Undecided("the model has too little room");
+                    return Explanation::Undecided("the model has too little room");
                 }
                 let sum = |progress: &&Progress| progress.iter().map(|&done| u32::from(done)).sum::<u32>();
                 let furthest = met.iter().map(|(_, progress)| progress).max_by_key(sum);
                 let progress = furthest.into_iter().flatten().map(|&done| usize::from(done)).collect();
-                return Found::Unexplained { tick, progress };
+                return Explanation::Unexplained { tick, progress };
             }
         }
-        Found::Explained
+        Explanation::Explained
     }
 }
 
@@ -128,7 +128,13 @@ impl InLayout for Search<'_> {
 fn happens_unseen(kind: ActionKind) -> bool {
     matches!(
         kind,
-        ActionKind::Execute | ActionKind::Abandon | ActionKind::Replicate | ActionKind::Resync | ActionKind::Heal
+        ActionKind::Execute
+            | ActionKind::Abandon
+            | ActionKind::Expire
+            | ActionKind::ExpireReceipts
+            | ActionKind::Replicate
+            | ActionKind::Resync
+            | ActionKind::Heal
     )
 }
 
@@ -161,24 +167,24 @@ impl<'a> Seeing<'a> {
     fn happen<Y: Layout>(self, config: &Config, world: &World<Y>, event: &Event, tick: i64) -> Option<World<Y>> {
         match event.what {
             // Without its rule it changes nothing.
-            What::Did(action) if self.forbidden == Some(action.kind()) => Some(*world),
-            What::Did(action) => Some(step(config, world, action)?.world),
-            What::Sent { request, node } => {
+            Deed::Did(action) if self.forbidden == Some(action.kind()) => Some(*world),
+            Deed::Did(action) => Some(step(config, world, action)?.world),
+            Deed::Sent { request, node } => {
                 let client = client_of(request)?;
                 (world.client(client).master() == node).then(|| step(config, world, request))?.map(|step| step.world)
             }
-            What::Heard { answer, .. } => {
+            Deed::Heard { answer, .. } => {
                 // What it says was compared when it was executed.
                 Some(step(config, world, answer)?.world)
             }
-            What::Saw { node, hold } => self.stores(world, node, hold, tick).then_some(*world),
+            Deed::Saw { node, hold } => self.stores(world, node, hold, tick).then_some(*world),
         }
     }
 
     /// Whether what a node has just executed is what its caller will be told.
     fn agrees<Y: Layout>(self, after: &World<Y>, progress: &Progress, action: Action, tick: i64) -> bool {
         let Action::Execute { client, slot } = action else { return true };
-        let Some(Event { what: What::Heard { answer, told }, .. }) = self.next(progress, usize::from(client)) else {
+        let Some(Event { what: Deed::Heard { answer, told }, .. }) = self.next(progress, usize::from(client)) else {
             return true;
         };
         let Action::Answer { slot: awaited, .. } = *answer else { return true };
@@ -191,15 +197,18 @@ impl<'a> Seeing<'a> {
         }
     }
 
-    fn says(self, reply: Reply, told: Told, tick: i64) -> bool {
+    fn says(self, reply: Reply, told: ToldAnswer, tick: i64) -> bool {
         match (told, reply) {
-            (Told::Anything, _)
-            | (Told::Acquired, Reply::Acquired)
-            | (Told::Released, Reply::Released)
-            | (Told::StillHeld, Reply::StillHeld)
-            | (Told::NotHeld, Reply::NotHeld)
-            | (Told::ReadOnly, Reply::ReadOnly) => true,
-            (Told::Busy(until), Reply::Busy { remaining_ticks }) => self.is_until(until, remaining_ticks, tick),
+            (ToldAnswer::Anything, _)
+            | (ToldAnswer::Acquired, Reply::Acquired)
+            | (ToldAnswer::Released, Reply::Released)
+            | (ToldAnswer::StillHeld, Reply::StillHeld)
+            | (ToldAnswer::NotHeld, Reply::NotHeld)
+            | (ToldAnswer::ReadOnly, Reply::ReadOnly) => true,
+            // Not every kind tells how much time is left.
+            (ToldAnswer::Busy(until), Reply::Busy { remaining_ticks }) => {
+                until.is_none() || self.is_until(until, remaining_ticks, tick)
+            }
             _ => false,
         }
     }

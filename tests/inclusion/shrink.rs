@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 
 use crate::record::{Event, Record};
-use crate::search::{Found, search};
+use crate::search::{Explanation, search};
 
 /// The smallest part of a record that has no explanation, as a text: it ends where the model is left behind, and of what was
 /// seen until then only what is needed is left.
 pub fn shrunk(record: &Record) -> String {
-    let Found::Unexplained { tick, .. } = search(record, None) else {
+    let Explanation::Unexplained { tick, .. } = search(record, None) else {
         return "it has an explanation".to_owned();
     };
     let tick_us = record.parties.iter().flatten().map(|event| event.to_us).max().unwrap_or(0);
@@ -27,11 +27,11 @@ pub fn shrunk(record: &Record) -> String {
 }
 
 fn is_unexplained(record: &Record) -> bool {
-    matches!(search(record, None), Found::Unexplained { .. })
+    matches!(search(record, None), Explanation::Unexplained { .. })
 }
 
 fn told(record: &Record) -> String {
-    let Found::Unexplained { tick, progress } = search(record, None) else { return String::new() };
+    let Explanation::Unexplained { tick, progress } = search(record, None) else { return String::new() };
     let mut text =
         format!("{}\nno world of the model is left in tick {tick}; what it cannot explain:\n", record.scenario);
     let mut events: Vec<(usize, usize, &Event)> = Vec::new();

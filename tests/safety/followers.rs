@@ -12,6 +12,7 @@ use crate::{exhaust, scenario, verdict};
 const A: Action = Action::Acquire { client: 0, thread: 0 };
 const B: Action = Action::Acquire { client: 1, thread: 0 };
 const A_CONFIRMS: Action = Action::Confirm { client: 0, thread: 0 };
+const B_CONFIRMS: Action = Action::Confirm { client: 1, thread: 0 };
 const B_LEARNS: Action = Action::Discover { client: 1 };
 const N3_IS_PROMOTED: Action = Action::HandOver { node: 2 };
 const N2_IS_TOLD: Action = Action::Resync { node: 1 };
@@ -75,9 +76,11 @@ fn where_replicas_leave_together_the_old_master_refuses_at_once() {
 fn one_replica_acknowledges_to_two_masters_in_turn() {
     let world = world("wait_for = 1\nreplicas_leave = 'one-by-one'\n[protocol]\nwait_rule = 'all'", "hand_over = 1");
     let n2_applies = Action::Replicate { node: 1 };
-    let trace = history(&world, &[N3_IS_PROMOTED, A, n2_applies, N2_IS_TOLD, B_LEARNS, B, n2_applies]);
-    assert_eq!(trace.state_after(3).believers().count(), 1);
-    assert_eq!(trace.state_after(7).believers().count(), 2);
+    let at_the_old_one = [N3_IS_PROMOTED, A, n2_applies, A_CONFIRMS];
+    let at_the_new_one = [N2_IS_TOLD, B_LEARNS, B, n2_applies, B_CONFIRMS];
+    let trace = history(&world, &[&at_the_old_one[..], &at_the_new_one].concat());
+    assert_eq!(trace.state_after(4).believers().count(), 1);
+    assert_eq!(trace.state_after(9).believers().count(), 2);
 }
 
 /// What is under way to a replica is lost when it moves, and it acknowledges nothing of it.

@@ -125,6 +125,8 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         &mut cluster.min_replicas_max_lag,
         &mut cluster.lock_delay,
         &mut cluster.start_delay,
+        &mut cluster.shutdown_timeout,
+        &mut cluster.aof_rewrite_within,
     ] {
         *ticks = twice(*ticks)?;
     }
@@ -225,7 +227,7 @@ fn of_drawn(compare: impl Fn(&Scenario) -> u32) -> u32 {
 
 fn of_built_in(widened: fn(&Config) -> Vec<Wider>) {
     let compared: u32 = builtin().iter().map(|scenario| kept(compare_wider(scenario, widened))).sum();
-    assert!(compared > 10, "only {compared} verdicts compared");
+    assert!(compared > 5, "only {compared} verdicts compared");
 }
 
 /// One client more, which never asks. `None` where it may do something all the same, or where the model has no room for it: it
@@ -235,7 +237,8 @@ fn with_an_idle_client(config: &Config) -> Option<Config> {
     let waits_for_it = config.can_fail_over() && config.cluster.failover_within != Bound::Any;
     let count = config.clients.count;
     let is_left_out = config.is_split() || count == MAX_CLIENTS || waits_for_it;
-    if is_left_out || faults.force_release > 0 || faults.foreign_release > 0 {
+    // Those that start late are the last ones: the idle client would be one of them, in the place of one that asks.
+    if is_left_out || faults.start_client > 0 || faults.force_release > 0 || faults.foreign_release > 0 {
         return None;
     }
     let settings: Vec<_> = (0..count).map(|client| config.settings_of(client)).collect();

@@ -54,12 +54,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 36] = [
     (Mutant::ReceiptNotReplicated, "resent-release-after-failover", Property::OneBeliever, Verdict::Violated),
     (Mutant::TokenReused, "lease-ends-fenced", Property::TokensIncrease, Verdict::Violated),
     (Mutant::FenceIgnored, "lease-ends-fenced", Property::EffectsInOrder, Verdict::Violated),
-    (
-        Mutant::FenceIgnored,
-        "write-arrives-after-the-next-holder-is-fenced",
-        Property::EffectsInOrder,
-        Verdict::Violated,
-    ),
+    (Mutant::FenceIgnored, "write-after-the-next-holder-is-fenced", Property::EffectsInOrder, Verdict::Violated),
 ];
 
 #[test]

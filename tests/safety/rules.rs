@@ -340,7 +340,9 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         | Action::Undo { .. } => true,
         Action::Fsync { node } => {
             let (age, cluster) = (world.group().node(node).disk_age, &config.cluster);
-            age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { cluster.fsync_within }
+            let without_fsync = if cluster.no_appendfsync_on_rewrite { cluster.aof_rewrite_within } else { 0 };
+            let within = cluster.fsync_within + without_fsync;
+            age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { within }
         }
         Action::FinishShutdown { node } => world.group().node(node).silent_ticks >= config.cluster.shutdown_timeout,
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,

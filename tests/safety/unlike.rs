@@ -42,7 +42,7 @@ fn a_short_explicit_lease_ends_while_the_watchdog_of_another_client_changes_noth
     let expected = [
         Action::Acquire { client: 0, thread: 0 },
         Action::Tick,
-        Action::Tick,
+        Action::Expire { node: 0 },
         Action::Acquire { client: 1, thread: 0 },
     ];
     assert_eq!(actions(&outcome, Property::OneBeliever), expected);

@@ -156,7 +156,7 @@ const ROWS: &[DrawnKey] = &[
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
-    row("replicas_leave", &["\"one-by-one\""], 40, |said| {
+    row("replicas_leave", &["\"one-by-one\"", "\"one-by-one\"", "\"together\""], 40, |said| {
         let is_left_alive = said.some("cut_link")
             || said.some("hand_over") && !said.is("promote", "\"coordinated\"") && !said.is("promote", "\"forced\"");
         said.is("replicas", "2") && is_left_alive && !said.some("restart_node")
@@ -219,6 +219,7 @@ const ROWS: &[DrawnKey] = &[
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
     row("fencing", &["\"none\"", "\"ideal\""], 30, |_| true),
+    row("resource.delay", &["\"none\"", "\"any\""], 50, |said| said.has("fencing")),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
     row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),

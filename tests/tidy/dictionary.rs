@@ -57,6 +57,8 @@ const BORROWED: [Borrowed; 24] = [
     Borrowed { name: "refresh_processes_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "MemoryRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "ProcessRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
+    Borrowed { name: "shutdown_timeout", below: "", from: "Redis: shutdown-timeout" },
+    Borrowed { name: "shutdown_timeout_seconds", below: "sim/src/replay/servers/", from: "Redis: shutdown-timeout" },
     Borrowed { name: "wait_timeout_while", below: "", from: "std: Condvar" },
     Borrowed { name: "set_parent_process_death_signal", below: "", from: "rustix: prctl" },
     Borrowed { name: "primary_title", below: "sim/src/", from: "annotate-snippets: the title of a report" },

@@ -105,7 +105,7 @@ impl<Y: ServerLayout> Node<Y> {
         }
         let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_cut();
         // One that was cut off together with its master is reached again with it.
-        let heals = self.is_cut() && matches!(self.role, Role::Unsynced | Role::OldUnsynced);
+        let heals = self.is_cut() && (self.is_dead() || matches!(self.role, Role::Unsynced | Role::OldUnsynced));
         *self = Self { role: Role::Replica, ..Self::absent() };
         IdleNode { replicates: false, resyncs, heals }
     }

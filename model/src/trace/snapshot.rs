@@ -94,6 +94,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         wait_left: state.wait_left.left(),
         limit_left: state.limit_left.left(),
         wake_in: state.wake_in.left(),
+        may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),
         hold_left: state.hold_left.left(),
         value: world.requester(holder).value,
         acknowledged_by: (0..config.nodes()).filter(is_acknowledged_by).map(node_name).collect(),

@@ -136,6 +136,9 @@ pub struct ThreadState {
     pub limit_left: Option<u8>,
     /// Ticks until its timer wakes it.
     pub wake_in: Option<u8>,
+    /// Whether its timer may wake it before that: it waits for a key that may be gone at this very instant.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub may_wake_now: bool,
     /// Ticks until it must have released.
     pub hold_left: Option<u8>,
     /// Which of its acquires it asks for or holds by; recorded where acquires are told apart.

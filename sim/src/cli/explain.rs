@@ -265,7 +265,9 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
     let topics = topics();
     let names = topics.iter().flat_map(|(_, names)| names);
     let scored = names.map(|name| (strsim::jaro_winkler(what, name), name));
-    let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| *score > 0.75);
+    // Three letters are near to every name that begins with two of them.
+    let is_near = |score: f64| score > 0.75 && what.chars().count() > 3;
+    let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| is_near(*score));
     let hint = nearest.map_or_else(
         || {
             let listed = topics.iter().map(|(kind, names)| {

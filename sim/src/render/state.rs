@@ -124,6 +124,7 @@ fn believes(config: &Config, client: &ClientState, thread: &ThreadState) -> Stri
         Phase::Refused => Some("refused, not subscribed yet".to_owned()),
         Phase::Subscribed => Some("subscribed, about to ask again".to_owned()),
         Phase::Waiting => Some(match thread.wake_in {
+            Some(left) if thread.may_wake_now => within(config, "sleeps; its timer fires now, or", left),
             Some(left) => within(config, "sleeps; its timer fires", left),
             None => "sleeps, without a timer".to_owned(),
         }),

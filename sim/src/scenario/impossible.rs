@@ -212,8 +212,8 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
         .note("use a tick of 34 ms or more");
     }
-    let timeout_ms = u64::from(cluster.shutdown_timeout) * u64::from(time.tick_ms);
-    if !timeout_ms.is_multiple_of(1000) {
+    let longest_wait_ms = u64::from(cluster.shutdown_timeout) * u64::from(time.tick_ms);
+    if !longest_wait_ms.is_multiple_of(1000) {
         Contradiction::of(&sections.cluster, "shutdown_timeout", "a master counts this time in whole seconds")
             .with(sections.time.span_of("tick_ms"), "shutdown_timeout is no whole number of seconds")
             .note("use a tick of whole seconds, such as tick_ms = 1000");

@@ -95,6 +95,12 @@ impl ServerProgram {
         self.version < (Version { major: 7, minor: 0, patch: 0 })
     }
 
+    /// Whether a master that is told to end waits for its replicas (`shutdown-timeout`): since 7.0 (measured: 6.2.5 ends at
+    /// once).
+    pub fn waits_for_replicas_when_it_ends(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// How it replicates a TTL: since 7.0 as a time on the master's clock (measured: 6.2.5 sends `PEXPIRE`, 7.0.15 and
     /// Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

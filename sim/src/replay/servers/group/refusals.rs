@@ -6,10 +6,6 @@ use lockstep_model::config::Ttls;
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::server::ServerProgram;
-use crate::replay::version::Version;
-
-/// From here on a server that is told to end waits for its replicas (`shutdown-timeout`).
-const WAITS_FOR_REPLICAS_SINCE: Version = Version { major: 7, minor: 0, patch: 0 };
 
 /// Refuses a scenario that this server would run in another way.
 ///
@@ -48,7 +44,7 @@ fn refuse_uncounted_replicas(server: &ServerProgram, config: &Config) -> Result<
 
 /// Before 7.0 a master that was told to end did not wait for its replicas (measured on 6.2.5).
 fn refuse_end_at_once(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
-    if config.cluster.shutdown_timeout == 0 || server.version() >= WAITS_FOR_REPLICAS_SINCE {
+    if config.cluster.shutdown_timeout == 0 || server.waits_for_replicas_when_it_ends() {
         return Ok(());
     }
     Err(ReplayError::EndsAtOnce { server: server.to_string() })
