@@ -193,7 +193,8 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
 fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let Some(now) = after.acting_master() else { return };
     for hold in before.node(before.group().master).stored.holders() {
-        if now.stored.is_held_as(hold.by) {
+        // What has no time left may be gone at this very instant, whatever happens.
+        if now.stored.is_held_as(hold.by) || hold.remaining.is_due() {
             continue;
         }
         let is_rightful = match action {

@@ -90,6 +90,10 @@ impl FreeRun {
     fn scenario(self) -> String {
         let Self { harm, lease, clients, has_replica, .. } = self;
         let facts = self.lock.kind().facts();
+        let (lag, room) =
+            if has_replica { ("lag = \"any\"\n", "\n[bounds]\neffects_under_way = 12\n") } else { ("", "") };
+        // Where acquires are told apart, effects are few as it is.
+        let room = if facts.value.is_there() { "" } else { room };
         let holds = if facts.reentry.is_there() { format!("max_holds = {MOST_HOLDS}\n") } else { String::new() };
         let receipts = if facts.receipts.is_there() { "[protocol]\nreceipts = false\n\n" } else { "" };
         let faults = match harm {
@@ -97,8 +101,6 @@ impl FreeRun {
             Harm::VanishKey => "vanish_key = 8\n",
             Harm::Failover => "crash_node = 1\n",
         };
-        let (lag, room) =
-            if has_replica { ("lag = \"any\"\n", "\n[bounds]\neffects_under_way = 12\n") } else { ("", "") };
         format!(
             "story = \"Clients of real servers take and release a lock whenever they like.\"\nlock = \"{}\"\n\n\
              [time]\ntick_ms = {TICK_MS}\nlease = {lease}\nwait_limit = 0\nanswer_within = {ANSWER_WITHIN}\n\n\
@@ -295,6 +297,17 @@ fn client_of(holder: &Value) -> Option<u8> {
     text(holder)?.split(':').next()?.parse().ok()
 }
 
+/// What became of a request.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum RequestOutcome {
+    /// The node could not be reached: nothing was sent.
+    NotSent,
+    /// It may have been executed or not.
+    Unknown,
+    /// It was answered.
+    Told(ToldAnswer),
+}
+
 /// A client that takes and releases the lock whenever it likes.
 struct FreeClient {
     client: u8,
@@ -365,7 +378,7 @@ impl FreeClient {
         let asked = self.free_run.lock.acquire(&self.context(), &self.caller());
         let request = Action::Acquire { client: self.client, thread: 0 };
         let (told, connection) = self.ask(connection, &asked, request);
-        if told == Some(ToldAnswer::Acquired) {
+        if told == RequestOutcome::Told(ToldAnswer::Acquired) {
             self.holds += 1;
         }
         connection
@@ -376,8 +389,11 @@ impl FreeClient {
         let request = Action::Release { client: self.client, thread: 0 };
         let (told, connection) = self.ask(connection, &asked, request);
         self.holds = match told {
-            Some(ToldAnswer::Released | ToldAnswer::StillHeld) | None => self.holds - 1,
-            Some(_) => 0,
+            RequestOutcome::NotSent => self.holds,
+            RequestOutcome::Told(ToldAnswer::Released | ToldAnswer::StillHeld) | RequestOutcome::Unknown => {
+                self.holds - 1
+            }
+            RequestOutcome::Told(_) => 0,
         };
         connection
     }
@@ -389,12 +405,12 @@ impl FreeClient {
         mut connection: ServerConnection,
         asked: &ScriptRequest,
         request: Action,
-    ) -> (Option<ToldAnswer>, Option<ServerConnection>) {
+    ) -> (RequestOutcome, Option<ServerConnection>) {
         let patience = Duration::from_millis(u64::from(ANSWER_WITHIN - 1) * u64::from(TICK_MS));
         connection.set_patience(patience);
         // A script that the server does not know would make two requests of one.
         if connection.req_command(&asked.call.script.load()).is_err() {
-            return (None, None);
+            return (RequestOutcome::NotSent, None);
         }
         let (client, node, begin) = (self.client, self.node, Instant::now());
         let from_us = self.clock.now_us();
@@ -421,10 +437,10 @@ impl FreeClient {
             // Until the caller of the model has given it up.
             let given_up = patience + Duration::from_millis(3 * u64::from(TICK_MS));
             thread::sleep(given_up.saturating_sub(begin.elapsed()));
-            return (None, None);
+            return (RequestOutcome::Unknown, None);
         };
         let answer = Action::Answer { client, slot: Slot::of_thread(0) };
         self.events.push(Event { from_us: to_us, to_us, what: Deed::Heard { answer, told } });
-        (Some(told), Some(connection))
+        (RequestOutcome::Told(told), Some(connection))
     }
 }

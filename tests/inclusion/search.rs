@@ -28,6 +28,8 @@ pub enum Explanation {
         tick: i64,
         /// How far each party had come in the world that came furthest.
         progress: Vec<usize>,
+        /// That world.
+        world: String,
     },
     /// Nobody knows: the model has too little room, or there are too many worlds.
     Undecided(&'static str),
@@ -114,9 +116,11 @@ impl InLayout for RecordSearch<'_> {
                     return Explanation::Undecided("the model has too little room");
                 }
                 let sum = |progress: &&Progress| progress.iter().map(|&done| u32::from(done)).sum::<u32>();
-                let furthest = met.iter().map(|(_, progress)| progress).max_by_key(sum);
-                let progress = furthest.into_iter().flatten().map(|&done| usize::from(done)).collect();
-                return Explanation::Unexplained { tick, progress };
+                let furthest = met.iter().max_by_key(|(_, progress)| sum(&progress));
+                let Some((world, progress)) = furthest else { unreachable!("a tick begins with a world") };
+                let progress = progress.iter().map(|&done| usize::from(done)).collect();
+                let world = format!("{:?}\n{:?}\n{:?}", world.clients, world.in_flight, world.groups);
+                return Explanation::Unexplained { tick, progress, world };
             }
         }
         Explanation::Explained

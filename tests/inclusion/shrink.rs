@@ -31,7 +31,7 @@ fn is_unexplained(record: &Record) -> bool {
 }
 
 fn told(record: &Record) -> String {
-    let Explanation::Unexplained { tick, progress } = search(record, None) else { return String::new() };
+    let Explanation::Unexplained { tick, progress, world } = search(record, None) else { return String::new() };
     let mut text =
         format!("{}\nno world of the model is left in tick {tick}; what it cannot explain:\n", record.scenario);
     let mut events: Vec<(usize, usize, &Event)> = Vec::new();
@@ -44,5 +44,6 @@ fn told(record: &Record) -> String {
         let Event { from_us, to_us, what } = event;
         let _ = writeln!(text, "{mark} party {party}: {from_us:>8} to {to_us:>8} µs: {what:?}");
     }
+    let _ = writeln!(text, "the world that came furthest: {world}");
     text
 }

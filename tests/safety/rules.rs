@@ -333,11 +333,12 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         Action::Subscribe { .. }
         | Action::SecondAsk { .. }
         | Action::WakeByMessage { .. }
-        | Action::WakeByTimer { .. }
         | Action::GiveUp { .. }
         | Action::Renew { .. }
         | Action::Confirm { .. }
         | Action::Undo { .. } => true,
+        // One that was told 0 may ask at any time of this instant, and need not.
+        Action::WakeByTimer { client, thread } => world.thread(Holder::new(client, thread)).wake_in.is_due(),
         Action::Fsync { node } => {
             let (age, cluster) = (world.group().node(node).disk_age, &config.cluster);
             let without_fsync = if cluster.no_appendfsync_on_rewrite { cluster.aof_rewrite_within } else { 0 };

@@ -25,7 +25,7 @@ const fn way_back_of_b(node: u8) -> Action {
 /// Two clients, a master and a replica.
 fn world(cluster: &str, rest: &str) -> Scenario {
     let text = format!(
-        "story = 'Starts.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 4\nhold_at_most = 2\n[clients]\ncount = 2\n\
+        "story = 'Starts.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 4\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 4\n\
          [cluster]\nreplicas = 1\n{cluster}\n{rest}"
     );
     Scenario::parse("a-world", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))

@@ -187,7 +187,8 @@ const ROWS: &[DrawnKey] = &[
     row("discovery", &["\"new-master\""], 3, |said| said.some("replicas")),
     row("discovery", &["\"any-master\""], 40, |said| {
         let is_left = said.some("hand_over") && !said.is("promote", "\"coordinated\"");
-        said.some("replicas") && (said.some("restart_node") || said.some("cut_link") || is_left)
+        let has_end = said.has("acquires") || said.stores_values();
+        said.some("replicas") && has_end && (said.some("restart_node") || said.some("cut_link") || is_left)
     }),
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),

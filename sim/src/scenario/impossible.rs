@@ -1,7 +1,8 @@
 //! Values that are valid alone but contradict each other.
 
+use lockstep_model::Config;
 use lockstep_model::config::{
-    Cluster, Discovery, Faults, Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule,
+    Cluster, Discovery, Faults, Fsync, MAX_TICKS, PromoteRule, ReplicasLeave, Resource, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -230,6 +231,13 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
+/// Whether a client that goes from master to master can find its own lock each time, once more than it believes: each
+/// acquire is one more hold and a whole lease, unless a lock delay outlasts the lease.
+fn reenters_without_end(config: &Config) -> bool {
+    config.lock.facts().reentry.is_there()
+        && config.some_client(|own| own.clients.acquires.is_none() && own.cluster.lock_delay <= own.time.lease)
+}
+
 /// Who starts late, and whom a client can find.
 fn note_starts(parts: &Parts, sections: &Sections<'_>) {
     let (Some(clients), Some(cluster), Some(faults)) = (parts.clients, parts.cluster, parts.faults) else { return };
@@ -242,6 +250,12 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "start_delay", "every client is there from the beginning, so none starts")
             .with(sections.faults.span_of("start_client"), "no client starts")
             .note("remove `start_delay`, or let a client start: start_client = 1 in [faults]");
+    }
+    if cluster.discovery == Discovery::AnyMaster && parts.config().is_some_and(|config| reenters_without_end(&config)) {
+        let reason = "a client could enter its own lock again without end, on one master after the other";
+        Contradiction::of(&sections.cluster, "discovery", reason)
+            .with(sections.clients.span(), "the acquires of a client are not limited")
+            .note("limit them: acquires = 3 in [clients], or let a lock delay outlast the lease: lock_delay");
     }
     let can_demote = parts.config().is_some_and(|config| config.can_demote());
     if cluster.discovery == Discovery::AnyMaster && cluster.replicas > 0 && !can_demote {
@@ -433,8 +447,7 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("fsync"), "the time of the next fsync depends on that clock")
             .note("use a positive jump in [time], or another fsync");
     }
-    let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
-    if is_split && parts.settings.as_ref().is_some_and(|all| all.iter().any(|own| own.protocol.receipts)) {
+    if parts.config().is_some_and(|config| config.leaves_receipts()) {
         let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];
         for (key, _) in keys.into_iter().filter(|(_, budget)| *budget > 0) {
             let reason = format!("`{key}` together with release receipts in a split network is not modelled yet");
