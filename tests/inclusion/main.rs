@@ -93,7 +93,7 @@ fn keep_new_records() {
             let is_needed = matches!(search(&record, Some(rule)), Explanation::Unexplained { .. });
             if is_needed {
                 let kept = Kept { needs: rule, record: record.clone() };
-                let text = serde_json::to_string_pretty(&kept).expect("plain values");
+                let text = serde_json::to_string(&kept).expect("plain values");
                 fs::write(records().join(format!("{}.json", rule.name())), text + "\n").expect("it is written");
             }
             !is_needed

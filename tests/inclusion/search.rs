@@ -47,7 +47,7 @@ struct RecordSearch<'a> {
 }
 
 /// How far each party has come.
-type Progress = Vec<u8>;
+type Progress = Vec<u16>;
 
 impl InLayout for RecordSearch<'_> {
     type Output = Explanation;
@@ -59,7 +59,7 @@ impl InLayout for RecordSearch<'_> {
         let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
         let seeing = Seeing { parties: &self.record.parties, tick_us, forbidden };
         let last_tick = seeing.last_tick();
-        let mut worlds = vec![(World::<Y>::initial(config), vec![0u8; self.record.parties.len()])];
+        let mut worlds = vec![(World::<Y>::initial(config), vec![0; self.record.parties.len()])];
         for tick in 0..=last_tick {
             let mut met: HashSet<(World<Y>, Progress)> = HashSet::new();
             let mut waiting = Vec::new();

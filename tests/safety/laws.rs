@@ -229,7 +229,7 @@ fn of_drawn(compare: impl Fn(&Scenario) -> u32) -> u32 {
 
 fn of_built_in(widened: fn(&Config) -> Vec<Wider>) {
     let compared: u32 = builtin().iter().map(|scenario| kept(compare_wider(scenario, widened))).sum();
-    assert!(compared > 0, "only {compared} verdicts compared");
+    assert!(compared > 10, "only {compared} verdicts compared");
 }
 
 /// One client more, which never asks. `None` where it may do something all the same, or where the model has no room for it: it
@@ -298,11 +298,6 @@ fn one_more_hold_repairs_nothing() {
 #[test]
 fn what_may_come_later_repairs_nothing() {
     of_built_in(later_by_a_tick);
-}
-
-#[test]
-fn a_way_back_to_an_old_master_repairs_nothing() {
-    of_built_in(any_master);
 }
 
 /// Every time is an "at most" or an "at least". So whatever can happen between two ticks can happen at one of them too.
