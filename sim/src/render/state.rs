@@ -241,6 +241,10 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     if node.disk_age.is_rewriting() {
         says += "; its AOF is still that of before its last full copy";
     }
+    let behind = node.disk_age.ticks();
+    if behind > 0 {
+        let _ = write!(says, "; its disk has lacked a write for {}", time(config, behind.into()));
+    }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it restarts";
     }
