@@ -72,14 +72,14 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::CrashClient),
     fault(Fault::CrashThread),
     fault(Fault::PauseClient),
-    fault(Fault::StartClient),
+    START_CLIENT,
     fault(Fault::CrashNode),
     fault(Fault::LoseMessage),
     fault(Fault::ForeignRelease),
     fault(Fault::ForceRelease),
     fault(Fault::RestartNode),
-    fault(Fault::KillNode),
-    fault(Fault::ShutdownNode),
+    KILL_NODE,
+    SHUTDOWN_NODE,
     fault(Fault::CutLink),
     fault(Fault::VanishKey),
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
@@ -90,6 +90,15 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::HandOver),
     LATENESS,
 ];
+
+/// A process of a node is killed.
+pub const KILL_NODE: Setting = fault(Fault::KillNode);
+
+/// A node is told to end.
+pub const SHUTDOWN_NODE: Setting = fault(Fault::ShutdownNode);
+
+/// A client starts late.
+pub const START_CLIENT: Setting = fault(Fault::StartClient);
 
 /// As with any budget, more of it allows more: every history of a faster network is also a history of this one.
 pub const LATENESS: Setting =
