@@ -275,6 +275,10 @@ actions! {
     Fsync { node } = "fsync", when |config| config.has_late_disk();
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
+    /// A master counts the replicas that have reported to it lately, and drops those that are silent for longer than it allows.
+    Recount { node } = "recount", when |config| config.may_recount();
+    /// A node that refused writes accepts them again.
+    AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;
 
     // Faults.
     /// A client dies.
@@ -301,6 +305,8 @@ actions! {
     RestartNode { node } = "restart_node", fault RestartNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
+    /// A master refuses every write from now on: its last save failed.
+    RefuseWrites { node } = "refuse_writes", fault RefuseWrites, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
     /// The clock of a node jumps.

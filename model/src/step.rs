@@ -117,6 +117,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
         Action::Heal { node } => context.server().heal(node).map(done),
+        Action::Recount { node } => context.server().recount(node).map(done),
+        Action::AcceptWrites { node } => context.server().accept_writes(node).map(done),
 
         // Faults.
         Action::CrashClient { client } => context.crash_client(client),
@@ -133,6 +135,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::ForceRelease { client } => context.force_release(client),
         Action::RestartNode { node } => context.server().restart(node).map(done),
         Action::CutLink { node } => context.server().cut(node).map(done),
+        Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
@@ -159,6 +162,8 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
         Fault::CrashNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        // It may be replaced, if there is a replica.
+        Fault::RefuseWrites => is_at_master && config.can_promote(),
         Fault::HandOver => true,
         Fault::CrashClient
         | Fault::CrashThread
@@ -218,6 +223,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::Recount { .. }
+            | Action::AcceptWrites { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
@@ -228,6 +235,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Interrupt { .. }
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
+            | Action::RefuseWrites { .. }
             | Action::VanishKey { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,

@@ -61,18 +61,36 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A replica becomes master in the place of one that is dead or cut off.
+    /// A replica becomes master in the place of one that is dead, cut off or refuses writes: to Sentinel the last looks dead too
+    /// (docs/facts/redis.md#a-failed-save).
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(self.group.master);
-        let is_needed = master.is_dead() || master.is_cut() || self.config.is_mutated(Mutant::PromoteBesideMaster);
+        let refuses = master.refuses_writes() && !master.is_cut();
+        let is_lost = master.is_dead() || master.is_cut() || refuses;
+        let is_needed = is_lost || self.config.is_mutated(Mutant::PromoteBesideMaster);
         if self.config.is_mutated(Mutant::NoFailoverBesideCrashes) && self.config.faults.crash_client > 0 {
             return None;
         }
         if !is_needed || !self.group.node(node).is_candidate() || !self.is_chosen(node) {
             return None;
         }
-        self.take_over(node);
+        if refuses {
+            self.lose_master();
+            self.leave_master_running(node);
+        } else {
+            self.take_over(node);
+        }
         Some(())
+    }
+
+    /// A replica takes the place of a master that runs and is reached: all replicas leave it.
+    fn leave_master_running(&mut self, node: u8) {
+        let old = self.group.master;
+        self.take_over(node);
+        let silent_for_long = self.config.silent_for_long();
+        let left = self.group.node_mut(old);
+        left.silent_ticks = silent_for_long;
+        left.links.close_all();
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
@@ -88,18 +106,19 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
+        // A replica whose last save failed dies of the next write: who hands over mends the disk first.
+        if is_coordinated && master.refuses_writes() {
+            return None;
+        }
         if is_coordinated && !heir.queue.is_empty() && !self.config.is_mutated(Mutant::HandOverTooEarly) {
             return None;
         }
         self.lose_master();
-        self.take_over(node);
-        let silent_for_long = self.config.silent_for_long();
-        let left = self.group.node_mut(old);
-        left.silent_ticks = silent_for_long;
-        left.links.close_all();
+        self.leave_master_running(node);
         if !is_coordinated {
             return Some((false, WaitAnswers::default()));
         }
+        let left = self.group.node_mut(old);
         // It continues from where it is (a partial resync): what it stores is what it stored.
         left.role = Role::Replica;
         left.silent_ticks = 0;
@@ -149,7 +168,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The authority that decides on failovers makes an old master a replica: the writes that only it has are erased. Its
     /// clients lose their connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
     pub(crate) fn demote(&mut self, node: u8) -> Option<WaitAnswers> {
-        if node == self.group.master || !self.group.node(node).is_master() {
+        let old = self.group.node(node);
+        // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save).
+        if node == self.group.master || !old.is_master() || old.refuses_writes() {
             return None;
         }
         self.follow(node)
@@ -159,7 +180,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replaces what the node had.
     fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        let master = self.group.acting_master().filter(|master| !master.is_cut())?;
+        // A master that refuses writes refuses the `PING` of the handshake too.
+        let master = self.group.acting_master().filter(|master| !master.is_cut() && !master.refuses_writes())?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
         if replica.is_cut() {

@@ -61,6 +61,8 @@ pub enum Role {
     Down,
     /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
     DownReplica,
+    /// It is a master, and refuses every write for now: its last save failed.
+    Refusing,
 }
 
 impl<Y: ServerLayout> Node<Y> {
@@ -84,9 +86,14 @@ impl<Y: ServerLayout> Node<Y> {
         self.links.is_cut()
     }
 
-    /// Whether it accepts writes.
-    pub fn is_master(&self) -> bool {
-        self.role == Role::Master
+    /// Whether it takes itself for a master, also while it refuses writes.
+    pub const fn is_master(&self) -> bool {
+        matches!(self.role, Role::Master | Role::Refusing)
+    }
+
+    /// Whether it is a master that refuses every write for now.
+    pub const fn refuses_writes(&self) -> bool {
+        matches!(self.role, Role::Refusing)
     }
 
     /// Whether it is a replica, of whichever master.
@@ -96,7 +103,7 @@ impl<Y: ServerLayout> Node<Y> {
 
     /// Whether its process runs.
     pub const fn is_up(&self) -> bool {
-        matches!(self.role, Role::Master | Role::Replica | Role::Unsynced)
+        self.is_master() || self.is_replica()
     }
 
     /// Whether its process is dead.

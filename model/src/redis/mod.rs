@@ -6,10 +6,11 @@
 pub(crate) mod clock;
 pub mod connections;
 pub(crate) mod disk;
+mod failed_save;
 pub mod failover;
 pub mod group;
 pub mod layout;
-pub mod link_state;
+mod link_state;
 pub mod partition;
 pub mod queue;
 pub(crate) mod replication;

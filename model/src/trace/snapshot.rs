@@ -129,7 +129,7 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
 fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Option<NodeState> {
     let role = match node.role {
         Role::Absent => return None,
-        Role::Master => NodeRole::Master,
+        Role::Master | Role::Refusing => NodeRole::Master,
         Role::Replica => NodeRole::Replica,
         Role::Unsynced => NodeRole::Unsynced,
         Role::Down | Role::DownReplica => NodeRole::Down,
@@ -142,6 +142,7 @@ fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Op
         under_way: node.queue.effects().iter().map(|effect| contents(&effect.stored)).collect(),
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
         is_cut: node.is_cut(),
+        refuses_writes: node.refuses_writes(),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
         ahead: node.ahead,
