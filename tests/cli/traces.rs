@@ -42,6 +42,7 @@ pub const SMALL: Config = Config {
         restart_after: 0,
         min_replicas: 0,
         min_replicas_max_lag: 0,
+        min_replicas_slack: 0,
         wait_for: 0,
         lock_delay: 0,
     },
@@ -65,6 +66,7 @@ pub const SMALL: Config = Config {
         clock_jump: 0,
         client_clock_jump: 0,
         hand_over: 0,
+        refuse_writes: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -100,6 +102,7 @@ pub const EVERYTHING: Config = Config {
         restart_after: 2,
         min_replicas: 1,
         min_replicas_max_lag: 1,
+        min_replicas_slack: 1,
         wait_for: 1,
         lock_delay: 2,
         ..SMALL.cluster
@@ -121,6 +124,7 @@ pub const EVERYTHING: Config = Config {
         clock_jump: 1,
         client_clock_jump: 1,
         hand_over: 1,
+        refuse_writes: 1,
     },
     resource: Some(Resource { fencing: Fencing::Ideal }),
     ..SMALL

@@ -87,9 +87,16 @@ fn scenario_of(text: &str) -> Option<Scenario> {
 /// The text without what the version lacks; and, where the scripts of a replica see expired keys, without what makes a master
 /// a replica while a client may still ask it.
 fn suited_text(version: &ServerProgram, text: &str) -> String {
-    let counting = ["min_replicas = ", "min_replicas_max_lag = "];
-    let demoting =
-        ["cut_link = ", "hand_over = ", "promote = \"coordinated\"", "restart_node = ", "fsync = ", "restart_after = "];
+    let counting = ["min_replicas = ", "min_replicas_max_lag = ", "min_replicas_slack = "];
+    let demoting = [
+        "cut_link = ",
+        "hand_over = ",
+        "refuse_writes = ",
+        "promote = \"coordinated\"",
+        "restart_node = ",
+        "fsync = ",
+        "restart_after = ",
+    ];
     let begins = |line: &str, keys: &[&str]| keys.iter().any(|key| line.starts_with(key));
     text.split_inclusive('\n')
         .filter(|line| version.counts_replicas_in_scripts() || !begins(line, &counting))

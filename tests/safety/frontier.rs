@@ -300,3 +300,14 @@ fn a_repair_by_the_longest_lease_looks_at_every_client() {
     let text = repaired.text("A longer delay.", &BTreeMap::new());
     assert!(text.contains("lock_delay = 5"), "{text}");
 }
+
+/// An old master grants for as long as it may count a replica that it does not hear of.
+#[test]
+fn a_repair_by_a_lock_delay_covers_the_slack_of_an_old_master() {
+    let delay_of = |world: &str| {
+        let repaired = draft_of(world).with(repair("min-replicas-and-lock-delay"));
+        repaired.scenario("repaired", "A longer delay.").map(|scenario| scenario.config.cluster)
+    };
+    let cluster = delay_of("old-master-is-stopped-too-late").unwrap_or_else(|error| panic!("{}", error.report(false)));
+    assert_eq!((cluster.min_replicas_max_lag, cluster.min_replicas_slack, cluster.lock_delay), (1, 1, 3 + 1 + 1 + 1));
+}

@@ -3,7 +3,7 @@
 //! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
 //! `disks` has histories of late disks; `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms`
 //! compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare, with both
-//! engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one rule after the other and asserts
+//! engines; `replica_count` has histories about `INFO` and `WAIT`; `refusals` has histories of a master that refuses writes, or counts its replicas late; `mutants` breaks one rule after the other and asserts
 //! which property fails; `rules` and `judge` test the step function and the judge; `laws` widens worlds, and nothing that was
 //! broken may hold then; `unlike` has clients that differ; `values` tells the
 //! acquires of a thread apart.
@@ -19,6 +19,7 @@ mod judge;
 mod laws;
 mod mutants;
 mod normal_forms;
+mod refusals;
 mod replica_count;
 mod rules;
 mod unlike;

@@ -16,8 +16,8 @@ use crate::mutants::Mutant;
 impl<Y: ServerLayout> Group<Y> {
     /// Whether some replica may still take the master's place.
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
-        let is_replaced =
-            self.acting_master().is_none_or(|master| master.is_cut() || master.refuses_writes()) || config.is_mutated(Mutant::PromoteBesideMaster);
+        let is_replaced = self.acting_master().is_none_or(|master| master.is_cut() || master.refuses_writes())
+            || config.is_mutated(Mutant::PromoteBesideMaster);
         let is_begun = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0 || faults.refuse_writes > 0;
         is_replaced || is_begun
     }

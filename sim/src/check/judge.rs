@@ -206,6 +206,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ForceRelease
         | ActionKind::RestartNode
         | ActionKind::CutLink
+        | ActionKind::RefuseWrites
         | ActionKind::VanishKey
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump => false,
@@ -235,6 +236,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Demote
         | ActionKind::Fsync
         | ActionKind::Heal
+        | ActionKind::Recount
+        | ActionKind::AcceptWrites
         | ActionKind::Tick => true,
     }
 }

@@ -24,6 +24,9 @@ impl Setting {
             SettingValue::Word(word) => format!("{key} = \"{word}\""),
             SettingValue::Flag(flag) => format!("{key} = {flag}"),
             SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            SettingValue::LeaseAndSilence(more) => {
+                format!("{key} = lease + min_replicas_max_lag + min_replicas_slack + {more}")
+            }
             SettingValue::LeaseBy(part) => format!("{key} = lease / {part}"),
             SettingValue::Nothing => format!("no {key}"),
             SettingValue::Replicas => format!("{key} = replicas"),
@@ -54,6 +57,8 @@ pub(super) enum SettingValue {
     Flag(bool),
     /// So many ticks more than the lease.
     LeaseAnd(i64),
+    /// So many ticks more than the lease and the longest silence of a replica that a master may still count.
+    LeaseAndSilence(i64),
     /// This part of the lease; at least 1 tick.
     LeaseBy(i64),
     /// Nothing: the key is removed.
@@ -84,6 +89,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::LoseReply),
     fault(Fault::Interrupt),
     fault(Fault::HandOver),
+    fault(Fault::RefuseWrites),
     LATENESS,
 ];
 
@@ -110,7 +116,12 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "fsync", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "fsync_within", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
-    Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "hand_over"] },
+    Idle {
+        table: "cluster",
+        key: "lock_delay",
+        word: None,
+        faults: &["crash_node", "cut_link", "hand_over", "refuse_writes"],
+    },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
@@ -188,13 +199,19 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "min-replicas-and-lock-delay",
-        sentence: "both",
+        sentence: "both, and the delay covers the time in which an old master still writes",
         entries: &[
             set("cluster", "min_replicas", SettingValue::Number(1)),
-            set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
+            // Until then an old master may have granted the lock: a lease begins at the latest when it counts no replica.
+            set("cluster", "lock_delay", SettingValue::LeaseAndSilence(1)),
         ],
     },
     WATCHDOG,
+    Setting {
+        name: "hold-less-than-the-lease",
+        sentence: "a client stops its work, and releases, before the lease that it was granted can end",
+        entries: &[set("time", "hold_at_most", SettingValue::LeaseBy(2))],
+    },
     Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",

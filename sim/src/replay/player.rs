@@ -244,6 +244,9 @@ impl Player {
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),
+            Action::AcceptWrites { node } => self.change(false, |servers| servers.accept_writes(index(node)).map(Some)),
+            Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             // The clients and their requests: the target plays them.

@@ -7,7 +7,7 @@ use lockstep_model::notes::Capacity;
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
 use super::section::Section;
-use super::ticks::FSYNC_WITHIN_MS;
+use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -167,10 +167,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
-    let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    let can_fail_over =
+        [faults.crash_node, faults.cut_link, faults.hand_over, faults.refuse_writes].iter().any(|budget| *budget > 0);
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
-            .with(sections.faults.span(), "no node crashes, is cut off or hands over")
+            .with(sections.faults.span(), "no node crashes, is cut off, hands over or refuses writes")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
     if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
@@ -179,13 +180,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .note("use a smaller min_replicas, or more replicas");
     }
     if cluster.min_replicas == 0 {
-        Contradiction::of(
-            &sections.cluster,
-            "min_replicas_max_lag",
-            "the master does not check the lag of its replicas",
-        )
-        .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
-        .note("remove `min_replicas_max_lag`, or let the master need replicas: min_replicas = 1");
+        for key in ["min_replicas_max_lag", "min_replicas_slack"] {
+            Contradiction::of(&sections.cluster, key, "the master does not check the lag of its replicas")
+                .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
+                .note(&format!("remove `{key}`, or let the master need replicas: min_replicas = 1"));
+        }
     }
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
@@ -193,6 +192,19 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             &sections.cluster,
             "fsync",
             "with an fsync every second, the disk may be up to two seconds behind",
+        )
+        .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
+        .note("use a tick of 34 ms or more");
+    }
+    let usual_slack = MIN_REPLICAS_SLACK_MS.div_ceil(time.tick_ms);
+    if cluster.min_replicas > 0
+        && u32::from(MAX_TICKS) < usual_slack
+        && sections.cluster.span_of("min_replicas_slack").is_none()
+    {
+        Contradiction::of(
+            &sections.cluster,
+            "min_replicas",
+            "a master may count a silent replica for two seconds too long (min_replicas_slack)",
         )
         .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
         .note("use a tick of 34 ms or more");

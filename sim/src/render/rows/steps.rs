@@ -136,6 +136,8 @@ impl Narrator<'_> {
             Action::Demote { node } => self.demote(node),
             Action::Fsync { node } => self.fsync(node),
             Action::Heal { node } => self.heal(node),
+            Action::Recount { node } => self.recount(node),
+            Action::AcceptWrites { node } => self.accept_writes(node),
             Action::CrashClient { client } => {
                 let mut row = Row::of(self.step, format!("{name} crashes for good{}", self.left_behind(client)));
                 for thread in 0..self.config.clients.threads {
@@ -155,6 +157,7 @@ impl Narrator<'_> {
             Action::HandOver { node } => self.hand_over(node),
             Action::RestartNode { node } => self.restart_node(node),
             Action::CutLink { node } => self.cut_link(node),
+            Action::RefuseWrites { node } => self.refuse_writes(node),
             Action::VanishKey { node } => self.vanish_key(node),
             Action::ClockJump { node } => self.clock_jump(node),
             Action::ClientClockJump { client } => self.client_clock_jump(client),

@@ -3,8 +3,6 @@
 //! It shares nothing with other programs: its folder is temporary, it listens on a socket in that folder and on no port,
 //! the harness sets its clock (`clock`), and its master, if it has one, reaches it through a `Gate`.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -146,15 +144,16 @@ impl ServerNode {
     /// As `start`.
     pub fn restart(&self) -> Result<(), ReplayError> {
         self.kill()?;
+        if self.home.data().is_dir() {
+            // Its last save failed.
+            self.delete_dump()?;
+        }
         let (process, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
         *self.process() = process;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
-        match fs::remove_file(self.home.data()) {
-            // The data were for this start only: the next crash may lose everything.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
-            _ => Ok(()),
-        }
+        // The data were for this start only: the next crash may lose everything.
+        self.delete_dump()
     }
 
     /// Whether the process lives.

@@ -48,6 +48,12 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
                 ));
             }
+            Action::RefuseWrites { node } | Action::AcceptWrites { node } | Action::Recount { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} begins or ends to refuse writes, and Sentinel would act by its own clock"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::Promote { .. }
