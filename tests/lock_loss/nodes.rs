@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerConnection, ServerNode, ServerProgram};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
@@ -120,7 +120,7 @@ fn after_a_failed_save_a_master_refuses_every_write_until_a_save_succeeds() {
         gate.mark(master.offset().unwrap());
         master.refuse_writes().unwrap();
         let mut client = master.connect().unwrap();
-        let refused = |command: &mut redis::Cmd, client: &mut _| {
+        let refused = |command: &mut redis::Cmd, client: &mut ServerConnection| {
             let error = command.query::<Value>(client).unwrap_err();
             assert!(error.to_string().contains("MISCONF"), "{server}: {error}");
         };
