@@ -41,6 +41,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "old-master-counts-too-late",
             "old-master-is-outwaited",
             "refused-writes-lead-to-a-failover",
+            "refused-writes-are-outwaited",
             "lock-delay-after-failover",
             "lock-delay-shorter-than-one-lease",
             "lock-delay-beside-an-old-master",

@@ -230,6 +230,9 @@ impl Player {
             Action::HandOver { node } => {
                 self.change(true, |servers| servers.hand_over(index(node), step.step.number).map(Some))
             }
+            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => {
+                self.change(true, |servers| servers.replace(index(node), step.step.number).map(Some))
+            }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
             }

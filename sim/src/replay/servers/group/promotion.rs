@@ -32,17 +32,31 @@ impl ServerGroup {
     /// # Errors
     /// As `promote`; as [`ServerNode::hand_over`].
     pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
-        let old = self.master;
         let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
-        let leaves = |&index: &usize| index != old && !(is_coordinated && index == node);
-        let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        self.leave_running_master(is_coordinated.then_some(node))?;
+        if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
+    }
+
+    /// Makes a replica the master in the place of one that runs and is reached, as when it refuses writes; the other replicas
+    /// leave the old master. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `promote`.
+    pub fn replace(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+        self.leave_running_master(None)?;
+        self.promote(node, step)
+    }
+
+    /// Every replica leaves the acting master, but for this one.
+    fn leave_running_master(&mut self, stays: Option<usize>) -> Result<(), ReplayError> {
+        let old = self.master;
+        let leaving: Vec<_> = (0..self.members.len()).filter(|&index| index != old && Some(index) != stays).collect();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take()?;
             Some(HalfOpenLink { master: old, gate })
         });
         let gone = gone.collect();
-        self.end_links(gone)?;
-        if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
+        self.end_links(gone)
     }
 
     /// Starts the sentinels of a history, where they decide.
