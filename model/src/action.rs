@@ -289,6 +289,10 @@ actions! {
         when |config| config.cluster.shutdown_timeout > 0 && config.faults.shutdown_node > 0;
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
+    /// A master counts the replicas that have reported to it lately, and drops those that are silent for longer than it allows.
+    Recount { node } = "recount", when |config| config.may_recount();
+    /// A node that refused writes accepts them again.
+    AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;
     /// The lock's key has no time left on a node, and is gone already.
     Expire { node } = "expire", when |_config| true;
     /// Receipts have no time left on a node, and are gone already.
@@ -325,6 +329,8 @@ actions! {
     ShutdownNode { node } = "shutdown_node", fault ShutdownNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
+    /// A master refuses every write from now on: its last save failed.
+    RefuseWrites { node } = "refuse_writes", fault RefuseWrites, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
     /// The clock of a node jumps.

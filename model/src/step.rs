@@ -121,6 +121,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Snapshot { node } => context.server().snapshot(node).map(done),
         Action::FinishShutdown { node } => context.finish_shutdown(node),
         Action::Heal { node } => context.heal(node),
+        Action::Recount { node } => context.server().recount(node).map(done),
+        Action::AcceptWrites { node } => context.accept_writes(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
 
@@ -142,6 +144,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::KillNode { node } => context.kill_node(node),
         Action::ShutdownNode { node } => context.shut_down_node(node),
         Action::CutLink { node } => context.server().cut(node).map(done),
+        Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
@@ -168,6 +171,8 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
         Fault::CrashNode | Fault::KillNode | Fault::ShutdownNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        // It may be replaced, if there is a replica.
+        Fault::RefuseWrites => is_at_master && config.can_promote(),
         Fault::HandOver => true,
         Fault::CrashClient
         | Fault::CrashThread
@@ -232,6 +237,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Snapshot { .. }
             | Action::FinishShutdown { .. }
             | Action::Heal { .. }
+            | Action::Recount { .. }
+            | Action::AcceptWrites { .. }
             | Action::ExpireReceipts { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
@@ -246,6 +253,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::KillNode { .. }
             | Action::ShutdownNode { .. }
             | Action::CutLink { .. }
+            | Action::RefuseWrites { .. }
             | Action::VanishKey { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,

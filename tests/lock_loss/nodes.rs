@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram, Version};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerConnection, ServerNode, ServerProgram, Version};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
@@ -178,6 +178,40 @@ fn a_key_that_runs_out_of_memory_and_one_that_is_deleted_by_hand_vanish_alike() 
             assert_eq!(lock_of(&replica), None, "{server}");
             assert!(listener.recv_response().is_err(), "{server}: something was published");
         }
+    });
+}
+
+/// Reads are answered, and what was written before still reaches the replica. `PING` is refused: for Sentinel the node is down.
+#[test]
+fn after_a_failed_save_a_master_refuses_every_write_until_a_save_succeeds() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        take_lock(&master, "a");
+        gate.mark(master.offset().unwrap());
+        master.refuse_writes().unwrap();
+        let mut client = master.connect().unwrap();
+        let refused = |command: &mut redis::Cmd, client: &mut ServerConnection| {
+            let error = command.query::<Value>(client).unwrap_err();
+            assert!(error.to_string().contains("MISCONF"), "{server}: {error}");
+        };
+        refused(cmd("SET").arg("lock").arg("b"), &mut client);
+        refused(cmd("DEL").arg("lock"), &mut client);
+        refused(cmd("PEXPIRE").arg("lock").arg(1), &mut client);
+        refused(&mut cmd("PING"), &mut client);
+        refused(cmd("EVAL").arg("return redis.call('del', 'no key')").arg(0), &mut client);
+        let read: String = cmd("EVAL").arg("return redis.call('get', 'lock')").arg(0).query(&mut client).unwrap();
+        assert_eq!(read, "a", "{server}");
+        assert_eq!(lock_of(&master).as_deref(), Some("a"), "{server}");
+        gate.release_one().unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}: the link is as it was");
+        master.accept_writes().unwrap();
+        take_lock(&master, "b");
+        assert_eq!(lock_of(&master).as_deref(), Some("b"), "{server}");
+        master.refuse_writes().unwrap();
+        master.kill().unwrap();
+        master.restart().unwrap();
+        assert_eq!(lock_of(&master), None, "{server}: nothing was saved");
+        take_lock(&master, "c");
     });
 }
 

@@ -121,11 +121,12 @@ fn rich() -> Vec<Config> {
                     clock_jump: 1,
                     client_clock_jump: 1,
                     hand_over: 1,
+                    refuse_writes: 1,
                     ..Faults::default()
                 };
                 config.time.jump = 2;
                 config.cluster.min_replicas = 1;
-                config.cluster.min_replicas_max_lag = 1;
+                (config.cluster.min_replicas_max_lag, config.cluster.min_replicas_slack) = (1, 1);
                 all.push(config);
                 for wait_rule in WAIT_RULES {
                     let mut waiting = config;

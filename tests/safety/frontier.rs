@@ -300,3 +300,16 @@ fn a_repair_by_the_longest_lease_looks_at_every_client() {
     let text = repaired.text("A longer delay.", &BTreeMap::new());
     assert!(text.contains("lock_delay = 5"), "{text}");
 }
+
+/// An old master grants for as long as it may count a replica that it does not hear of.
+#[test]
+fn a_repair_by_a_lock_delay_covers_the_slack_of_an_old_master() {
+    let text_of = |world: &str| {
+        let repaired = draft_of(world).with(repair("min-replicas-and-lock-delay"));
+        repaired.text("A longer delay.", &BTreeMap::new())
+    };
+    // The lease, max-lag, the slack (2 s, rounded up to a tick), and one tick more.
+    for world in ["old-master-is-stopped-too-late", "old-master-serves-its-side"] {
+        assert!(text_of(world).contains("lock_delay = 6"), "{}", text_of(world));
+    }
+}

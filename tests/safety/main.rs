@@ -18,6 +18,7 @@ mod late_writes;
 mod laws;
 mod mutants;
 mod normal_forms;
+mod refusals;
 mod replica_count;
 mod rules;
 mod starts;

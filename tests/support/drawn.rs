@@ -192,6 +192,7 @@ const ROWS: &[DrawnKey] = &[
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
+    row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.
@@ -213,6 +214,7 @@ const ROWS: &[DrawnKey] = &[
     row("force_release", BUDGET, 12, Said::can_be_forced),
     row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
     row("vanish_key", BUDGET, 8, |_| true),
+    row("refuse_writes", BUDGET, 12, |_| true),
     row("clock_jump", BUDGET, 8, |_| true),
     row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits()),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {

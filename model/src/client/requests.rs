@@ -417,5 +417,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::ReadOnly => (19, 0),
         Reply::Acknowledged { replicas } => (20, replicas),
         Reply::TooFewReplicas { replicas } => (21, replicas),
+        // 22 is `Stage::Confirming`.
+        Reply::SaveFailed => (23, 0),
     }
 }

@@ -20,15 +20,17 @@ impl Config {
         self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
-    /// Whether a replica can be promoted because the master is dead or cut off.
+    /// Whether a replica can be promoted because the master is dead, cut off or refuses writes.
     pub const fn can_promote(&self) -> bool {
-        self.cluster.replicas > 0 && (self.faults.deaths_of_nodes() > 0 || self.faults.cut_link > 0)
+        let faults = &self.faults;
+        self.cluster.replicas > 0 && (faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.refuse_writes > 0)
     }
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
         let is_left = self.faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
-        self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
+        let is_replaced = self.faults.cut_link > 0 || self.faults.refuse_writes > 0;
+        self.can_fail_over() && (is_replaced || self.can_restart() || is_left)
     }
 
     /// Whether a failover can happen.
@@ -146,7 +148,18 @@ impl Config {
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.
     pub(crate) const fn silent_for_long(&self) -> u8 {
-        if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag + 1 }
+        if self.cluster.min_replicas == 0 { 0 } else { self.counted_at_most() + 1 }
+    }
+
+    /// Silent for so long, a replica may still count.
+    pub(crate) const fn counted_at_most(&self) -> u8 {
+        self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
+    }
+
+    /// Whether a master may drop a replica from its count earlier or later. Only a cut leaves a replica that counts and is
+    /// silent.
+    pub(crate) const fn may_recount(&self) -> bool {
+        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && self.faults.cut_link > 0
     }
 
     /// Whether request and answer are steps of their own.

@@ -105,6 +105,8 @@ faults! {
     client_clock_jump => ClientClockJump: "the wall clock of a client jumps",
     #[serde(skip_serializing_if = "is_default")]
     hand_over => HandOver: "a replica is made the master while the master runs",
+    #[serde(skip_serializing_if = "is_default")]
+    refuse_writes => RefuseWrites: "a master refuses every write for a while: its last save failed",
 }
 
 impl Faults {

@@ -150,6 +150,10 @@ pub struct Cluster {
     /// How many ticks ago their last report may be (`min-replicas-max-lag`). Older traces have the unit in its name.
     #[serde(default, skip_serializing_if = "is_default", alias = "min_replicas_max_lag_ticks")]
     pub min_replicas_max_lag: u8,
+    /// For how many ticks more a master may still count a replica whose last report is too old: it measures by whole seconds,
+    /// and counts once a second (docs/facts/redis.md#min-replicas-in-real-time).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas_slack: u8,
     /// How many replicas a client waits for (`WAIT`) before it believes a grant; 0: none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_for: u8,

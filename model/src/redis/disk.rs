@@ -27,7 +27,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A node saves a snapshot.
     pub(crate) fn snapshot(&mut self, node: u8) -> Option<()> {
         let node = self.group.node_mut(node);
-        if !self.config.has_snapshots() || !node.is_up() || node.disk == node.stored {
+        if !self.config.has_snapshots() || !node.is_up() || node.refuses_writes() || node.disk == node.stored {
             return None;
         }
         copy(self.config, node);
@@ -54,7 +54,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let config = self.config;
         let is_acting = node == self.group.master;
         let ending = self.group.node_mut(node);
-        if !ending.is_up() || ending.disk_age.is_rewriting() {
+        // One whose save fails would lose what it has not saved (docs/facts/redis.md#a-failed-save).
+        if !ending.is_up() || ending.refuses_writes() || ending.disk_age.is_rewriting() {
             return None;
         }
         let has_replicas = config.cluster.replicas > 0;
@@ -108,8 +109,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         returning.silent_ticks = if is_acting { 0 } else { config.silent_for_long() };
         if is_acting {
             // It does not know its replicas, nor they its data: they take a full copy, even of nothing.
-            let is_its_own = |node: &&mut Node<Y>| node.is_replica() && !node.is_old_replica();
-            for node in self.group.nodes.as_mut().iter_mut().filter(is_its_own) {
+            for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_own_replica()) {
                 node.role = Role::Unsynced;
                 node.links.set_missed(0);
                 node.silent_ticks = config.silent_for_long();

@@ -67,10 +67,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A replica becomes master in the place of one that is dead or cut off.
+    /// A replica becomes master in the place of one that is dead, cut off or refuses writes: to Sentinel the last looks dead too
+    /// (docs/facts/redis.md#a-failed-save).
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(self.group.master);
-        let is_needed = master.is_dead() || master.is_cut() || self.config.is_mutated(Mutant::PromoteBesideMaster);
+        let refuses = master.refuses_writes() && !master.is_cut();
+        let is_lost = master.is_dead() || master.is_cut() || refuses;
+        let is_needed = is_lost || self.config.is_mutated(Mutant::PromoteBesideMaster);
         if self.config.is_mutated(Mutant::NoFailoverBesideCrashes) && self.config.faults.crash_client > 0 {
             return None;
         }
@@ -78,8 +81,23 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         let staying = self.staying(node);
-        self.take_over(node, staying);
+        if refuses {
+            self.leave_master_running(node, staying);
+        } else {
+            self.take_over(node, staying);
+        }
         Some(())
+    }
+
+    /// A replica takes the place of a master that runs and is reached. `staying`: the replicas that do not leave it, a bit each.
+    fn leave_master_running(&mut self, node: u8, staying: u8) {
+        let old = self.group.master;
+        self.lose_master(staying);
+        self.take_over(node, staying);
+        let silent_for_long = self.config.silent_for_long();
+        let left = self.group.node_mut(old);
+        left.silent_ticks = silent_for_long;
+        left.links.close_all();
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
@@ -99,16 +117,15 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let promote = self.config.cluster.promote;
         let must_have_all = promote == PromoteRule::Coordinated;
         let lacks_some = !heir.queue.is_empty();
+        // A replica whose last save failed dies of the next write: who hands over by the master mends the disk first.
+        if promote.is_by_the_master() && master.refuses_writes() {
+            return None;
+        }
         if must_have_all && lacks_some && !self.config.is_mutated(Mutant::HandOverTooEarly) {
             return None;
         }
         let staying = if promote.is_by_the_master() { 0 } else { self.staying(node) };
-        self.lose_master(staying);
-        self.take_over(node, staying);
-        let silent_for_long = self.config.silent_for_long();
-        let left = self.group.node_mut(old);
-        left.silent_ticks = silent_for_long;
-        left.links.close_all();
+        self.leave_master_running(node, staying);
         if !promote.is_by_the_master() {
             return Some((false, self.rejoin_old_master()));
         }
@@ -116,6 +133,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
             return Some((true, self.follow(old)?));
         }
+        let left = self.group.node_mut(old);
         // It continues from where it is (a partial resync): what it stores is what it stored.
         left.role = Role::Replica;
         left.silent_ticks = 0;
@@ -202,7 +220,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             if node.role != Role::OldUnsynced || node.is_cut() {
                 continue;
             }
-            let Some(old) = self.group.old_master_of(index).filter(|old| !self.group.node(*old).is_cut()) else {
+            // A master that refuses writes refuses the `PING` of the handshake too.
+            let is_reached = |old: &u8| !self.group.node(*old).is_cut() && !self.group.node(*old).refuses_writes();
+            let Some(old) = self.group.old_master_of(index).filter(is_reached) else {
                 continue;
             };
             let (stored, ahead) = (self.group.node(old).stored, self.group.node(old).ahead);
@@ -230,7 +250,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The authority that decides on failovers makes an old master a replica: the writes that only it has are erased. Its
     /// clients lose their connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
     pub(crate) fn demote(&mut self, node: u8) -> Option<WaitAnswers> {
-        if node == self.group.master || !self.group.node(node).is_master() {
+        let old = self.group.node(node);
+        // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save).
+        if node == self.group.master || !old.is_master() || old.refuses_writes() {
             return None;
         }
         self.lose_old_replicas(node);
@@ -242,7 +264,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replaces what the node had.
     fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        let master = self.group.acting_master().filter(|master| !master.is_cut())?;
+        // A master that refuses writes refuses the `PING` of the handshake too.
+        let master = self.group.acting_master().filter(|master| !master.is_cut() && !master.refuses_writes())?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
         if replica.is_cut() {

@@ -70,6 +70,8 @@ pub enum Role {
     Down,
     /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
     DownReplica,
+    /// It is a master, and refuses every write for now: its last save failed.
+    Refusing,
 }
 
 impl<Y: ServerLayout> Node<Y> {
@@ -93,9 +95,14 @@ impl<Y: ServerLayout> Node<Y> {
         self.links.is_cut()
     }
 
-    /// Whether it accepts writes.
-    pub fn is_master(&self) -> bool {
-        self.role == Role::Master
+    /// Whether it takes itself for a master, also while it refuses writes.
+    pub const fn is_master(&self) -> bool {
+        matches!(self.role, Role::Master | Role::Refusing)
+    }
+
+    /// Whether it is a master that refuses every write for now.
+    pub const fn refuses_writes(&self) -> bool {
+        matches!(self.role, Role::Refusing)
     }
 
     /// Whether it is a replica, of whichever master.
@@ -108,9 +115,14 @@ impl<Y: ServerLayout> Node<Y> {
         matches!(self.role, Role::OldReplica | Role::OldUnsynced)
     }
 
+    /// Whether it belongs to the acting master, whether it follows it already or not.
+    pub const fn is_own_replica(&self) -> bool {
+        self.is_replica() && !self.is_old_replica()
+    }
+
     /// Whether its process runs and serves.
     pub const fn is_up(&self) -> bool {
-        self.is_replica() || matches!(self.role, Role::Master)
+        self.is_master() || self.is_replica()
     }
 
     /// Whether it was told to end, and has not ended yet.
@@ -179,6 +191,7 @@ impl<Y: ServerLayout> Group<Y> {
             Role::OldReplica => self.old_master_of(node),
             Role::Absent
             | Role::Master
+            | Role::Refusing
             | Role::Stopping
             | Role::Unsynced
             | Role::OldUnsynced

@@ -144,11 +144,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.group.node(node).is_master() {
             return Some(Reply::ReadOnly);
         }
+        // Before it counts its replicas (`scriptVerifyWriteCommandAllow`; docs/facts/redis.md#a-failed-save).
+        if self.group.node(node).refuses_writes() {
+            return Some(Reply::SaveFailed);
+        }
         (!self.has_enough_replicas(node)).then_some(Reply::NotEnoughReplicas)
     }
 
     /// Whether enough replicas have reported to a master lately (`min-replicas-to-write`). One counts as long as its last
-    /// report is fresh, however much of the data it lacks.
+    /// report is fresh, however much of the data it lacks; one that is still copying does not, and has reported nothing: it is
+    /// counted by its last report as a replica, until that is too old (docs/facts/redis.md#min-replicas-in-real-time).
     fn has_enough_replicas(&self, master: u8) -> bool {
         let config = self.config;
         let needed = usize::from(config.cluster.min_replicas);
@@ -161,14 +166,36 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let old = self.group.node(master);
             let (stayed, left) = self.group.numbered().fold((0, 0), |(stayed, left), (index, node)| {
                 let is_other = index != master && node.role != Role::Absent;
-                let is_fresh = node.is_old_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag;
+                let is_fresh = node.is_old_replica() && node.silent_ticks <= config.counted_at_most();
                 (stayed + usize::from(is_fresh), left + usize::from(is_other && !node.is_old_replica()))
             });
             let stayed = stayed + usize::from(config.is_mutated(Mutant::HeirStillCounts));
-            let is_remembered = old.silent_ticks <= config.cluster.min_replicas_max_lag;
+            let is_remembered = old.silent_ticks <= config.counted_at_most();
             return stayed >= needed || is_remembered && stayed + left >= needed;
         }
         self.group.nodes.as_ref().iter().filter(|node| is_counted(config, node)).count() >= needed
+    }
+
+    /// A master counts its replicas (`replicationCron`: once a second, by whole seconds). Within the slack it may find what it
+    /// finds at its end at the latest: that the last report of a replica is too old.
+    pub(crate) fn recount(&mut self, master: u8) -> Option<()> {
+        let config = self.config;
+        let silent_for_long = config.silent_for_long();
+        let is_too_old = |ticks: u8| (config.cluster.min_replicas_max_lag + 1..silent_for_long).contains(&ticks);
+        let is_acting = master == self.group.master;
+        if !self.group.node(master).is_master() {
+            return None;
+        }
+        let mut is_changed = false;
+        for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
+            // One that was replaced remembers the last report of those that left it, and counts those that stayed.
+            let is_meant = if is_acting { node.is_own_replica() } else { index == master || node.is_old_replica() };
+            if is_meant && is_too_old(node.silent_ticks) {
+                node.silent_ticks = silent_for_long;
+                is_changed = true;
+            }
+        }
+        is_changed.then_some(())
     }
 
     /// A replica is promoted in this master's place: from here on the master's own silence counts.
@@ -209,8 +236,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 }
 
 fn is_counted<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
-    let is_its_own = node.is_replica() && !node.is_old_replica();
-    is_its_own && node.silent_ticks <= config.cluster.min_replicas_max_lag
+    node.is_own_replica() && node.silent_ticks <= config.counted_at_most()
 }
 
 /// What was under way to a replica comes with everything else when it follows again.

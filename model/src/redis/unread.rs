@@ -17,9 +17,11 @@ use crate::mutants::Mutant;
 impl<Y: ServerLayout> Group<Y> {
     /// Whether some replica may still take the master's place.
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
-        let is_replaced =
-            self.acting_master().is_none_or(Node::is_cut) || config.is_mutated(Mutant::PromoteBesideMaster);
-        is_replaced || faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0
+        let is_replaced = self.acting_master().is_none_or(|master| master.is_cut() || master.refuses_writes())
+            || config.is_mutated(Mutant::PromoteBesideMaster);
+        let is_begun =
+            faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0 || faults.refuse_writes > 0;
+        is_replaced || is_begun
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -46,7 +48,7 @@ impl<Y: ServerLayout> Group<Y> {
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
-            Role::Absent | Role::Master | Role::Stopping => false,
+            Role::Absent | Role::Master | Role::Refusing | Role::Stopping => false,
             Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
             Role::Down => index != self.master && faults.restart_node == 0,
         };

@@ -132,7 +132,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
     let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
-        Role::Master => NodeRole::Master,
+        Role::Master | Role::Refusing => NodeRole::Master,
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Stopping => NodeRole::Stopping,
@@ -147,6 +147,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
         follows: if node.is_old_replica() { group.old_master_of(index).map(node_name) } else { None },
         is_cut: node.is_cut(),
+        refuses_writes: node.refuses_writes(),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
         ahead: node.ahead,

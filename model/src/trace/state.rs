@@ -168,6 +168,9 @@ pub struct NodeState {
     /// Whether it is cut off from the other nodes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_cut: bool,
+    /// Whether it refuses every write: its last save failed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub refuses_writes: bool,
     /// Nodes to which it believes its link is open although nothing passes; recorded where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub half_open_to: Vec<String>,

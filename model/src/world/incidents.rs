@@ -69,6 +69,13 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// A node that refused writes accepts them again.
+    pub(crate) fn accept_writes(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().accept_writes(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
     /// An old master is made a replica of the new one, and takes its data.
     pub(crate) fn demote(&mut self, node: u8) -> Option<Reply> {
         let answers = self.server().demote(node)?;

@@ -294,7 +294,9 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         }
         Action::RestartNode { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
-        Action::VanishKey { node } => !world.node(node).is_master(),
+        Action::RefuseWrites { node } => world.node(node).role != Role::Master,
+        Action::AcceptWrites { node } => world.node(node).role != Role::Refusing,
+        Action::VanishKey { node } | Action::Recount { node } => !world.node(node).is_master(),
         Action::HandOver { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }

@@ -213,6 +213,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ShutdownNode
         | ActionKind::Snapshot
         | ActionKind::CutLink
+        | ActionKind::RefuseWrites
         | ActionKind::VanishKey
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump
@@ -245,6 +246,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Fsync
         | ActionKind::FinishShutdown
         | ActionKind::Heal
+        | ActionKind::Recount
+        | ActionKind::AcceptWrites
         | ActionKind::Tick => true,
     }
 }

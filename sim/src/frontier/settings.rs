@@ -25,6 +25,9 @@ impl Setting {
             SettingValue::Flag(flag) => format!("{key} = {flag}"),
             SettingValue::LeaseAnd(more @ ..0) => format!("{key} = lease - {}", -more),
             SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            SettingValue::LeaseAndSilence(more) => {
+                format!("{key} = lease + min_replicas_max_lag + min_replicas_slack + {more}")
+            }
             SettingValue::LeaseBy(part) => format!("{key} = lease / {part}"),
             SettingValue::Nothing => format!("no {key}"),
             SettingValue::Replicas => format!("{key} = replicas"),
@@ -55,6 +58,8 @@ pub(super) enum SettingValue {
     Flag(bool),
     /// So many ticks more than the lease; negative: less.
     LeaseAnd(i64),
+    /// So many ticks more than the lease and the longest silence of a replica that a master may still count.
+    LeaseAndSilence(i64),
     /// This part of the lease; at least 1 tick.
     LeaseBy(i64),
     /// Nothing: the key is removed.
@@ -88,6 +93,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::LoseReply),
     fault(Fault::Interrupt),
     fault(Fault::HandOver),
+    fault(Fault::RefuseWrites),
     LATENESS,
 ];
 
@@ -121,14 +127,14 @@ pub(super) const IDLE: &[Idle] = &[
         table: "cluster",
         key: "lock_delay",
         word: None,
-        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"],
+        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "start_delay", word: None, faults: &["start_client"] },
     Idle {
         table: "cluster",
         key: "discovery",
         word: Some("any-master"),
-        faults: &["cut_link", "restart_node", "hand_over"],
+        faults: &["cut_link", "restart_node", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
@@ -226,10 +232,11 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "min-replicas-and-lock-delay",
-        sentence: "both",
+        sentence: "both, and the delay covers the time in which an old master still writes",
         entries: &[
             set("cluster", "min_replicas", SettingValue::Number(1)),
-            set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
+            // Until then an old master may have granted the lock: a lease begins at the latest when it counts no replica.
+            set("cluster", "lock_delay", SettingValue::LeaseAndSilence(1)),
         ],
     },
     Setting {
@@ -256,6 +263,11 @@ pub const REPAIRS: &[Setting] = &[
         name: "hold-shorter-than-the-lease",
         sentence: "the code that the lock guards ends a tick before the longest lease, at the latest",
         entries: &[set("time", "hold_at_most", SettingValue::LeaseAnd(-1))],
+    },
+    Setting {
+        name: "hold-less-than-the-lease",
+        sentence: "a client stops its work, and releases, before the lease that it was granted can end",
+        entries: &[set("time", "hold_at_most", SettingValue::LeaseBy(2))],
     },
     Setting {
         name: "explicit-lease",

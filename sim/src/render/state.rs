@@ -246,6 +246,9 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     if node.is_cut() {
         says += "; cut off from the other nodes";
     }
+    if state.refuses_writes {
+        says += "; refuses every write";
+    }
     if !state.half_open_to.is_empty() {
         let _ = write!(says, "; believes its link to {} is open", list(&state.half_open_to));
     }

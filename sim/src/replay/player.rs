@@ -246,6 +246,9 @@ impl Player {
                     servers.rejoin(&rejoining).map(|()| Some(done))
                 })
             }
+            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => {
+                self.change(true, |servers| servers.replace(index(node), step.step.number).map(Some))
+            }
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
             }
@@ -275,6 +278,15 @@ impl Player {
                     servers.rejoin(&rejoining).map(|()| Some(done))
                 })
             }
+            Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),
+            Action::AcceptWrites { node } => {
+                let rejoining = rejoining(step);
+                self.change(false, |servers| {
+                    let done = servers.accept_writes(index(node))?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
+            }
+            Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),

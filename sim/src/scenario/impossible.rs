@@ -10,7 +10,7 @@ use lockstep_model::notes::Capacity;
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
 use super::section::Section;
-use super::ticks::FSYNC_WITHIN_MS;
+use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -182,10 +182,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
     note_files(cluster, faults, sections);
     note_followers(parts, sections);
-    let can_fail_over = faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    let replacing = [faults.deaths_of_nodes(), faults.cut_link, faults.hand_over, faults.refuse_writes];
+    let can_fail_over = replacing.iter().any(|budget| *budget > 0);
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
-            .with(sections.faults.span(), "no node crashes, is cut off or hands over")
+            .with(sections.faults.span(), "no node crashes, is cut off, hands over or refuses writes")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
     if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
@@ -194,13 +195,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .note("use a smaller min_replicas, or more replicas");
     }
     if cluster.min_replicas == 0 {
-        Contradiction::of(
-            &sections.cluster,
-            "min_replicas_max_lag",
-            "the master does not check the lag of its replicas",
-        )
-        .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
-        .note("remove `min_replicas_max_lag`, or let the master need replicas: min_replicas = 1");
+        for key in ["min_replicas_max_lag", "min_replicas_slack"] {
+            Contradiction::of(&sections.cluster, key, "the master does not check the lag of its replicas")
+                .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
+                .note(&format!("remove `{key}`, or let the master need replicas: min_replicas = 1"));
+        }
     }
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
@@ -217,6 +216,19 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "shutdown_timeout", "a master counts this time in whole seconds")
             .with(sections.time.span_of("tick_ms"), "shutdown_timeout is no whole number of seconds")
             .note("use a tick of whole seconds, such as tick_ms = 1000");
+    }
+    let usual_slack = MIN_REPLICAS_SLACK_MS.div_ceil(time.tick_ms);
+    if cluster.min_replicas > 0
+        && u32::from(MAX_TICKS) < usual_slack
+        && sections.cluster.span_of("min_replicas_slack").is_none()
+    {
+        Contradiction::of(
+            &sections.cluster,
+            "min_replicas",
+            "a master may count a silent replica for two seconds too long (min_replicas_slack)",
+        )
+        .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
+        .note("use a tick of 34 ms or more");
     }
     let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {
@@ -246,7 +258,10 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
     let can_demote = parts.config().is_some_and(|config| config.can_demote());
     if cluster.discovery == Discovery::AnyMaster && cluster.replicas > 0 && !can_demote {
         Contradiction::of(&sections.cluster, "discovery", "no old master ever runs, so no client can go back to one")
-            .with(sections.faults.span(), "no node restarts, is cut off or hands over while it goes on as a master")
+            .with(
+                sections.faults.span(),
+                "no node restarts, is cut off, refuses writes or hands over while it goes on as a master",
+            )
             .note("remove `discovery`, or let an old master run: cut_link = 1 or restart_node = 1 in [faults]");
     }
 }
@@ -262,14 +277,15 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
                 .note(&format!("remove `{key}`, or add a replica: replicas = 2"));
         }
     }
-    let stays_alive = faults.cut_link > 0 || faults.hand_over > 0 && cluster.promote != PromoteRule::Coordinated;
+    let is_left = faults.hand_over > 0 && cluster.promote != PromoteRule::Coordinated;
+    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || is_left;
     if cluster.replicas > 1 && !stays_alive {
         Contradiction::of(
             &sections.cluster,
             leave,
             "no master is replaced while it runs, so no replica can follow it then",
         )
-        .with(sections.faults.span(), "no node is cut off or hands over")
+        .with(sections.faults.span(), "no node is cut off, hands over or refuses writes")
         .note("remove `replicas_leave`, or add such a fault: hand_over = 1 in [faults]");
     }
     if cluster.replicas > 1 && faults.cut_link == 0 {

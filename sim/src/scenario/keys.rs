@@ -226,7 +226,17 @@ pub const KEYS: &[ScenarioKey] = &[
         "min_replicas_max_lag",
         TICKS,
         "1 if min_replicas is set: one tick; where times have units, `lockstep explain FILE` says how long that is",
-        "the age up to which such news counts as recent (`min-replicas-max-lag`)",
+        "the age up to which such news counts as recent (`min-replicas-max-lag`); a replica that is still copying counts only \
+         by what it reported before",
+    ),
+    key(
+        "cluster",
+        "min_replicas_slack",
+        TICKS_OR_NONE,
+        "2 s if min_replicas is set, rounded up to a tick",
+        "for how long after min_replicas_max_lag a master may still count a replica: it measures ages in whole seconds, and \
+         counts once a second (with 1 s, a write was accepted after 2.1 s of silence); a real master may also refuse up to a \
+         second before min_replicas_max_lag, because reports come once a second: that is not explored",
     ),
     key(
         "cluster",
@@ -494,6 +504,16 @@ pub const KEYS: &[ScenarioKey] = &[
     key("faults", "lose_message", BUDGET, "0", "an unlock message is lost"),
     key("faults", "foreign_release", BUDGET, "0", "a thread that does not hold the lock sends a release"),
     key("faults", "force_release", BUDGET, "0", "a client deletes the lock, even if another client holds it"),
+    key(
+        "faults",
+        "refuse_writes",
+        BUDGET,
+        "0",
+        "a master refuses every write for a while and answers reads: its last save failed (`MISCONF`, \
+         stop-writes-on-bgsave-error); a refused write has no effect, and the client gets an error; no replica can begin to \
+         follow it, and Sentinel may replace it. Memory that is full (`OOM`) is another fault: it lets `DEL` and `PEXPIRE` \
+         pass, and is not modelled. Nor is a replica whose save fails: use crash_node for it",
+    ),
     key(
         "faults",
         "vanish_key",

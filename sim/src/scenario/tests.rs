@@ -53,6 +53,7 @@ min_replicas = 1
 lag = 2
 promote = "most-data"
 min_replicas_max_lag = 2
+min_replicas_slack = 3
 fsync = "everysec"
 restart_after = 3
 lock_delay = 4
@@ -76,6 +77,7 @@ pause_client = 3
 crash_node = 4
 restart_node = 2
 cut_link = 3
+refuse_writes = 1
 clock_jump = 0
 client_clock_jump = 2
 lose_request = 0
@@ -166,6 +168,7 @@ fn every_key_is_read() {
     assert_eq!(config.cluster.lock_delay, 4);
     assert_eq!((config.time.jump, faults.clock_jump, faults.client_clock_jump), (-4, 0, 2));
     assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag), (1, 2));
+    assert_eq!((config.cluster.min_replicas_slack, faults.refuse_writes), (3, 1));
     assert!(config.resource.expect("there is a resource").is_fenced());
     assert_eq!(expect.len(), 3);
     assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);

@@ -173,6 +173,21 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x receipt", Tone::Odd, what)
     }
 
+    pub(super) fn refuse_writes(&self, node: u8) -> Vec<Row> {
+        let what = format!("the save of {} fails: it refuses every write, and answers reads", self.step.lane);
+        self.alone(Lane::Node(node), "x writes", Tone::Odd, what)
+    }
+
+    pub(super) fn accept_writes(&self, node: u8) -> Vec<Row> {
+        let what = format!("a save of {} succeeds: it accepts writes again", self.step.lane);
+        self.alone(Lane::Node(node), "writes", Tone::Plain, what)
+    }
+
+    pub(super) fn recount(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} counts its replicas, and does not count those that are silent", self.step.lane);
+        self.alone(Lane::Node(node), "counts", Tone::Plain, what)
+    }
+
     pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
         self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
     }

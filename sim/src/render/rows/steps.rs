@@ -145,6 +145,8 @@ impl Narrator<'_> {
             Action::Snapshot { node } => self.snapshot(node),
             Action::FinishShutdown { node } => self.finish_shutdown(node),
             Action::Heal { node } => self.heal(node),
+            Action::Recount { node } => self.recount(node),
+            Action::AcceptWrites { node } => self.accept_writes(node),
             Action::Expire { node } => self.expire(node),
             Action::ExpireReceipts { node } => self.expire_receipts(node),
             Action::CrashClient { client } => {
@@ -173,6 +175,7 @@ impl Narrator<'_> {
             Action::KillNode { node } => self.kill_node(node),
             Action::ShutdownNode { node } => self.shutdown_node(node),
             Action::CutLink { node } => self.cut_link(node),
+            Action::RefuseWrites { node } => self.refuse_writes(node),
             Action::VanishKey { node } => self.vanish_key(node),
             Action::ClockJump { node } => self.clock_jump(node),
             Action::ClientClockJump { client } => self.client_clock_jump(client),

@@ -116,6 +116,9 @@ impl ClientPart {
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::Recount { .. }
+            | Action::AcceptWrites { .. }
+            | Action::RefuseWrites { .. }
             | Action::Expire { .. }
             | Action::ExpireReceipts { .. }
             | Action::RestartNode { .. }

@@ -160,6 +160,14 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::CutLink | ActionKind::Heal => {
             Shared("the node's gates pass nothing and stay open; then new gates", "(a network partition)")
         }
+        ActionKind::RefuseWrites => Shared(
+            "CONFIG SET save; BGSAVE fails, because a folder has the name of the dump (stop-writes-on-bgsave-error)",
+            "(Redis itself)",
+        ),
+        ActionKind::AcceptWrites => Shared("the folder is removed, and BGSAVE succeeds", "(Redis itself)"),
+        ActionKind::Recount => {
+            Shared("CONFIG SET min-replicas-max-lag: the master counts its replicas", "(Redis itself)")
+        }
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",

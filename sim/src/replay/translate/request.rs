@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
-use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY};
+use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, SAVE_FAILED};
 
 /// Reads an answer to a call, in the words of `replies`.
 type ReadAnswer = dyn Fn(&Call, &Value) -> Result<String, ReplyError> + Send + Sync;
@@ -52,9 +52,20 @@ impl ScriptRequest {
         {
             return Ok(NOT_ENOUGH_REPLICAS.to_owned());
         }
+        if let Value::ServerError(error) = value
+            && is_of_failed_save(error)
+        {
+            return Ok(SAVE_FAILED.to_owned());
+        }
         match (self.read)(&self.call, value) {
             Err(ReplyError::NotMaster { .. }) => Ok(READ_ONLY.to_owned()),
             read => read,
         }
     }
+}
+
+/// `MISCONF`; before Redis 7.0 it stands inside the error of the script that wrote (measured on 6.2.5).
+fn is_of_failed_save(error: &redis::ServerError) -> bool {
+    const CODE: &str = "MISCONF";
+    error.code() == CODE || error.details().is_some_and(|details| details.contains(&format!("-{CODE} ")))
 }

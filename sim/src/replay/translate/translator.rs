@@ -8,7 +8,7 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::ScriptVerb;
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
-    RENEWED, STILL_HELD, acknowledged,
+    RENEWED, SAVE_FAILED, STILL_HELD, acknowledged,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -131,6 +131,7 @@ impl Translator {
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
+            Reply::SaveFailed => SAVE_FAILED,
             Reply::ReadOnly => READ_ONLY,
             Reply::ForceReleased => FORCE_RELEASED,
             Reply::NothingToRelease => NOTHING_TO_RELEASE,

@@ -108,6 +108,7 @@ impl ServerGroup {
         self.members[node].node.restart()?;
         self.members[node].connection = self.connect(&self.members[node].node)?;
         self.require_replicas(&self.members[node].node)?;
+        self.members[node].limit = None;
         if !is_master {
             // As its configuration says, but the master named there is not reachable yet.
             self.members[node].node.follow_nobody()?;
@@ -127,6 +128,25 @@ impl ServerGroup {
         self.members[node].is_rewriting = false;
         self.sync_disk(node)?;
         Ok(format!("the AOF of {} is on its disk", name_of_node(node)))
+    }
+
+    /// The save of a node fails: it refuses every write. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::refuse_writes`].
+    pub fn refuse_writes(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.is_worn = true;
+        self.members[node].node.refuse_writes()?;
+        Ok(format!("{}: BGSAVE fails", name_of_node(node)))
+    }
+
+    /// A save of the node succeeds: it accepts writes again. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::accept_writes`].
+    pub fn accept_writes(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].node.accept_writes()?;
+        Ok(format!("{}: BGSAVE succeeds", name_of_node(node)))
     }
 
     /// The node runs out of memory and evicts the lock's key. Returns what was done, in words.

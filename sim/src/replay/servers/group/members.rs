@@ -50,6 +50,8 @@ pub(super) struct GroupMember {
     pub(super) hidden: Vec<String>,
     /// Whether its files are to be those of before its last full copy, until the model says that its AOF is rewritten.
     pub(super) is_rewriting: bool,
+    /// The limit by which it counts its replicas, in seconds, while that is less than usual.
+    pub(super) limit: Option<u32>,
 }
 
 /// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
@@ -202,6 +204,7 @@ impl ServerGroup {
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
         }
+        self.raise_limits()?;
         // A replica that is linked acknowledges once a second, and a tick is longer than that.
         self.members.iter().filter_map(GroupMember::link).try_for_each(Gate::acknowledge)
     }
@@ -338,7 +341,15 @@ impl ServerGroup {
             let connection = self.connect(&node)?;
             let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
             let hidden = Vec::new();
-            self.members.push(GroupMember { node, connection, gate: None, role, hidden, is_rewriting: false });
+            self.members.push(GroupMember {
+                node,
+                connection,
+                gate: None,
+                role,
+                hidden,
+                is_rewriting: false,
+                limit: None,
+            });
         }
         self.master = 0;
         self.open_addresses()?;
@@ -369,9 +380,7 @@ impl ServerGroup {
         if cluster.min_replicas == 0 {
             return Ok(());
         }
-        let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(self.config.time.tick_ms);
-        let max_lag_seconds = u32::try_from(max_lag_ms / 1000).unwrap_or(u32::MAX);
-        node.require_replicas(cluster.min_replicas.into(), max_lag_seconds)
+        node.require_replicas(cluster.min_replicas.into(), self.longest_silence())
     }
 
     pub(super) fn sync_disks(&self) -> Result<(), ReplayError> {

@@ -3,8 +3,6 @@
 //! It shares nothing with other programs: its folder is temporary, it listens on a socket in that folder and on no port,
 //! the harness sets its clock (`clock`), and its master, if it has one, reaches it through a `Gate`.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +25,7 @@ use crate::replay::servers::server::ServerProgram;
 #[derive(Debug)]
 pub struct ServerNode {
     server: ServerProgram,
-    settings: NodeSettings,
+    pub(super) settings: NodeSettings,
     /// What a power cut leaves on the disk, where that is less than what was written.
     pub(super) disk: Mutex<Option<Files>>,
     process: Mutex<OwnProcess>,
@@ -149,19 +147,14 @@ impl ServerNode {
     /// As `start`.
     pub fn restart(&self) -> Result<(), ReplayError> {
         self.kill()?;
+        self.end_failing_saves()?;
         let (process, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
         *self.process() = process;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
         self.is_stopping.store(false, Ordering::Relaxed);
-        if self.settings.has_snapshots {
-            return Ok(());
-        }
-        match fs::remove_file(self.home.data()) {
-            // The data were for this start only: the next crash may lose everything.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
-            _ => Ok(()),
-        }
+        // The data were for this start only: the next crash may lose everything.
+        if self.settings.has_snapshots { Ok(()) } else { self.delete_dump() }
     }
 
     /// Tells the process to end (SIGTERM). It saves its data first, and may wait for its replicas.

@@ -60,6 +60,12 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "before step {number} {node} waits for its replicas, and the sentinels may take it for dead or not"
                 ));
             }
+            Action::RefuseWrites { node } | Action::AcceptWrites { node } | Action::Recount { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} begins or ends to refuse writes, and Sentinel would act by its own clock"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::KillNode { .. }
