@@ -303,6 +303,10 @@ actions! {
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
+    /// The lock's key on a master loses its TTL: an operator or a script sends `PERSIST`.
+    PersistKey { node } = "persist_key", fault PersistKey, when |_config| true;
+    /// A master evicts the release receipts, and keeps the lock.
+    VanishReceipts { node } = "vanish_receipts", fault VanishReceipts, when |config| config.leaves_receipts();
     /// The clock of a node jumps.
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.

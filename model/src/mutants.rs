@@ -71,6 +71,8 @@ mutants! {
     HandOverTooEarly,
     /// A key never runs out.
     LeaseNeverEnds,
+    /// A replica does not hear that a key has lost its TTL.
+    PersistStaysLocal,
     /// A node comes back earlier than it may.
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.

@@ -162,6 +162,8 @@ impl ActionKind {
             | Self::RestartNode
             | Self::CutLink
             | Self::VanishKey
+            | Self::PersistKey
+            | Self::VanishReceipts
             | Self::ClockJump
             | Self::ClientClockJump
             | Self::HandOver

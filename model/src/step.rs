@@ -134,6 +134,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::RestartNode { node } => context.server().restart(node).map(done),
         Action::CutLink { node } => context.server().cut(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
+        Action::PersistKey { node } => context.server().persist(node).map(done),
+        Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
         Action::HandOver { node } => context.hand_over(node),
@@ -167,6 +169,8 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ForeignRelease
         | Fault::ForceRelease
         | Fault::RestartNode
+        | Fault::PersistKey
+        | Fault::VanishReceipts
         | Fault::LoseRequest
         | Fault::LoseReply
         | Fault::Interrupt
@@ -229,6 +233,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,
         };

@@ -14,6 +14,9 @@ impl Timer {
     pub const DUE: Self = Self(0);
     /// It was due before now: kept apart only by [`later_or_overdue`](Self::later_or_overdue).
     pub const OVERDUE: Self = Self(u8::MAX - 1);
+    /// Of a TTL in an effect: it was not written, and the receiver keeps its own. Apart from [`OFF`](Self::OFF): a key that
+    /// has no TTL.
+    pub(crate) const UNWRITTEN: Self = Self(u8::MAX - 2);
 
     /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
     pub const fn ticks(ticks: u8) -> Self {
@@ -31,7 +34,7 @@ impl Timer {
     /// The ticks left; `None` when off.
     pub const fn left(self) -> Option<u8> {
         match self {
-            Self::OFF => None,
+            Self::OFF | Self::UNWRITTEN => None,
             Self::OVERDUE => Some(0),
             Self(ticks) => Some(ticks),
         }
@@ -60,7 +63,7 @@ impl Timer {
     #[must_use]
     pub const fn later(self) -> Self {
         match self {
-            Self::OFF | Self::OVERDUE => self,
+            Self::OFF | Self::OVERDUE | Self::UNWRITTEN => self,
             Self(ticks) => Self(ticks.saturating_sub(1)),
         }
     }

@@ -144,7 +144,7 @@ impl<Y: ServerLayout> Effect<Y> {
     fn tells_every_ttl(&self) -> bool {
         let Stored { lock, receipts } = self.stored;
         let tells_lock = self.stored.is_free() || lock != lock.without_ttl();
-        !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::OFF)
+        !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::UNWRITTEN)
     }
 
     /// Ticks since it was written, as far as they are counted. Where it took the place of others: since the oldest was.

@@ -128,6 +128,32 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
         self.write(node, stored, Writes::NONE.key(KeyFamily::Lock))
     }
+
+    /// The receipts are evicted and the lock stays: `volatile-ttl` takes the keys with the shortest TTL first, and a receipt
+    /// outlives no lock that is renewed (docs/facts/redis.md#receipts-are-evicted-first). The master tells its replicas.
+    pub(crate) fn vanish_receipts(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        if !master.is_master() || master.stored.receipts.iter().next().is_none() {
+            return None;
+        }
+        let stored = Stored { receipts: Default::default(), ..master.stored };
+        self.write(node, stored, Writes::NONE.key(KeyFamily::Receipt))
+    }
+
+    /// The TTL of the lock's key is taken away (`PERSIST`). The master tells its replicas, as of any write
+    /// (docs/facts/redis.md#persist).
+    pub(crate) fn persist(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        let stored = Stored { lock: master.stored.lock.persisted(), ..master.stored };
+        if !master.is_master() || stored == master.stored || master.stored.is_free() {
+            return None;
+        }
+        if self.config.is_mutated(Mutant::PersistStaysLocal) {
+            self.group.node_mut(node).stored = stored;
+            return Some(());
+        }
+        self.write(node, stored, Writes::NONE.ttl(KeyFamily::Lock))
+    }
 }
 
 /// A replica applies an effect. Where TTLs travel as the time that is left, a key whose TTL was not written keeps the
@@ -142,7 +168,7 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
         own.receipts
     } else if is_relative {
         told.receipts.changed(|receipt: Receipt| {
-            let is_written = receipt.remaining != Timer::OFF;
+            let is_written = receipt.remaining != Timer::UNWRITTEN;
             own.receipts.find(receipt.holder, receipt.id).or(Some(receipt).filter(|_| is_written))
         })
     } else {

@@ -273,7 +273,9 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Heal { node } => !world.node(node).is_cut(),
         Action::RestartNode { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
-        Action::VanishKey { node } => !world.node(node).is_master(),
+        Action::VanishKey { node } | Action::PersistKey { node } | Action::VanishReceipts { node } => {
+            !world.node(node).is_master()
+        }
         Action::HandOver { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }
