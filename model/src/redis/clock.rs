@@ -80,7 +80,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if master != self.group.master || !deleting.is_master() || deleting.is_cut() {
             return Some(());
         }
-        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock))
+        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock), false)
     }
 }
 

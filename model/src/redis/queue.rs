@@ -86,13 +86,14 @@ impl<Y: ServerLayout> Queue<Y> {
         Some(())
     }
 
-    /// Drops each effect that nobody waits for any more and that another follows; see [`supersede`](Self::supersede).
-    pub(super) fn merge(&mut self) {
+    /// Drops each effect that nobody waits for any more and that another follows; see [`supersede`](Self::supersede). `tells`:
+    /// those that carry a message stay.
+    pub(super) fn merge(&mut self, tells: bool) {
         let mut at = 0;
         while at + 1 < usize::from(self.len) {
             let effects = self.effects_mut();
             let older = effects[at];
-            if older.is_awaited() {
+            if older.is_awaited() || tells && older.has_message() {
                 at += 1;
                 continue;
             }
@@ -128,11 +129,14 @@ impl<Y: ServerLayout> Queue<Y> {
 impl<Y: ServerLayout> Effect<Y> {
     const AWAITED: u8 = 1 << 7;
     const KEEPS_LOCK: u8 = 1 << 6;
+    /// Where clients subscribe to replicas TTLs are absolute, and nobody asks what an effect leaves as it was.
+    const HAS_MESSAGE: u8 = Self::KEEPS_LOCK;
     const AGE: u8 = Self::KEEPS_LOCK - 1;
 
-    /// Written just now. `keeps_lock`: neither content nor TTL of the lock's key was written.
-    pub(super) const fn new(stored: StoredIn<Y>, keeps_lock: bool) -> Self {
-        Self { stored, bits: if keeps_lock { Self::KEEPS_LOCK } else { 0 } }
+    /// Written just now. `is_marked`: neither content nor TTL of the lock's key was written; or, where clients subscribe to
+    /// replicas, it carries an unlock message.
+    pub(super) const fn new(stored: StoredIn<Y>, is_marked: bool) -> Self {
+        Self { stored, bits: if is_marked { Self::KEEPS_LOCK } else { 0 } }
     }
 
     /// The same, written this many ticks ago: what arrives in the place of an older effect has to arrive as early.
@@ -155,6 +159,11 @@ impl<Y: ServerLayout> Effect<Y> {
     /// Whether neither content nor TTL of the lock's key was written.
     pub(super) const fn keeps_lock(&self) -> bool {
         self.bits & Self::KEEPS_LOCK != 0
+    }
+
+    /// Whether it carries an unlock message; asked only where clients subscribe to replicas.
+    pub(crate) const fn has_message(&self) -> bool {
+        self.bits & Self::HAS_MESSAGE != 0
     }
 
     /// A tick has passed.

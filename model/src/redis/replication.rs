@@ -22,6 +22,18 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A master stores a value and sends it to its replicas. `None`: too many effects are under way already, so this cannot
     /// happen yet.
     pub(super) fn write(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+        self.write_with(master, stored, writes, false)
+    }
+
+    /// The same, with an unlock message or without: a `PUBLISH` in a script is a part of its effect
+    /// (docs/facts/redis.md#publish-in-a-script).
+    pub(super) fn write_with(
+        &mut self,
+        master: u8,
+        stored: StoredIn<Y>,
+        writes: Writes,
+        has_message: bool,
+    ) -> Option<()> {
         self.notes.happened(Happening::Wrote);
         let before = core::mem::replace(&mut self.group.node_mut(master).stored, stored);
         // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone.
@@ -32,12 +44,19 @@ impl<Y: ServerLayout> Server<'_, Y> {
             Ttls::Absolute => stored,
             Ttls::Relative => stored.with_written_ttls(before, writes),
         };
-        self.send(master, sent, writes)
+        self.send(master, sent, writes, has_message)
     }
 
     /// The replicas of the acting master are sent this effect.
-    pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+    pub(super) fn send(
+        &mut self,
+        master: u8,
+        stored: StoredIn<Y>,
+        writes: Writes,
+        has_message: bool,
+    ) -> Option<()> {
         let config = self.config;
+        let tells_subscribers = config.subscribes_to_replica();
         let ahead = self.group.node(master).ahead;
         let room = config.room_for(Capacity::Effects);
         let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
@@ -47,14 +66,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
                 Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
             };
-            let effect = Effect::new(stored, keeps_lock);
+            let effect = Effect::new(stored, if tells_subscribers { has_message } else { keeps_lock });
             if config.cluster.lag.is_zero() {
                 apply(config, &mut node.stored, &effect);
                 continue;
             }
             let pushed = if config.merges_effects() {
                 node.links.set_missed(node.links.missed() + u8::from(config.ranks_replicas()));
-                node.queue.supersede(effect, room)
+                // Who is subscribed hears the message, and not only what the replica stores.
+                let is_heard = tells_subscribers && node.queue.effects().last().is_some_and(Effect::has_message);
+                if is_heard { node.queue.push(effect, room) } else { node.queue.supersede(effect, room) }
             } else if config.ranks_replicas() {
                 node.queue.push(effect, room)
             } else {
@@ -66,7 +87,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             // Nobody can tell whether a replica has what it stored before.
             let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0;
-            if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
+            let is_silent = !(tells_subscribers && node.queue.effects().iter().any(Effect::has_message));
+            if config.merges_effects() && is_idle && is_silent && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {
                 node.queue = Queue::empty();
             }
@@ -75,8 +97,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
-    /// A replica applies the next effect.
-    pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
+    /// A replica applies the next effect. Which `WAIT`s that answers, and whether it publishes an unlock message.
+    pub(crate) fn replicate(&mut self, node: u8) -> Option<(WaitAnswers, bool)> {
         self.group.acting_master()?;
         let replica = self.group.node_mut(node);
         if replica.role != Role::Replica {
@@ -88,7 +110,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             replica.links.set_missed(0);
             self.rank_replicas();
         }
-        Some(self.acknowledge(node))
+        let is_published = self.config.subscribes_to_replica() && next.has_message();
+        Some((self.acknowledge(node), is_published))
     }
 
     /// Where the replica with the most data is chosen, what counts is which of two has missed more, and not how much more:

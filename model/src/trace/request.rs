@@ -45,6 +45,9 @@ pub struct RequestState {
     /// The holds that it should renew are gone; recorded only where that makes a difference.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub stale: bool,
+    /// It is made inside another call of its thread, and brings the lease of that.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub nested: bool,
     /// Of an acquire: how many replicas its `WAIT` asks for, until that is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_for: Option<u8>,

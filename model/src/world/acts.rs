@@ -9,12 +9,14 @@ use super::values;
 use crate::client::requests::Slot;
 use crate::client::state::GroupView;
 use crate::client::wait_loop::SecondAsk;
+use crate::config::profiles::SubscribeTo;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
+use crate::redis::group::{Node, Role};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -37,7 +39,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_subscribe(holder.thread())) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         if !self.world.client(client).uses_wakeup_entry() {
             self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         }
@@ -70,9 +72,20 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() || !self.world.has_lost_subscription(self.config, client) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         Some(Reply::Done)
+    }
+
+    /// The node on which this client subscribes: the master that it knows, or the first replica that runs, if its protocol
+    /// says so and there is one. `None` while its master does not answer: it has just been refused by it, or looks for it.
+    fn subscription_place(&self, client: u8) -> Option<u8> {
+        let master = self.world.reachable_master(client)?;
+        if self.config.subscribes_to(client) == SubscribeTo::Master {
+            return Some(master);
+        }
+        let is_followed = |(index, node): &(u8, &Node<Y>)| *index != master && node.is_replica();
+        Some(self.world.group().numbered().find(is_followed).map_or(master, |(index, _)| index))
     }
 
     /// A client learns which node is the master now.
@@ -92,9 +105,14 @@ impl<Y: Layout> Context<'_, Y> {
             }
         });
         // It leaves an old master that still runs, and its subscription there with it (Redisson: `changeMaster`).
-        let connection = self.world.group_mut().connection_mut(client);
-        if connection.subscription().is_some_and(|node| node != master) {
-            connection.set_subscription(None);
+        // One on a replica lasts as long as that is one: a node that is promoted leaves the replicas of its clients.
+        let subscribed = self.world.group().connection(client).subscription();
+        let may_stay = |node: u8| match self.config.subscribes_to(client) {
+            SubscribeTo::Master => node == master,
+            SubscribeTo::Replica => self.world.node(node).is_replica() || self.subscription_place(client) == Some(node),
+        };
+        if subscribed.is_some_and(|node| !may_stay(node)) {
+            self.world.group_mut().connection_mut(client).set_subscription(None);
             self.notes.happened(Happening::SubscriptionLost);
         }
         Some(Reply::Done)
@@ -107,7 +125,7 @@ impl<Y: Layout> Context<'_, Y> {
         }
         let node = self.world.reachable(client)?;
         self.count_replicas(client);
-        let executed = self.server().execute(node, LockRequest::Force, 0)?;
+        let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if executed.is_published {
             self.publish(node);
         }
@@ -127,9 +145,25 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// The lock is free: a message sets out to every process that is subscribed on this node.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    /// The lock is free: a message sets out to every process that is subscribed on this node, and on a replica that has
+    /// everything at once.
     pub(super) fn publish(&mut self, node: u8) {
+        self.publish_on(node);
+        let group = self.world.group();
+        let is_sent = node == group.master && !group.node(node).is_cut() && self.config.cluster.lag.is_zero();
+        if !is_sent || !self.config.subscribes_to_replica() {
+            return;
+        }
+        for replica in 0..self.config.nodes() {
+            if self.world.node(replica).role == Role::Replica {
+                self.publish_on(replica);
+            }
+        }
+    }
+
+    /// A message sets out to every process that is subscribed on this node.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    pub(super) fn publish_on(&mut self, node: u8) {
         for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {
                 self.process(client, |process| process.send_message());
