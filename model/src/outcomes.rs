@@ -162,6 +162,7 @@ impl ActionKind {
             | Self::RestartNode
             | Self::CutLink
             | Self::VanishKey
+            | Self::BreakLink
             | Self::PersistKey
             | Self::VanishReceipts
             | Self::ClockJump
@@ -202,7 +203,10 @@ impl Happening {
                 let leaves_others = faults.crash_node > 1 || (faults.crash_node > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
-                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
+                let is_late = !config.cluster.lag.is_zero()
+                    || faults.cut_link > 0
+                    || faults.clock_jump > 0
+                    || faults.break_link > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -402,7 +406,10 @@ fn can_reenter(config: &Config) -> bool {
 /// watchdog that runs beside its holder no lease ends; it may serve a dead thread first, and nobody after a forced release.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
-    let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_unattended = config.time.renew_every.is_none()
+        || config.time.reentry_lease.is_some()
+        || faults.pause_client > 0
+        || faults.crash_thread > 0;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_forget(config) || is_taken

@@ -133,6 +133,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::ForceRelease { client } => context.force_release(client),
         Action::RestartNode { node } => context.server().restart(node).map(done),
         Action::CutLink { node } => context.server().cut(node).map(done),
+        Action::BreakLink { node } => context.server().break_link(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::PersistKey { node } => context.server().persist(node).map(done),
         Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
@@ -169,6 +170,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ForeignRelease
         | Fault::ForceRelease
         | Fault::RestartNode
+        | Fault::BreakLink
         | Fault::PersistKey
         | Fault::VanishReceipts
         | Fault::LoseRequest
@@ -233,6 +235,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
             | Action::ClientClockJump { .. }

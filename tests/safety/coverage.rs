@@ -116,6 +116,8 @@ fn rich() -> Vec<Config> {
                     clock_jump: 1,
                     client_clock_jump: 1,
                     hand_over: 1,
+                    break_link: 1,
+                    persist_key: 1,
                     ..Faults::default()
                 };
                 config.time.jump = 2;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 32] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -30,6 +30,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
+    // The master's copy stays for ever and the replica's ends: after the failover the lock is granted again.
+    (Mutant::PersistStaysLocal, "persisted-lock-outlives-a-failover", Property::OneBeliever, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),

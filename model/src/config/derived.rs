@@ -38,7 +38,10 @@ impl Config {
 
     /// Whether `WAIT` may find fewer replicas than it asks for.
     pub const fn can_time_out_waiting(&self) -> bool {
-        let may_lack = !self.cluster.lag.is_zero() || self.faults.crash_node > 0 || self.can_fail_over();
+        let may_lack = !self.cluster.lag.is_zero()
+            || self.faults.crash_node > 0
+            || self.faults.break_link > 0
+            || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
 

@@ -16,7 +16,7 @@ pub use bounds::Bounds;
 pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
 pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
-pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, ValueRule, WaitRule};
+pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, SubscribeTo, ValueRule, WaitRule};
 pub use sections::{
     Bound, Clients, Cluster, Config, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule, Resource, Time,
     Ttls,

@@ -81,7 +81,8 @@ impl Config {
     }
 
     fn with_common(&self, settings: &ClientSettings) -> Self {
-        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } = *settings;
+        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } =
+            *settings;
         Self {
             time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
             clients: Clients { acquires, ..self.clients },

@@ -129,7 +129,8 @@ impl<Y: ServerLayout> Queue<Y> {
 impl<Y: ServerLayout> Effect<Y> {
     const AWAITED: u8 = 1 << 7;
     const KEEPS_LOCK: u8 = 1 << 6;
-    /// Where clients subscribe to replicas TTLs are absolute, and nobody asks what an effect leaves as it was.
+    /// The same flag, of an effect that leaves the lock free: only then is there a message, and nothing else that an effect
+    /// could leave as it was. Set so where clients subscribe to replicas.
     const HAS_MESSAGE: u8 = Self::KEEPS_LOCK;
     const AGE: u8 = Self::KEEPS_LOCK - 1;
 
@@ -162,8 +163,8 @@ impl<Y: ServerLayout> Effect<Y> {
     }
 
     /// Whether it carries an unlock message; asked only where clients subscribe to replicas.
-    pub(crate) const fn has_message(&self) -> bool {
-        self.bits & Self::HAS_MESSAGE != 0
+    pub(crate) fn has_message(&self) -> bool {
+        self.bits & Self::HAS_MESSAGE != 0 && self.stored.is_free()
     }
 
     /// A tick has passed.

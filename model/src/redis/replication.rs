@@ -48,13 +48,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// The replicas of the acting master are sent this effect.
-    pub(super) fn send(
-        &mut self,
-        master: u8,
-        stored: StoredIn<Y>,
-        writes: Writes,
-        has_message: bool,
-    ) -> Option<()> {
+    pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes, has_message: bool) -> Option<()> {
         let config = self.config;
         let tells_subscribers = config.subscribes_to_replica();
         let ahead = self.group.node(master).ahead;
@@ -66,7 +60,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
                 Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
             };
-            let effect = Effect::new(stored, if tells_subscribers { has_message } else { keeps_lock });
+            let is_kept = keeps_lock && !stored.is_free() && config.cluster.ttls == Ttls::Relative;
+            let effect = Effect::new(stored, if tells_subscribers { has_message || is_kept } else { keeps_lock });
             if config.cluster.lag.is_zero() {
                 apply(config, &mut node.stored, &effect);
                 continue;
@@ -76,7 +71,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 // Who is subscribed hears the message, and not only what the replica stores.
                 let is_heard = tells_subscribers && node.queue.effects().last().is_some_and(Effect::has_message);
                 if is_heard { node.queue.push(effect, room) } else { node.queue.supersede(effect, room) }
-            } else if config.ranks_replicas() {
+            } else if config.ranks_replicas() || tells_subscribers {
                 node.queue.push(effect, room)
             } else {
                 node.queue.push_anew(effect, room)
@@ -88,7 +83,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
             // Nobody can tell whether a replica has what it stored before.
             let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0;
             let is_silent = !(tells_subscribers && node.queue.effects().iter().any(Effect::has_message));
-            if config.merges_effects() && is_idle && is_silent && node.queue.effects().iter().all(|last| last.stored == node.stored)
+            if config.merges_effects()
+                && is_idle
+                && is_silent
+                && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {
                 node.queue = Queue::empty();
             }

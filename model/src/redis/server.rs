@@ -40,13 +40,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `is_nested`: it
     /// brings the lease of a re-entry. `None`: it cannot be executed yet (too many effects are under way, or there is no room
     /// for a receipt).
-    pub(crate) fn execute(
-        &mut self,
-        node: u8,
-        request: LockRequest,
-        receipt: u8,
-        is_nested: bool,
-    ) -> Option<Executed> {
+    pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8, is_nested: bool) -> Option<Executed> {
         let before = self.group.node(node).stored;
         if let LockRequest::Release(Requester { holder, .. }) = request
             && receipt > 0

@@ -9,6 +9,7 @@ use crate::reply::Reply;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in a trace")]
 pub struct RequestState {
     /// Which of its client's requests it is.
     pub slot: Slot,

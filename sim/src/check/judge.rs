@@ -207,6 +207,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::RestartNode
         | ActionKind::CutLink
         | ActionKind::VanishKey
+        | ActionKind::BreakLink
+        | ActionKind::PersistKey
+        | ActionKind::VanishReceipts
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump => false,
         ActionKind::Release => !config.clients.hold_for_ever,

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, Trace, TraceStep};
+use lockstep_model::trace::{Contents, KeySlot, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -244,7 +244,16 @@ impl Player {
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::BreakLink { node } => self.change(false, |servers| servers.break_link(index(node)).map(Some)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
+            Action::PersistKey { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
+                self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))
+            }
+            Action::VanishReceipts { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));
+                self.change(false, |servers| servers.change_keys(index(node), "UNLINK", &names).map(Some))
+            }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             // The clients and their requests: the target plays them.
             Action::Acquire { .. }
@@ -278,6 +287,13 @@ impl Player {
             | Action::ForceRelease { .. }
             | Action::ClientClockJump { .. } => Ok(()),
         }
+    }
+
+    /// The names in Redis of the keys of one family that this node stored before the step.
+    fn names_on(&self, step: HistoryStep<'_>, node: u8, is_meant: impl Fn(&KeySlot) -> bool) -> Vec<String> {
+        let mut meant = step.before.nodes[usize::from(node)].stored.clone();
+        meant.keys.retain(|key| is_meant(&key.slot));
+        self.translator.key_names(&meant)
     }
 
     /// Changes the servers once nothing is on its way to them.

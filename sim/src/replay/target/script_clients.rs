@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::Happening;
 use lockstep_model::config::WaitRule;
+use lockstep_model::trace::NodeRole;
 use lockstep_model::{Action, Config};
 use redis::Cmd;
 
@@ -57,6 +58,13 @@ impl Target for ScriptClients {
 
     fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {
         self.messages.follow(step, testbed)?;
+        if let Action::Replicate { node } = step.step.action
+            && step.has(Happening::Published)
+        {
+            // The replica has applied the effect, and published the message that is a part of it.
+            self.messages.expect_published(step, usize::from(node));
+            self.messages.read(testbed)?;
+        }
         match ClientPart::of(step.step.action) {
             ClientPart::Asks(verb) => {
                 let request = self.translator.request(step, verb);
@@ -92,6 +100,7 @@ impl Target for ScriptClients {
     }
 
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        self.hear_replicas(step, testbed)?;
         if self.config.is_split() {
             if self.in_flight.has_open_wait() {
                 self.messages.settle(testbed)?;
@@ -146,6 +155,23 @@ impl ScriptClients {
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &answer)?;
         self.waiting.insert(caller, connection);
         Ok(())
+    }
+
+    /// Where replicas have everything at once, a release is published on each of them in the same step.
+    fn hear_replicas(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let is_sent = self.config.cluster.lag.is_zero() && self.config.subscribes_to_replica();
+        let is_published = step.has(Happening::Published) && step.has(Happening::Wrote);
+        if !is_sent || !is_published {
+            return Ok(());
+        }
+        self.messages.settle(testbed)?;
+        for (number, node) in
+            step.step.state.nodes.iter().enumerate().filter(|(_, node)| node.role == NodeRole::Replica)
+        {
+            self.messages.expect_published_on(step, &node.name);
+            testbed.findings.note(|| format!("{} publishes it", name_of_node(number)));
+        }
+        self.messages.read(testbed)
     }
 
     /// `WAIT` for as many replicas as the scenario's rule says.

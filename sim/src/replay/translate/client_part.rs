@@ -116,6 +116,9 @@ impl ClientPart {
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }
             | Action::HandOver { .. }

@@ -1,6 +1,7 @@
 //! What happens to single nodes: they crash and restart, lose keys, and their clocks jump.
 
 use lockstep_model::config::Fsync;
+use redis::Value;
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
@@ -73,6 +74,22 @@ impl ServerGroup {
             self.mark_now()?;
         }
         Ok(format!("{}: one key is evicted", name_of_node(node)))
+    }
+
+    /// One command with these keys, as an operator sends it; their master then tells its replicas. Returns what was done, in
+    /// words.
+    ///
+    /// # Errors
+    /// `Redis` if the node does not answer; `Unexpected` if the command did not apply to every key.
+    pub fn change_keys(&mut self, node: usize, command: &'static str, keys: &[String]) -> Result<String, ReplayError> {
+        let answer = self.ask(node, redis::cmd(command).arg(keys), command)?;
+        if !matches!(answer, Value::Int(changed) if usize::try_from(changed) == Ok(keys.len())) {
+            return Err(ReplayError::Unexpected { asked: command, answer: format!("{answer:?}") });
+        }
+        if node == self.master {
+            self.mark_now()?;
+        }
+        Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
     }
 
     /// The clock of one node jumps. Returns what was done, in words.

@@ -11,7 +11,7 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::follow`].
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
-        if self.has_relative_ttls() {
+        if self.has_relative_ttls() || self.config.subscribes_to_replica() || self.config.faults.break_link > 0 {
             self.change_replication_id()?;
         }
         self.follow_master(node)?;
@@ -39,6 +39,16 @@ impl ServerGroup {
         }
         self.is_worn = true;
         format!("the gates of {} pass nothing more", name_of_node(node))
+    }
+
+    /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if the master does not notice.
+    pub fn break_link(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.leave_master(node, self.master)?;
+        self.is_worn = true;
+        Ok(format!("the gate of {} is closed", name_of_node(node)))
     }
 
     /// The links of a node may be made again. A master that was replaced meanwhile notices that its replicas have left.
@@ -118,8 +128,8 @@ impl ServerGroup {
     }
 
     /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
-    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
-    /// choose, and the data are the same.
+    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Where clients subscribe to
+    /// replicas a partial resync would bring the messages late that the model loses. Otherwise the server may choose, and the data are the same.
     fn change_replication_id(&mut self) -> Result<(), ReplayError> {
         let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
         self.ask(self.master, &command, "DEBUG CHANGE-REPL-ID").map(drop)

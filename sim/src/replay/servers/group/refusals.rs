@@ -44,8 +44,10 @@ fn refuse_uncounted_replicas(server: &ServerProgram, config: &Config) -> Result<
 /// Where a resync must be a full copy, it changes the master's replication id (`ServerGroup::resync`), and a master hands
 /// over only to a node with its own id (measured on 6.2.5).
 fn refuse_second_replica(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    let needs_full_copies =
+        server.ttls() == Ttls::Relative || config.subscribes_to_replica() || config.faults.break_link > 0;
     let is_coordinated = config.faults.hand_over > 0 && config.cluster.promote == PromoteRule::Coordinated;
-    if !is_coordinated || config.cluster.replicas < 2 || server.ttls() == Ttls::Absolute {
+    if !is_coordinated || config.cluster.replicas < 2 || !needs_full_copies {
         return Ok(());
     }
     Err(ReplayError::HandOverNeedsOneId { server: server.to_string() })

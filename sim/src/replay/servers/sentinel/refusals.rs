@@ -42,10 +42,10 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} an operator makes {node} the master, unknown to the sentinels"
                 ));
             }
-            Action::CutLink { node } | Action::Heal { node } => {
+            Action::CutLink { node } | Action::Heal { node } | Action::BreakLink { node } => {
                 let node = node_name(node);
                 return refused(format!(
-                    "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
+                    "in step {number} a link of {node} is cut, broken or healed, and the sentinels would still reach the node"
                 ));
             }
             // What the history's failover consists of, and what Sentinel allows at any time.
@@ -55,7 +55,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Resync { .. }
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
-            | Action::Fsync { .. } | Action::VanishKey { .. } | Action::ClockJump { .. } | Action::Tick
+            | Action::Fsync { .. } | Action::VanishKey { .. } | Action::PersistKey { .. } | Action::VanishReceipts { .. } | Action::ClockJump { .. } | Action::Tick
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
             | Action::Subscribe { .. }
