@@ -71,6 +71,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "missed-renewal-is-told",
             "failed-renewal-of-2021",
             "explicit-lease-beside-a-watchdog",
+            "reentry-with-a-shorter-lease",
+            "reentry-ends-the-renewal",
             "old-client-beside-a-new-one",
         ],
     },
@@ -93,6 +95,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "late-renewal-after-release",
             "lost-unlock-message",
             "lost-unlock-message-costs-time",
+            "message-lost-with-a-broken-link",
         ],
     },
     AnomalyGroup {
@@ -119,6 +122,12 @@ const GROUPS: [AnomalyGroup; 7] = [
             "empty-master-wipes-its-replica",
             "evicted-lock",
             "evicted-lock-fenced",
+            "evicted-receipt-of-a-release",
+            "evicted-receipt-and-no-resend",
+            "persisted-lock-is-never-freed",
+            "persisted-lock-outlives-a-failover",
+            "lost-unlock-message-of-a-persisted-lock",
+            "wait-limit-beside-a-persisted-lock",
         ],
     },
     AnomalyGroup {
@@ -159,8 +168,13 @@ const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
+const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
+const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
+const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
+const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
+
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 15] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -170,8 +184,12 @@ const REPAIRS: [(&str, &[ScenarioLine]); 11] = [
     ("failover-to-the-wrong-replica", &[AT_ONCE, SOON]),
     ("lease-ends-while-holder-works", &[FENCED]),
     ("lease-ends-while-holder-works", &[WATCHDOG]),
+    ("evicted-receipt-of-a-release", &[SENT_ONCE]),
+    ("lost-unlock-message-of-a-persisted-lock", &[WAIT_LIMIT]),
+    ("message-lost-with-a-broken-link", &[ON_THE_MASTER]),
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
+    ("reentry-with-a-shorter-lease", &[LONG_REENTRY]),
 ];
 
 #[test]
@@ -205,6 +223,10 @@ fn anomalies() -> String {
          - `fencing = \"ideal\"`: the resource refuses a fencing token older than one it has seen; the tokens come from a \
          counter that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
          one can do no harm.\n\
+         - `resend = \"none\"`: nothing is sent again, and a caller without an answer gets an error.\n\
+         - `wait_limit = 4`: a waiter gives up, whatever it was told about the TTL.\n\
+         - `subscribe_to = \"master\"`: unlock messages come from the master itself.\n\
+         - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

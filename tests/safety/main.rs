@@ -1,7 +1,7 @@
 //! The model keeps its properties, or breaks them as declared, and each property can fail.
 //!
 //! `beliefs` has worlds that are worked out by hand; `capacities` asserts that no verdict rests on a bound of the model;
-//! `disks` has histories of late disks; `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms`
+//! `held_keys` has histories of keys without TTL, of leases of nested calls, and of messages that come by a replica; `disks` has histories of late disks; `engine` checks with all options of the engine; `interrupts` has histories of interrupted releases; `normal_forms`
 //! compares small worlds with full ones; `verdicts` compares the built-in scenarios with what they declare, with both
 //! engines; `replica_count` has histories about `INFO` and `WAIT`; `mutants` breaks one rule after the other and asserts
 //! which property fails; `rules` and `judge` test the step function and the judge; `laws` widens worlds, and nothing that was
@@ -14,6 +14,7 @@ mod coverage;
 mod disks;
 mod engine;
 mod frontier;
+mod held_keys;
 mod interrupts;
 mod judge;
 mod laws;
