@@ -29,24 +29,24 @@ fn after(config: &Config, actions: &[Action]) -> State {
     trace.state_after(trace.steps.len()).clone()
 }
 
-/// The TTL of the lock's key on a node; `None`: there is no key.
-fn ttl_on(state: &State, node: usize) -> Option<Option<u64>> {
-    state.nodes[node].stored.holders.first().map(|hold| hold.ttl_ms)
+/// The TTL of the lock's key on a node, which has the key; `None`: it has no TTL.
+fn ttl_on(state: &State, node: usize) -> Option<u64> {
+    state.nodes[node].stored.holders.first().expect("the node stores the lock").ttl_ms
 }
 
 #[test]
 fn a_key_without_a_ttl_stays_until_a_renewal_gives_it_one() {
     let config = world("tick_ms = 1000\nlease = 2\nrenew_every = 1", "[faults]\npersist_key = 1");
-    assert_eq!(ttl_on(&after(&config, &[ACQUIRE]), 0), Some(Some(2000)));
-    assert_eq!(ttl_on(&after(&config, &[ACQUIRE, PERSIST, Action::Tick]), 0), Some(None));
-    assert_eq!(ttl_on(&after(&config, &[ACQUIRE, PERSIST, Action::Tick, RENEW]), 0), Some(Some(2000)));
+    assert_eq!(ttl_on(&after(&config, &[ACQUIRE]), 0), Some(2000));
+    assert_eq!(ttl_on(&after(&config, &[ACQUIRE, PERSIST, Action::Tick]), 0), None);
+    assert_eq!(ttl_on(&after(&config, &[ACQUIRE, PERSIST, Action::Tick, RENEW]), 0), Some(2000));
     let unheld = record(&config, &[PERSIST]);
     assert!(unheld.is_err(), "there is no key");
     let crash = Action::CrashClient { client: 0 };
     let config = world("lease = 2", "[faults]\npersist_key = 1\ncrash_client = 1");
     let mut actions = vec![ACQUIRE, PERSIST, crash];
     actions.extend([Action::Tick; 20]);
-    assert_eq!(ttl_on(&after(&config, &actions), 0), Some(None), "nobody frees it");
+    assert_eq!(ttl_on(&after(&config, &actions), 0), None, "nobody frees it");
 }
 
 /// In both forms of a replicated TTL: that a key has none is told like any other write.
@@ -56,8 +56,8 @@ fn a_replica_is_told_that_a_key_has_no_ttl() {
         let rest = format!("[cluster]\nreplicas = 1\nttls = '{ttls}'\n[faults]\npersist_key = 1\n");
         let config = world("tick_ms = 1000\nlease = 3", &rest);
         let before = [ACQUIRE, REPLICATE, PERSIST];
-        assert_eq!(ttl_on(&after(&config, &before), 1), Some(Some(3000)), "{ttls}: not yet");
-        assert_eq!(ttl_on(&after(&config, &[&before[..], &[REPLICATE]].concat()), 1), Some(None), "{ttls}");
+        assert_eq!(ttl_on(&after(&config, &before), 1), Some(3000), "{ttls}: not yet");
+        assert_eq!(ttl_on(&after(&config, &[&before[..], &[REPLICATE]].concat()), 1), None, "{ttls}");
     }
 }
 
@@ -81,12 +81,12 @@ fn a_waiter_of_a_key_without_a_ttl_has_no_timer() {
 fn a_nested_call_brings_its_own_lease_and_ends_the_renewal_of_the_outer_one() {
     let config = world("tick_ms = 1000\nlease = 3\nreentry_lease = 1\nrenew_every = 1", "");
     let nested = after(&config, &[ACQUIRE, ACQUIRE]);
-    assert_eq!(ttl_on(&nested, 0), Some(Some(1000)));
+    assert_eq!(ttl_on(&nested, 0), Some(1000));
     assert_eq!(nested.clients[0].renewal_counts, [1], "the watchdog does not hear of it");
     let renewed = after(&config, &[ACQUIRE, ACQUIRE, Action::Tick, RENEW]);
-    assert_eq!(ttl_on(&renewed, 0), Some(Some(3000)));
+    assert_eq!(ttl_on(&renewed, 0), Some(3000));
     let left = after(&config, &[ACQUIRE, ACQUIRE, Action::Tick, RENEW, RELEASE]);
-    assert_eq!(ttl_on(&left, 0), Some(Some(1000)));
+    assert_eq!(ttl_on(&left, 0), Some(1000));
     assert_eq!(left.clients[0].renewal_counts, [0], "and nobody renews the outer hold");
     assert_eq!(left.clients[0].threads[0].holds, 1);
 }
@@ -100,8 +100,8 @@ fn a_nested_request_carries_its_own_lease() {
     let config = world("tick_ms = 1000\nlease = 3\nreentry_lease = 1", "[network]\nmode = 'split'");
     let outer = [&round(ACQUIRE)[..], &[answer]].concat();
     let inner = [&outer[..], &round(ACQUIRE)].concat();
-    assert_eq!(ttl_on(&after(&config, &outer), 0), Some(Some(3000)));
-    assert_eq!(ttl_on(&after(&config, &inner), 0), Some(Some(1000)));
+    assert_eq!(ttl_on(&after(&config, &outer), 0), Some(3000));
+    assert_eq!(ttl_on(&after(&config, &inner), 0), Some(1000));
     assert!(after(&config, &[&outer[..], &[ACQUIRE]].concat()).clients[0].requests[0].nested);
 }
 
