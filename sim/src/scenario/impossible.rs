@@ -155,7 +155,7 @@ fn note_reentry_lease(parts: &Parts, place: SettingsPlace<'_, '_>, lock: Option<
         let is_notified = own.renew_every.is_some() && own.protocol.missed_renewal == MissedRenewal::TellHolder;
         own.reentry_lease.is_some() && is_notified
     };
-    if !place.nobody(is_told) {
+    if parts.settings.is_some() && !place.nobody(is_told) {
         let reason = "`reentry_lease` together with missed_renewal = \"tell-holder\" is not modelled yet";
         Contradiction::not_yet(place.time, "reentry_lease", reason)
             .with(

@@ -43,8 +43,8 @@ pub const TABLES: [(&str, &str); 12] = [
         CLIENT,
         "one client, where clients differ: a table [[client]] for each, the first of them is client A; if there are fewer \
          than count, the other clients have no settings of their own. A key that it leaves out is as [time], [clients] and \
-         [protocol] say, but a profile brings all its switches. \"none\" takes back a renew_every, wait_limit or \
-         hold_at_most of [time]",
+         [protocol] say, but a profile brings all its switches. \"none\" takes back a reentry_lease, renew_every, \
+         wait_limit or hold_at_most of [time]",
     ),
     ("cluster", "the Redis nodes that store the lock"),
     ("network", "the network between clients and nodes"),
