@@ -276,7 +276,8 @@ actions! {
     /// was, and a node that restarts follows the master.
     Resync { node } = "resync", when |config| {
         let is_left_over = config.cluster.replicas > 1;
-        config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0)
+        let is_left = config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0);
+        is_left || config.faults.break_link > 0
     };
     /// An old master is made a replica of the new one, and takes its data.
     Demote { node } = "demote", when |config| config.can_demote();
@@ -331,8 +332,14 @@ actions! {
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
     /// A master refuses every write from now on: its last save failed.
     RefuseWrites { node } = "refuse_writes", fault RefuseWrites, when |_config| true;
+    /// The link of a replica to its master breaks: what was under way to it comes with a full copy.
+    BreakLink { node } = "break_link", fault BreakLink, when |config| config.cluster.replicas > 0;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
+    /// The lock's key on a master loses its TTL: an operator or a script sends `PERSIST`.
+    PersistKey { node } = "persist_key", fault PersistKey, when |_config| true;
+    /// A master evicts the release receipts, and keeps the lock.
+    VanishReceipts { node } = "vanish_receipts", fault VanishReceipts, when |config| config.leaves_receipts();
     /// The clock of a node jumps.
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.

@@ -75,6 +75,8 @@ mutants! {
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.
     ClientWinsTies,
+    /// A replica does not hear that a key has lost its TTL.
+    PersistStaysLocal,
     /// A node comes back earlier than it may.
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.

@@ -187,6 +187,9 @@ impl ActionKind {
             | Self::RestartNode
             | Self::CutLink
             | Self::VanishKey
+            | Self::BreakLink
+            | Self::PersistKey
+            | Self::VanishReceipts
             | Self::ClockJump
             | Self::ClientClockJump
             | Self::HandOver
@@ -226,7 +229,10 @@ impl Happening {
                 let leaves_others = begun > 1 || (begun > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
-                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
+                let is_late = !config.cluster.lag.is_zero()
+                    || faults.cut_link > 0
+                    || faults.clock_jump > 0
+                    || faults.break_link > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -452,7 +458,8 @@ fn can_reenter(config: &Config) -> bool {
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
-    let is_unattended = !is_in_time || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_unattended =
+        !is_in_time || config.time.reentry_lease.is_some() || faults.pause_client > 0 || faults.crash_thread > 0;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken

@@ -145,7 +145,10 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::ShutdownNode { node } => context.shut_down_node(node),
         Action::CutLink { node } => context.server().cut(node).map(done),
         Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
+        Action::BreakLink { node } => context.server().break_link(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
+        Action::PersistKey { node } => context.server().persist(node).map(done),
+        Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
         Action::HandOver { node } => context.hand_over(node),
@@ -182,6 +185,9 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ForeignRelease
         | Fault::ForceRelease
         | Fault::RestartNode
+        | Fault::BreakLink
+        | Fault::PersistKey
+        | Fault::VanishReceipts
         | Fault::LoseRequest
         | Fault::LoseReply
         | Fault::Interrupt
@@ -255,6 +261,9 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::CutLink { .. }
             | Action::RefuseWrites { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,
         };

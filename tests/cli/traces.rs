@@ -22,6 +22,7 @@ pub const SMALL: Config = Config {
     time: Time {
         tick_ms: 10_000,
         lease: 3,
+        reentry_lease: None,
         renew_every: None,
         wait_limit: Some(0),
         hold_at_most: None,
@@ -77,6 +78,9 @@ pub const SMALL: Config = Config {
         client_clock_jump: 0,
         hand_over: 0,
         refuse_writes: 0,
+        break_link: 0,
+        persist_key: 0,
+        vanish_receipts: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -97,6 +101,7 @@ pub const EVERYTHING: Config = Config {
     time: Time {
         tick_ms: 10_000,
         lease: 3,
+        reentry_lease: None,
         renew_every: Some(1),
         wait_limit: Some(6),
         hold_at_most: None,
@@ -143,6 +148,9 @@ pub const EVERYTHING: Config = Config {
         client_clock_jump: 1,
         hand_over: 1,
         refuse_writes: 1,
+        break_link: 1,
+        persist_key: 1,
+        vanish_receipts: 0,
     },
     resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any }),
     ..SMALL
@@ -152,7 +160,7 @@ pub const EVERYTHING: Config = Config {
 pub const IN_FLIGHT: Config = Config {
     network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
     calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
-    faults: Faults { lose_request: 2, lose_reply: 2, ..EVERYTHING.faults },
+    faults: Faults { lose_request: 2, lose_reply: 2, vanish_receipts: 1, ..EVERYTHING.faults },
     ..EVERYTHING
 };
 

@@ -85,10 +85,16 @@ foreign_release = 1
 force_release = 1
 client_clock_jump = 1
 refuse_writes = 1
+break_link = 1
+persist_key = 1
+vanish_receipts = 1
 "#;
 
 fn every_fault_without_receipts() -> String {
-    EVERY_FAULT.replace("wait_for = 1\n", "").replace("[protocol]", "[protocol]\nreceipts = false")
+    EVERY_FAULT
+        .replace("wait_for = 1\n", "")
+        .replace("[protocol]", "[protocol]\nreceipts = false")
+        .replace("vanish_receipts = 1\n", "")
         + "vanish_key = 1\nclock_jump = 1\n"
 }
 

@@ -215,6 +215,73 @@ fn after_a_failed_save_a_master_refuses_every_write_until_a_save_succeeds() {
     });
 }
 
+/// A lock without a TTL outlives every lease on master and replica, until it is given a TTL again.
+#[test]
+fn a_persisted_key_outlives_its_lease_on_master_and_replica() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        let pass = || {
+            gate.mark(master.offset().unwrap());
+            gate.release_all().unwrap();
+        };
+        take_lock(&master, "a");
+        pass();
+        let mut client = master.connect().unwrap();
+        let persisted: i64 = cmd("PERSIST").arg("lock").query(&mut client).unwrap();
+        assert_eq!(persisted, 1, "{server}");
+        pass();
+        for node in [&master, &replica] {
+            node.advance_clock(60_000).unwrap();
+            assert_eq!(node.connect().unwrap().pttl::<_, i64>("lock").unwrap(), -1, "{server}");
+        }
+        let _: i64 = client.pexpire("lock", 30_000).unwrap();
+        pass();
+        assert_eq!(replica.connect().unwrap().pttl::<_, i64>("lock").unwrap(), 30_000, "{server}");
+    });
+}
+
+/// An eviction takes what has the shortest TTL, and a release receipt has a shorter one than its lock.
+#[test]
+fn a_receipt_is_evicted_before_its_lock() {
+    on_every_server(|server| {
+        let master = start(server, None);
+        take_lock(&master, "a");
+        let _: () = master.connect().unwrap().pset_ex("receipt", "1", 16_000).unwrap();
+        master.drop_one_key().unwrap();
+        assert_eq!(lock_of(&master).as_deref(), Some("a"), "{server}");
+        assert!(!master.connect().unwrap().exists::<_, bool>("receipt").unwrap(), "{server}");
+    });
+}
+
+/// A replica publishes what its master's script published, when the effect arrives; by a full copy nothing arrives.
+#[test]
+fn a_message_reaches_a_replica_with_its_effect_and_not_with_a_full_copy() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        let mut listener = replica.connect().unwrap();
+        listener.set_patience(Duration::from_millis(100));
+        let subscribe = cmd("SUBSCRIBE").arg("free").get_packed_command();
+        let _: Value = redis::ConnectionLike::req_packed_command(&mut listener, &subscribe).unwrap();
+        let release = || {
+            take_lock(&master, "a");
+            let script = "redis.call('DEL', KEYS[1]) redis.call('PUBLISH', 'free', '0')";
+            let _: Value = cmd("EVAL").arg(script).arg(1).arg("lock").query(&mut master.connect().unwrap()).unwrap();
+        };
+        release();
+        assert!(listener.recv_response().is_err(), "{server}: it is held at the gate");
+        gate.mark(master.offset().unwrap());
+        gate.release_all().unwrap();
+        assert!(listener.recv_response().is_ok(), "{server}");
+        gate.close();
+        release();
+        let _: Value = cmd("DEBUG").arg("CHANGE-REPL-ID").query(&mut master.connect().unwrap()).unwrap();
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        assert_eq!(lock_of(&replica), None, "{server}");
+        assert!(listener.recv_response().is_err(), "{server}: the message is lost");
+    });
+}
+
 /// A master behind a partition counts its replica, even one that was promoted, until the last acknowledgement is too old.
 #[test]
 fn a_silent_gate_leaves_the_link_open_for_the_master() {

@@ -122,6 +122,8 @@ fn rich() -> Vec<Config> {
                     client_clock_jump: 1,
                     hand_over: 1,
                     refuse_writes: 1,
+                    break_link: 1,
+                    persist_key: 1,
                     ..Faults::default()
                 };
                 config.time.jump = 2;

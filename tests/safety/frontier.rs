@@ -213,7 +213,7 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
 fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
     let broken = |text: &str| {
         let found = surveyed_of(&ScenarioEdit::new(text), &[], FrontierOptions { most: 1, ..OPTIONS });
-        assert_eq!(found.foreign.len(), 3);
+        assert_eq!(found.foreign.len(), 4);
         let all = found.bare.broken.into_iter();
         all.map(|(property, all)| (property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))
             .collect::<Vec<_>>()

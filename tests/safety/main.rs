@@ -12,6 +12,7 @@ mod engine;
 mod followers;
 mod frontier;
 mod hand_overs;
+mod held_keys;
 mod interrupts;
 mod judge;
 mod late_writes;

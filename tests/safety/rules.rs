@@ -52,7 +52,7 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
                 crash_node = 1\nlose_message = 1\nforeign_release = 1\nforce_release = 1\nrestart_node = 1\nkill_node = 1\n\
                 shutdown_node = 1\ncut_link = 1\n\
                 vanish_key = 1\nlose_request = 1\nlose_reply = 1\ninterrupt = 1\nhand_over = 1\n\
-                clock_jump = 1\nclient_clock_jump = 1\nrefuse_writes = 1\n";
+                clock_jump = 1\nclient_clock_jump = 1\nrefuse_writes = 1\nbreak_link = 1\npersist_key = 1\n";
     let scenario = Scenario::parse("largest", text).unwrap_or_else(|error| panic!("{error:?}"));
     assert!(Action::all(&scenario.config).len() > 256, "{}", Action::all(&scenario.config).len());
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));

@@ -78,6 +78,15 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
+    /// A thread holds once more, as it has just heard. A re-entry that names its own lease is not renewed, and its release ends
+    /// the renewal of the hold around it (docs/facts/redisson.md#a-lease-for-each-call).
+    pub(crate) fn register_grant(&mut self, thread: u8) {
+        let is_nested = self.config.time.reentry_lease.is_some() && self.thread(thread).holds() > 1;
+        if !is_nested {
+            self.register_hold(thread);
+        }
+    }
+
     /// An acquire was answered: there is one hold more to renew.
     pub(crate) fn register_hold(&mut self, thread: u8) {
         if self.config.time.renew_every.is_none() || self.config.is_mutated(Mutant::HoldNotRegistered) {

@@ -50,7 +50,10 @@ impl Config {
 
     /// Whether `WAIT` may find fewer replicas than it asks for.
     pub const fn can_time_out_waiting(&self) -> bool {
-        let may_lack = !self.cluster.lag.is_zero() || self.faults.deaths_of_nodes() > 0 || self.can_fail_over();
+        let may_lack = !self.cluster.lag.is_zero()
+            || self.faults.deaths_of_nodes() > 0
+            || self.faults.break_link > 0
+            || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
 
@@ -68,23 +71,31 @@ impl Config {
     /// replica stores is seen when it is promoted and not before, and every state between the two is seen where the replica
     /// has applied the older effect before the newer one was written. Not so where a TTL counts from its arrival
     /// (an effect that arrives late is another one), and where both `WAIT` and a choice by data count effects.
-    pub const fn merges_effects(&self) -> bool {
-        matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && self.cluster.wait_for > 0)
+    /// Effects that carry an unlock message to a replica stay apart (`redis/queue`).
+    pub fn merges_effects(&self) -> bool {
+        let counts_effects = self.cluster.wait_for > 0 || self.subscribes_to_replica();
+        matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && counts_effects)
     }
 
     /// Whether there are nodes whose data may become unreadable, and leaving these out changes nothing else. How long a queue
     /// is tells time where the lag is bounded, and tells effects apart where they are not merged; a disk that differs from
     /// memory holds time back.
-    pub(crate) const fn may_leave_out_data(&self) -> bool {
+    pub(crate) fn may_leave_out_data(&self) -> bool {
         let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
-        self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_disk_apart()
+        // What arrives at a replica is heard by those who are subscribed there.
+        self.nodes() > 1
+            && is_timeless
+            && self.merges_effects()
+            && !self.has_disk_apart()
+            && !self.subscribes_to_replica()
     }
 
     /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
-    /// is promoted, or a partition keeps certain nodes together.
-    pub const fn nodes_are_alike(&self) -> bool {
+    /// is promoted, a partition keeps certain nodes together, or clients subscribe to the first of several replicas.
+    pub fn nodes_are_alike(&self) -> bool {
         let is_named = matches!(self.cluster.promote, PromoteRule::Priority) || !self.cluster.cut_together.is_empty();
-        self.nodes() > 1 && !is_named
+        let has_first = self.subscribes_to_replica() && self.cluster.replicas > 1;
+        self.nodes() > 1 && !is_named && !has_first
     }
 
     /// Whether it matters which links a master considers open.
@@ -290,13 +301,15 @@ impl Config {
         LockContext { lease_ticks: self.time.lease, mutant: self.active_mutant() }
     }
 
-    /// The same for a request, which brings the lease of the client that makes it.
-    pub(crate) fn lock_context_for(&self, request: LockRequest) -> LockContext {
+    /// The same for a request, which brings the lease of the client that makes it. `is_nested`: it is made inside another
+    /// call, and brings the lease of that.
+    pub(crate) fn lock_context_for(&self, request: LockRequest, is_nested: bool) -> LockContext {
+        let lease_of = |client| {
+            let own = if is_nested { self.reentry_lease_of(client) } else { None };
+            own.unwrap_or_else(|| self.lease_of(client))
+        };
         let caller = request.caller().map(Holder::client);
-        LockContext {
-            lease_ticks: caller.map_or(self.time.lease, |client| self.lease_of(client)),
-            ..self.lock_context()
-        }
+        LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() }
     }
 
     /// The rule that is wrong on purpose.

@@ -107,6 +107,12 @@ faults! {
     hand_over => HandOver: "a replica is made the master while the master runs",
     #[serde(skip_serializing_if = "is_default")]
     refuse_writes => RefuseWrites: "a master refuses every write for a while: its last save failed",
+    #[serde(skip_serializing_if = "is_default")]
+    break_link => BreakLink: "the link of a replica to its master breaks, and a full copy replaces its data",
+    #[serde(skip_serializing_if = "is_default")]
+    persist_key => PersistKey: "the lock's key loses its TTL: somebody sends PERSIST",
+    #[serde(skip_serializing_if = "is_default")]
+    vanish_receipts => VanishReceipts: "a master evicts the release receipts, and keeps the lock",
 }
 
 impl Faults {

@@ -66,6 +66,10 @@ pub struct Time {
     pub tick_ms: u32,
     /// Lease: the TTL of a grant.
     pub lease: u8,
+    /// The lease of a call inside another one of its thread, which names its own (`lock(lease)`); `None`: no such call names
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reentry_lease: Option<u8>,
     /// Watchdog period; `None`: explicit lease, no watchdog.
     pub renew_every: Option<u8>,
     /// How long a client waits to acquire; `None`: for ever; 0: it asks once.

@@ -115,7 +115,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !deleting.is_master() || !self.is_followed(master) {
             return Some(());
         }
-        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock))
+        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock), false)
     }
 }
 

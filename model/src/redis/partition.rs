@@ -54,6 +54,23 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
+    /// The link of a replica to the acting master breaks, and both notice. What was under way is lost, with the messages in it:
+    /// the replica takes everything by a full copy (docs/facts/redis.md#a-full-copy-brings-no-message).
+    pub(crate) fn break_link(&mut self, node: u8) -> Option<()> {
+        let is_followed = self.group.acting_master().is_some_and(|master| !master.is_cut());
+        if !is_followed || self.group.node(node).role != Role::Replica {
+            return None;
+        }
+        let silent_for_long = self.config.silent_for_long();
+        let alone = self.group.node_mut(node);
+        alone.role = Role::Unsynced;
+        alone.links.set_missed(0);
+        alone.queue = Queue::empty();
+        // Its master counts it no more.
+        alone.silent_ticks = silent_for_long;
+        Some(())
+    }
+
     /// A node that was cut off reaches the others again.
     /// Those that were cut off together with it reach them as well. One whose master was cut off together with it is not
     /// reached before that.

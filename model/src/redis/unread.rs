@@ -101,7 +101,7 @@ impl<Y: ServerLayout> Node<Y> {
     /// where a fault may still happen to it.
     pub(crate) fn leave_out_standing(&mut self, config: &Config, faults: Faults) -> IdleNode {
         let is_counted = config.cluster.min_replicas > 0 || config.cluster.wait_for > 0;
-        let may_change = faults.clock_jump > 0 || (self.is_dead() && faults.restart_node > 0);
+        let may_change = faults.clock_jump > 0 || faults.break_link > 0 || (self.is_dead() && faults.restart_node > 0);
         if is_counted || may_change {
             return IdleNode::default();
         }

@@ -69,12 +69,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// This `WAIT` is answered, or its connection is gone.
     pub(crate) fn close_wait(&mut self, holder: Holder) {
         self.group.connection_mut(holder.client()).close_wait(holder.thread());
+        let tells = self.config.subscribes_to_replica();
         for node in self.group.nodes.as_mut() {
             for effect in node.queue.effects_mut().iter_mut().filter(|effect| effect.stored.is_held_by(holder)) {
                 effect.set_awaited(false);
             }
             if self.config.merges_effects() {
-                node.queue.merge();
+                node.queue.merge(tells);
             }
         }
     }

@@ -123,6 +123,7 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
         heard: request.is_heard,
         must_undo: request.must_undo,
         stale: request.is_stale,
+        nested: request.is_nested,
         asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
     }
 }

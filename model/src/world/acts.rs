@@ -8,11 +8,13 @@ use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
+use crate::config::profiles::SubscribeTo;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::notes::Happening;
+use crate::redis::group::Node;
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -34,7 +36,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_subscribe(holder.thread())) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         if !self.world.client(client).uses_wakeup_entry() {
             self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         }
@@ -67,9 +69,20 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() || !self.world.has_lost_subscription(self.config, client) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         Some(Reply::Done)
+    }
+
+    /// The node on which this client subscribes: the master that it knows, or the first replica that runs, if its protocol
+    /// says so and there is one. `None` while its master does not answer: it has just been refused by it, or looks for it.
+    fn subscription_place(&self, client: u8) -> Option<u8> {
+        let master = self.world.reachable_master(client)?;
+        if self.config.subscribes_to(client) == SubscribeTo::Master {
+            return Some(master);
+        }
+        let is_followed = |(index, node): &(u8, &Node<Y>)| *index != master && node.is_replica();
+        Some(self.world.group().numbered().find(is_followed).map_or(master, |(index, _)| index))
     }
 
     /// A client learns which node is the master now.
@@ -112,9 +125,14 @@ impl<Y: Layout> Context<'_, Y> {
         self.leave_master(client);
         self.process(client, |process| process.turn_to(master));
         // It leaves a master that may still run, and its subscription there with it (Redisson: `changeMaster`).
-        let connection = self.world.group_mut().connection_mut(client);
-        if connection.subscription().is_some_and(|node| node != master) {
-            connection.set_subscription(None);
+        // One on a replica lasts as long as that is one: a node that is promoted leaves the replicas of its clients.
+        let subscribed = self.world.group().connection(client).subscription();
+        let may_stay = |node: u8| match self.config.subscribes_to(client) {
+            SubscribeTo::Master => node == master,
+            SubscribeTo::Replica => self.world.node(node).is_replica() || self.subscription_place(client) == Some(node),
+        };
+        if subscribed.is_some_and(|node| !may_stay(node)) {
+            self.world.group_mut().connection_mut(client).set_subscription(None);
             self.notes.happened(Happening::SubscriptionLost);
         }
     }
@@ -126,7 +144,7 @@ impl<Y: Layout> Context<'_, Y> {
         }
         let node = self.world.reachable(client)?;
         self.count_replicas(client);
-        let executed = self.server().execute(node, LockRequest::Force, 0)?;
+        let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if executed.is_published {
             self.publish(node);
         }
@@ -146,9 +164,23 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// The lock is free: a message sets out to every process that is subscribed on this node.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    /// The lock is free: a message sets out to every process that is subscribed on this node, and on a replica that has
+    /// everything at once.
     pub(super) fn publish(&mut self, node: u8) {
+        self.publish_on(node);
+        if !self.config.cluster.lag.is_zero() || !self.config.subscribes_to_replica() {
+            return;
+        }
+        for replica in 0..self.config.nodes() {
+            if self.world.group().follows(replica, node) {
+                self.publish_on(replica);
+            }
+        }
+    }
+
+    /// A message sets out to every process that is subscribed on this node.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    pub(super) fn publish_on(&mut self, node: u8) {
         for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {
                 self.process(client, |process| process.send_message());

@@ -50,8 +50,12 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A replica applies the next effect.
     pub(crate) fn replicate(&mut self, node: u8) -> Option<Reply> {
-        let answers = self.server().replicate(node)?;
+        let (answers, is_published) = self.server().replicate(node)?;
         self.hear_wait_answers(answers);
+        if is_published {
+            self.notes.happened(Happening::Published);
+            self.publish_on(node);
+        }
         Some(Reply::Done)
     }
 

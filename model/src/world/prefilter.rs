@@ -296,8 +296,11 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::CutLink { node } => world.node(node).is_cut(),
         Action::RefuseWrites { node } => world.node(node).role != Role::Master,
         Action::AcceptWrites { node } => world.node(node).role != Role::Refusing,
-        Action::VanishKey { node } | Action::Recount { node } => !world.node(node).is_master(),
-        Action::HandOver { node } => world.node(node).role != Role::Replica,
+        Action::VanishKey { node }
+        | Action::PersistKey { node }
+        | Action::VanishReceipts { node }
+        | Action::Recount { node } => !world.node(node).is_master(),
+        Action::HandOver { node } | Action::BreakLink { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }
         | Action::Subscribe { .. }

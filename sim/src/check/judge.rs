@@ -215,6 +215,9 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::CutLink
         | ActionKind::RefuseWrites
         | ActionKind::VanishKey
+        | ActionKind::BreakLink
+        | ActionKind::PersistKey
+        | ActionKind::VanishReceipts
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump
         // A late write may be lost.

@@ -87,6 +87,9 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::ShutdownNode),
     fault(Fault::CutLink),
     fault(Fault::VanishKey),
+    fault(Fault::BreakLink),
+    fault(Fault::PersistKey),
+    fault(Fault::VanishReceipts),
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },
     fault(Fault::LoseRequest),
@@ -286,6 +289,26 @@ pub const REPAIRS: &[Setting] = &[
         name: "told-holder",
         sentence: "a holder whose renewal finds the lock gone is notified",
         entries: &[set("protocol", "missed_renewal", SettingValue::Word("tell-holder"))],
+    },
+    Setting {
+        name: "one-lease",
+        sentence: "a call inside another one names no lease of its own",
+        entries: &[set("time", "reentry_lease", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "subscribe-to-the-master",
+        sentence: "a waiter subscribes on the master (Redisson: subscriptionMode = MASTER, the default)",
+        entries: &[set("protocol", "subscribe_to", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "wait-limit",
+        sentence: "a client waits for the longest lease at most, and then leaves without the lock (tryLock)",
+        entries: &[SettingEntry {
+            table: "time",
+            key: "wait_limit",
+            value: SettingValue::LeaseAnd(1),
+            is_default: true,
+        }],
     },
     // For split networks; for others the reader refuses them. Source: docs/facts/redisson.md#release-receipt, #resending, #renewal-entry.
     Setting {

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, NodeRole, State, Trace, TraceStep};
+use lockstep_model::trace::{Contents, KeySlot, NodeRole, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -278,6 +278,7 @@ impl Player {
                     servers.rejoin(&rejoining).map(|()| Some(done))
                 })
             }
+            Action::BreakLink { node } => self.change(false, |servers| servers.break_link(index(node)).map(Some)),
             Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),
             Action::AcceptWrites { node } => {
                 let rejoining = rejoining(step);
@@ -289,6 +290,14 @@ impl Player {
             Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
+            Action::PersistKey { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
+                self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))
+            }
+            Action::VanishReceipts { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));
+                self.change(false, |servers| servers.evict(index(node), &names).map(Some))
+            }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
@@ -324,6 +333,13 @@ impl Player {
             | Action::ForceRelease { .. }
             | Action::ClientClockJump { .. } => Ok(()),
         }
+    }
+
+    /// The names in Redis of the keys of one family that this node stored before the step.
+    fn names_on(&self, step: HistoryStep<'_>, node: u8, is_meant: impl Fn(&KeySlot) -> bool) -> Vec<String> {
+        let mut meant = step.before.nodes[usize::from(node)].stored.clone();
+        meant.keys.retain(|key| is_meant(&key.slot));
+        self.translator.key_names(&meant)
     }
 
     /// Changes the servers once nothing is on its way to them.

@@ -1,7 +1,10 @@
 //! Values that are valid alone but contradict each other.
 
+use core::ops::Range;
+
 use lockstep_model::config::{
-    Cluster, Discovery, Faults, Fsync, MAX_TICKS, NetworkMode, PromoteRule, ReplicasLeave, Resource, WaitRule,
+    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
+    ReplicasLeave, Resource, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -9,6 +12,7 @@ use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
+use super::places::SettingsPlace;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
@@ -39,6 +43,10 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         Contradiction::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
             .with(lock.clone(), format!("{name}: {why}"))
             .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
+    }
+    for place in sections.places(parts) {
+        note_reentry_lease(parts, place, lock.as_ref());
+        note_subscriptions(parts, place, sections, lock.as_ref());
     }
     if let (Some(kind), Some(faults)) = (parts.lock, parts.faults)
         && let Support::No { why } = kind.facts().force
@@ -140,6 +148,58 @@ fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
 }
 
+/// A lease that only a re-entry has.
+fn note_reentry_lease(parts: &Parts, place: SettingsPlace<'_, '_>, lock: Option<&Range<usize>>) {
+    let (Some(kind), Some(clients)) = (parts.lock, parts.clients) else { return };
+    let name = kind.name();
+    if let Support::No { why } = kind.facts().reentry {
+        Contradiction::of(place.time, "reentry_lease", &format!("a {name} lock cannot be re-entered"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("remove `reentry_lease`, or use {}", kinds_with(|facts| facts.reentry.is_there())));
+    } else if clients.max_holds == 1 {
+        Contradiction::of(place.time, "reentry_lease", "no holder enters again, so no call is inside another one")
+            .note("remove `reentry_lease`, or let a holder enter again: max_holds = 2 in [clients]");
+    }
+    let is_told = |own: &ClientSettings| {
+        let is_notified = own.renew_every.is_some() && own.protocol.missed_renewal == MissedRenewal::TellHolder;
+        own.reentry_lease.is_some() && is_notified
+    };
+    if parts.settings.is_some() && !place.nobody(is_told) {
+        let reason = "`reentry_lease` together with missed_renewal = \"tell-holder\" is not modelled yet";
+        Contradiction::not_yet(place.time, "reentry_lease", reason)
+            .with(
+                place.protocol.span_of("missed_renewal").or(place.protocol.span_of("profile")),
+                "a call inside another one would go on as a first one when its thread is notified",
+            )
+            .note("remove `reentry_lease`, or use missed_renewal = \"lower-first\" in [protocol]");
+    }
+}
+
+/// Where clients subscribe.
+fn note_subscriptions(
+    parts: &Parts,
+    place: SettingsPlace<'_, '_>,
+    sections: &Sections<'_>,
+    lock: Option<&Range<usize>>,
+) {
+    let useless = |reason: &str| {
+        Contradiction::of(place.protocol, "subscribe_to", &format!("`subscribe_to` has no effect: {reason}"))
+    };
+    if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
+        useless("no client subscribes")
+            .with(lock.cloned(), format!("the waiters of a {} lock poll", kind.name()))
+            .note(&format!("remove `subscribe_to`, or use {}", kinds_with(Facts::publishes)));
+    } else if parts.cluster.is_some_and(|cluster| cluster.replicas == 0) {
+        useless("there is no replica on which a client could subscribe")
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("remove `subscribe_to`, or add a replica: replicas = 1 in [cluster]");
+    } else if place.nobody(|own| own.wait_limit != Some(0)) {
+        useless("a refused client does not wait")
+            .with(place.time.span_of("wait_limit"), "it asks once")
+            .note("remove `subscribe_to`, or use a longer wait_limit");
+    }
+}
+
 /// What nodes have on disk, how they are connected, and when they restart or hand over.
 fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
@@ -164,6 +224,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.faults, "cut_link", "there is no other node that one could be cut off from")
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
             .note("use cut_link = 0, or add a replica: replicas = 1 in [cluster]");
+    }
+    if faults.break_link > 0 && cluster.replicas == 0 {
+        Contradiction::of(&sections.faults, "break_link", "there is no replica whose link could break")
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("use break_link = 0, or add a replica: replicas = 1 in [cluster]");
     }
     if faults.hand_over > 0 && cluster.replicas == 0 {
         Contradiction::of(&sections.faults, "hand_over", "there is no replica that could take over")
@@ -450,6 +515,13 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
             .note("use a positive jump in [time], or another fsync");
     }
     let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
+    let leaves_receipts =
+        parts.lock.is_some_and(|kind| kind.facts().receipts.is_there()) && !parts.nobody(|own| own.protocol.receipts);
+    if faults.vanish_receipts > 0 && parts.network.is_some() && !(is_split && leaves_receipts) {
+        Contradiction::of(&sections.faults, "vanish_receipts", "there is no release receipt that could ever be read")
+            .with(sections.network.span_of("mode"), "only in a split network a request may be sent again")
+            .note("use vanish_receipts = 0, or mode = \"split\" in [network] and a lock and a profile with receipts");
+    }
     if is_split && parts.settings.as_ref().is_some_and(|all| all.iter().any(|own| own.protocol.receipts)) {
         let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];
         for (key, _) in keys.into_iter().filter(|(_, budget)| *budget > 0) {

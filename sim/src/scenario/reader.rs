@@ -125,6 +125,7 @@ impl Sections<'_> {
             time.ticks("lease", 1..=MAX_TICKS),
             "`lease = 3`, the number of ticks, or `lease = \"30s\"`, after which an unrenewed grant expires",
         );
+        let reentry_lease = time.ticks("reentry_lease", 1..=MAX_TICKS);
         let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
         // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
@@ -135,6 +136,7 @@ impl Sections<'_> {
         Some(Time {
             tick_ms: tick_ms?,
             lease: lease.given()?.0,
+            reentry_lease: reentry_lease.optional().or(None)?,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,
@@ -223,6 +225,8 @@ impl Sections<'_> {
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let (hand_over, refuse_writes) = (budget("hand_over"), budget("refuse_writes"));
+        let (break_link, persist_key, vanish_receipts) =
+            (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -245,6 +249,9 @@ impl Sections<'_> {
             client_clock_jump: client_clock_jump.or(0)?,
             hand_over: hand_over.or(0)?,
             refuse_writes: refuse_writes.or(0)?,
+            break_link: break_link.or(0)?,
+            persist_key: persist_key.or(0)?,
+            vanish_receipts: vanish_receipts.or(0)?,
         })
     }
 

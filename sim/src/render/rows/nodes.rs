@@ -144,6 +144,11 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x cut", Tone::Odd, what)
     }
 
+    pub(super) fn break_link(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} loses its link to the master, and with it what was under way", self.step.lane);
+        self.alone(Lane::Node(node), "x link", Tone::Odd, what)
+    }
+
     pub(super) fn demote(&self, node: u8) -> Vec<Row> {
         let had = &self.before.nodes[usize::from(node)].stored;
         let loses = if had.is_held() && had.holders != self.node_after(node).stored.holders {
@@ -204,6 +209,17 @@ impl Narrator<'_> {
     pub(super) fn vanish_key(&self, node: u8) -> Vec<Row> {
         let what = format!("{} loses the lock's key{}", self.step.lane, self.replicas_know());
         self.alone(Lane::Node(node), "x key", Tone::Odd, what)
+    }
+
+    pub(super) fn persist_key(&self, node: u8) -> Vec<Row> {
+        let what = format!("PERSIST on {}: the lock's key has no TTL any more{}", self.step.lane, self.replicas_know());
+        self.alone(Lane::Node(node), "x ttl", Tone::Odd, what)
+    }
+
+    pub(super) fn vanish_receipts(&self, node: u8) -> Vec<Row> {
+        let what =
+            format!("{} evicts the release receipts, and keeps the lock{}", self.step.lane, self.replicas_know());
+        self.alone(Lane::Node(node), "x receipts", Tone::Odd, what)
     }
 
     pub(super) fn clock_jump(&self, node: u8) -> Vec<Row> {

@@ -79,9 +79,13 @@ impl ClientMessages {
 
     /// Expects a message for every client that is subscribed on this node.
     pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize) {
-        let name = name_of_node(node);
+        self.expect_published_on(step, &name_of_node(node));
+    }
+
+    /// The same of a node by its name.
+    pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str) {
         for (subscription, client) in self.clients.iter_mut().zip(&step.before.clients) {
-            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
+            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(name) {
                 subscription.published.push(step.place());
             }
         }

@@ -128,6 +128,9 @@ impl ClientPart {
             | Action::Snapshot { .. }
             | Action::CutLink { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }
             | Action::HandOver { .. }

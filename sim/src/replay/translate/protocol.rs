@@ -168,7 +168,12 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Recount => {
             Shared("CONFIG SET min-replicas-max-lag: the master counts its replicas", "(Redis itself)")
         }
+        ActionKind::BreakLink => {
+            Shared("the gate of the replica is closed; a new one comes with the resync", "(the network)")
+        }
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
+        ActionKind::PersistKey => Shared("PERSIST of the lock's key", "(an operator's command)"),
+        ActionKind::VanishReceipts => Shared("UNLINK of each receipt: what an eviction replicates", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",
             "(the machine's clock)",

@@ -1,5 +1,7 @@
 //! What happens to single nodes: they crash and restart, lose keys, and their clocks jump.
 
+use redis::Value;
+
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
@@ -159,6 +161,37 @@ impl ServerGroup {
             self.mark_now()?;
         }
         Ok(format!("{}: one key is evicted", name_of_node(node)))
+    }
+
+    /// One command with these keys, as an operator sends it; their master then tells its replicas. Returns what was done, in
+    /// words.
+    ///
+    /// # Errors
+    /// `Redis` if the node does not answer; `Unexpected` if the command did not apply to every key.
+    pub fn change_keys(&mut self, node: usize, command: &'static str, keys: &[String]) -> Result<String, ReplayError> {
+        let answer = self.ask(node, redis::cmd(command).arg(keys), command)?;
+        if !matches!(answer, Value::Int(changed) if usize::try_from(changed) == Ok(keys.len())) {
+            return Err(ReplayError::Unexpected { asked: command, answer: format!("{answer:?}") });
+        }
+        if self.followed_masters().contains(&node) {
+            self.mark_now()?;
+        }
+        Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
+    }
+
+    /// A node evicts these keys, also while it refuses the writes of clients. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `change_keys`.
+    pub fn evict(&mut self, node: usize, keys: &[String]) -> Result<String, ReplayError> {
+        self.members[node].node.accept_every_write(true)?;
+        let done = self.change_keys(node, "UNLINK", keys);
+        self.members[node].node.accept_every_write(false)?;
+        self.require_replicas(&self.members[node].node)?;
+        if let Some(limit) = self.members[node].limit {
+            self.members[node].node.require_replicas(self.config.cluster.min_replicas.into(), limit)?;
+        }
+        done
     }
 
     /// The clock of one node jumps. Returns what was done, in words.

@@ -3,6 +3,7 @@
 use lockstep_model::config::ReplicasLeave;
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
+use super::refusals::needs_full_copies;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
@@ -13,7 +14,7 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::follow`].
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
-        if self.has_relative_ttls() {
+        if self.needs_full_copies() {
             self.change_replication_id(self.master)?;
         }
         if self.config.has_slow_rewrites() && !self.members[node].is_rewriting {
@@ -53,6 +54,16 @@ impl ServerGroup {
         format!("the gates of {} pass nothing more", name_of_node(node))
     }
 
+    /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if the master does not notice.
+    pub fn break_link(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.leave_master(node, self.master)?;
+        self.is_worn = true;
+        Ok(format!("the gate of {} is closed", name_of_node(node)))
+    }
+
     /// The links of a node may be made again. A master that was replaced meanwhile notices that its replicas have left.
     /// Returns what was done, in words.
     ///
@@ -77,7 +88,7 @@ impl ServerGroup {
     /// As `resync`.
     pub fn rejoin(&mut self, rejoining: &[(usize, usize)]) -> Result<(), ReplayError> {
         rejoining.iter().try_for_each(|&(replica, master)| {
-            if self.has_relative_ttls() {
+            if self.needs_full_copies() {
                 self.change_replication_id(master)?;
             }
             self.follow(replica, master)
@@ -158,9 +169,15 @@ impl ServerGroup {
         }
     }
 
+    /// Whether it makes a difference whether a resync is a full copy.
+    fn needs_full_copies(&self) -> bool {
+        needs_full_copies(&self.config, self.config.cluster.ttls)
+    }
+
     /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
-    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
-    /// choose, and the data are the same.
+    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Where clients subscribe to
+    /// replicas a partial resync would bring the messages late that the model loses. Otherwise the server may choose, and the
+    /// data are the same.
     fn change_replication_id(&mut self, master: usize) -> Result<(), ReplayError> {
         let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
         self.ask(master, &command, "DEBUG CHANGE-REPL-ID").map(drop)

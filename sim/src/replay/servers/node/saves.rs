@@ -53,6 +53,20 @@ impl ServerNode {
         self.delete_dump()
     }
 
+    /// Makes the node write whatever it is sent, or refuse as before after a failed save. For lack of replicas it refuses once it
+    /// is told again how many it needs.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn accept_every_write(&self, accepts: bool) -> Result<(), ReplayError> {
+        let mut control = self.control();
+        if accepts {
+            set(&mut control, "min-replicas-to-write", "0")?;
+        }
+        set(&mut control, "stop-writes-on-bgsave-error", if accepts { "no" } else { "yes" })
+    }
+
     /// If saves of the node fail, they do not any more, and the snapshot from before is back.
     pub(super) fn end_failing_saves(&self) -> Result<(), ReplayError> {
         if !self.home.data().is_dir() {
