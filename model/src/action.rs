@@ -260,7 +260,10 @@ actions! {
 
     // Redis.
     /// A replica applies the next effect.
-    Replicate { node } = "replicate", when |config| config.cluster.replicas > 0 && !config.cluster.lag.is_zero();
+    Replicate { node } = "replicate", when |config| {
+        // A replica that stands still is late, however prompt the others are.
+        config.cluster.replicas > 0 && (!config.cluster.lag.is_zero() || config.faults.pause_node > 0)
+    };
     /// A replica becomes master.
     Promote { node } = "promote", when |config| config.can_promote();
     /// A replica begins to follow the new master and takes its data. A replica that was not chosen follows the one that
@@ -275,6 +278,10 @@ actions! {
     Fsync { node } = "fsync", when |config| config.has_late_disk();
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
+    /// A node that stood still goes on.
+    ResumeNode { node } = "resume_node", when |config| config.faults.pause_node > 0;
+    /// A master that stood still counts its replicas, and reads what they have acknowledged meanwhile.
+    CountReplicas { node } = "count_replicas", when |config| config.counts_replicas_late();
 
     // Faults.
     /// A client dies.
@@ -301,6 +308,8 @@ actions! {
     RestartNode { node } = "restart_node", fault RestartNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
+    /// A node stands still.
+    PauseNode { node } = "pause_node", fault PauseNode, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
     /// The clock of a node jumps.

@@ -79,6 +79,10 @@ mutants! {
     DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
+    /// A master that stood still counts its replicas before it serves anybody.
+    PausedMasterForgetsCount,
+    /// A replica that stands still acknowledges what it has not applied.
+    PausedReplicaAcknowledges,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,

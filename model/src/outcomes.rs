@@ -105,7 +105,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0 || config.faults.pause_node > 0),
             ],
             Self::Work => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
             Self::Release => &[
@@ -114,7 +114,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0 || config.faults.pause_node > 0),
             ],
             // A stored holder that does not believe is one whose release a failover lost.
             Self::ForeignRelease => &[
@@ -134,7 +134,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0),
+                (ReplyKind::Unreachable, |config| config.faults.crash_node > 0 || config.faults.pause_node > 0),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
@@ -159,8 +159,11 @@ impl ActionKind {
             | Self::Demote
             | Self::Fsync
             | Self::Heal
+            | Self::ResumeNode
+            | Self::CountReplicas
             | Self::RestartNode
             | Self::CutLink
+            | Self::PauseNode
             | Self::VanishKey
             | Self::ClockJump
             | Self::ClientClockJump
@@ -193,14 +196,16 @@ impl Happening {
             Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
             Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
             Self::EffectsLost => {
-                config.can_restart() || config.can_fail_over() && (faults.cut_link > 0 || !config.cluster.lag.is_zero())
+                let is_late = faults.cut_link > 0 || faults.pause_node > 0 || !config.cluster.lag.is_zero();
+                config.can_restart() || config.can_fail_over() && is_late
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are.
             Self::GrantLost => {
                 let leaves_others = faults.crash_node > 1 || (faults.crash_node > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
-                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
+                let is_away = faults.cut_link > 0 || faults.pause_node > 0;
+                let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -400,7 +405,8 @@ fn can_reenter(config: &Config) -> bool {
 /// watchdog that runs beside its holder no lease ends; it may serve a dead thread first, and nobody after a forced release.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
-    let is_unattended = config.time.renew_every.is_none() || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;
+    let is_unattended = config.time.renew_every.is_none() || is_alone;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_forget(config) || is_taken

@@ -117,6 +117,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
         Action::Heal { node } => context.server().heal(node).map(done),
+        Action::ResumeNode { node } => context.resume_node(node),
+        Action::CountReplicas { node } => context.count_anew(node),
 
         // Faults.
         Action::CrashClient { client } => context.crash_client(client),
@@ -133,6 +135,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::ForceRelease { client } => context.force_release(client),
         Action::RestartNode { node } => context.server().restart(node).map(done),
         Action::CutLink { node } => context.server().cut(node).map(done),
+        Action::PauseNode { node } => context.server().pause(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
@@ -158,7 +161,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     }
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
-        Fault::CrashNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        Fault::CrashNode | Fault::CutLink | Fault::PauseNode | Fault::VanishKey => is_at_master,
         Fault::HandOver => true,
         Fault::CrashClient
         | Fault::CrashThread
@@ -218,6 +221,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
@@ -228,6 +233,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Interrupt { .. }
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
+            | Action::PauseNode { .. }
             | Action::VanishKey { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,

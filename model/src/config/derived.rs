@@ -20,15 +20,17 @@ impl Config {
         self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
-    /// Whether a replica can be promoted because the master is dead or cut off.
+    /// Whether a replica can be promoted because the master is dead, cut off or stands still.
     pub const fn can_promote(&self) -> bool {
-        self.cluster.replicas > 0 && (self.faults.crash_node > 0 || self.faults.cut_link > 0)
+        let is_lost = self.faults.crash_node > 0 || self.faults.cut_link > 0 || self.faults.pause_node > 0;
+        self.cluster.replicas > 0 && is_lost
     }
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
         let is_left = self.faults.hand_over > 0 && !matches!(self.cluster.promote, PromoteRule::Coordinated);
-        self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
+        let is_away = self.faults.cut_link > 0 || self.faults.pause_node > 0;
+        self.can_fail_over() && (is_away || self.can_restart() || is_left)
     }
 
     /// Whether a failover can happen.
@@ -76,7 +78,13 @@ impl Config {
 
     /// Whether it matters which links a master considers open.
     pub(crate) const fn has_half_open_links(&self) -> bool {
-        self.cluster.wait_for > 0 && self.faults.cut_link > 0
+        self.cluster.wait_for > 0 && (self.faults.cut_link > 0 || self.faults.pause_node > 0)
+    }
+
+    /// Whether a master that stood still goes on by what it knew of its replicas before, until it counts them anew
+    /// (docs/facts/redis.md#a-server-that-stands-still).
+    pub(crate) const fn counts_replicas_late(&self) -> bool {
+        self.faults.pause_node > 0 && (self.cluster.min_replicas > 0 || self.cluster.wait_for > 0)
     }
 
     /// Whether a dead node may restart.
@@ -113,6 +121,7 @@ impl Config {
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
                 || faults.crash_node > 0
+                || faults.pause_node > 0
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
@@ -133,18 +142,18 @@ impl Config {
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             own.can_miss_answers()
-                && (own.calls.resend != Resend::All || is_late || losses > u32::from(own.calls.retry_attempts))
+                && (own.calls.resend != Resend::All || is_late || faults.pause_node > 0 || losses > u32::from(own.calls.retry_attempts))
         })
     }
 
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
     pub(crate) fn late_requests(&self) -> u8 {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
-        // paused or its node died.
+        // paused or its node died. While a node stands still, any number of them may be.
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.crash_node);
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
-        let most = if is_late { u8::MAX } else { by_fault.saturating_add(1) };
+        let most = if is_late || faults.pause_node > 0 { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 

@@ -14,7 +14,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// What a node has written reaches its disk.
     pub(crate) fn fsync(&mut self, node: u8) -> Option<()> {
         let node = self.group.node_mut(node);
-        if !self.config.has_late_disk() || !node.is_up() || node.disk == node.stored {
+        if !self.config.has_late_disk() || !node.is_working() || node.disk == node.stored {
             return None;
         }
         copy(self.config, node);
@@ -54,7 +54,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
 /// Whether time must wait for a disk.
 pub(crate) fn is_late<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
-    let is_late = |node: &Node<Y>| node.disk_age >= config.cluster.fsync_within && is_behind(node);
+    let is_late = |node: &Node<Y>| !node.is_paused() && node.disk_age >= config.cluster.fsync_within && is_behind(node);
     config.has_late_disk() && group.nodes.as_ref().iter().any(is_late)
 }
 
@@ -65,7 +65,9 @@ fn is_behind<Y: ServerLayout>(node: &Node<Y>) -> bool {
 /// One tick later.
 pub(super) fn grow_older<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
     if config.has_late_disk() {
-        node.disk_age = if is_behind(node) { node.disk_age + 1 } else { 0 };
+        // A node that stands still writes nothing, however long that takes.
+        let most = config.cluster.fsync_within;
+        node.disk_age = if is_behind(node) { most.min(node.disk_age + 1) } else { 0 };
     }
 }
 

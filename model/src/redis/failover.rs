@@ -5,7 +5,7 @@
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
 use super::disk;
-use super::group::Role;
+use super::group::{Pace, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
@@ -24,6 +24,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let was_acting = node == self.group.master;
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
+        dying.pace = Pace::Runs;
         dying.role = if config.can_restart() && !dying.is_master() { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
         dying.silent_ticks = 0;
@@ -40,10 +41,20 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.
     pub(super) fn lose_master(&mut self) {
+        self.begin_failover();
+        self.lose_effects();
+    }
+
+    /// The acting master is not reached any more: from now on a failover takes as long as it may.
+    pub(super) fn begin_failover(&mut self) {
         self.group.failover_left = match self.config.cluster.failover_within {
             Bound::Ticks(ticks) => Timer::ticks(ticks),
             Bound::Any => Timer::OFF,
         };
+    }
+
+    /// What is under way to the replicas does not reach them.
+    fn lose_effects(&mut self) {
         for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
             if self.config.is_mutated(Mutant::LateReplicaLosesNothing)
                 && matches!(self.config.cluster.lag, Bound::Ticks(2..))
@@ -61,15 +72,19 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A replica becomes master in the place of one that is dead or cut off.
+    /// A replica becomes master in the place of one that is dead, cut off or stands still.
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(self.group.master);
-        let is_needed = master.is_dead() || master.is_cut() || self.config.is_mutated(Mutant::PromoteBesideMaster);
+        let is_needed = master.is_dead() || master.is_away() || self.config.is_mutated(Mutant::PromoteBesideMaster);
         if self.config.is_mutated(Mutant::NoFailoverBesideCrashes) && self.config.faults.crash_client > 0 {
             return None;
         }
         if !is_needed || !self.group.node(node).is_candidate() || !self.is_chosen(node) {
             return None;
+        }
+        if self.group.node(self.group.master).is_paused() {
+            // Until now it could have gone on.
+            self.lose_effects();
         }
         self.take_over(node);
         Some(())
@@ -84,7 +99,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<(bool, WaitAnswers)> {
         let old = self.group.master;
         let (master, heir) = (self.group.node(old), self.group.node(node));
-        if !master.is_master() || master.is_cut() || heir.role != Role::Replica || heir.is_cut() {
+        if !master.is_master() || master.is_away() || heir.role != Role::Replica || heir.is_away() {
             return None;
         }
         let is_coordinated = self.config.cluster.promote == PromoteRule::Coordinated;
@@ -97,6 +112,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let left = self.group.node_mut(old);
         left.silent_ticks = silent_for_long;
         left.links.close_all();
+        left.pace = Pace::Runs;
         if !is_coordinated {
             return Some((false, WaitAnswers::default()));
         }
@@ -122,6 +138,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             disk::forget_memory(config, self.group.node_mut(old));
         } else {
             self.note_replaced();
+            self.leave_paused(old);
         }
         self.group.master = node;
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
@@ -159,13 +176,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replaces what the node had.
     fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        let master = self.group.acting_master().filter(|master| !master.is_cut())?;
+        let master = self.group.acting_master().filter(|master| !master.is_away())?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
-        if replica.is_cut() {
+        if replica.is_away() {
             return None;
         }
         replica.role = Role::Replica;
+        replica.pace = Pace::Runs;
         replica.links.set_missed(0);
         // A copy holds deadlines, in every version.
         replica.stored = taken_over(config, stored, ahead, replica.ahead);
@@ -185,7 +203,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 // One that does not follow the dead master yet has less than any that did.
                 let rank = |index: u8| {
                     let candidate = self.group.node(index);
-                    (candidate.role == Role::Unsynced, candidate.links.missed())
+                    // Behind a master that stands still, what is under way now is lost.
+                    let under_way = if self.config.merges_effects() { 0 } else { candidate.queue.len() };
+                    (candidate.role == Role::Unsynced, candidate.links.missed().max(under_way))
                 };
                 candidates.all(|(other, _)| rank(node) <= rank(other))
             }

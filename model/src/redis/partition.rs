@@ -6,7 +6,8 @@
 //! A cut closes no link: it leaves links half open, and `INFO` and `WAIT` still count them. The time-out that ends them
 //! (`repl-timeout`, a minute) is longer than any scenario. A link is closed by the death of one of its ends, of which an
 //! acting master is notified; by a resync, which makes it anew; by a hand-over of its master; and by the end of a partition
-//! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link.
+//! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link,
+//! but for one that was replaced while it stood still, until it counts its replicas anew (`pause`).
 
 use super::group::{Node, Role};
 use super::layout::ServerLayout;
@@ -50,7 +51,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if healed.is_master() && !is_acting {
             // A master that was replaced finds that its replicas follow another.
             healed.silent_ticks = silent_for_long;
-            healed.links.close_all();
+            if !healed.is_paused() {
+                healed.links.close_all();
+            }
         }
         if is_acting && healed.is_up() {
             for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.role == Role::Replica) {
@@ -62,7 +65,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// What passed between this node and the others passes no more, and no master is notified.
-    fn leave_links_half_open(&mut self, node: u8) {
+    pub(super) fn leave_links_half_open(&mut self, node: u8) {
         let master = self.group.master;
         if !self.config.has_half_open_links() || !self.group.node(master).is_master() {
             return;
@@ -92,11 +95,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// Whether enough replicas have reported to a master lately (`min-replicas-to-write`). One counts as long as its last
     /// report is fresh, however much of the data it lacks.
-    fn has_enough_replicas(&self, master: u8) -> bool {
+    pub(super) fn has_enough_replicas(&self, master: u8) -> bool {
         let config = self.config;
         let needed = usize::from(config.cluster.min_replicas);
         if needed == 0 || config.is_mutated(Mutant::MinReplicasIgnored) {
             return true;
+        }
+        if let Some(is_enough) = self.group.node(master).pace.last_count() {
+            return is_enough;
         }
         if master != self.group.master {
             // It was cut off when it was replaced. Once it is not any more, its replicas follow another.
@@ -120,7 +126,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node_mut(self.group.master).silent_ticks = needed;
     }
 
-    /// A tick without a report from a node that is dead or cut off.
+    /// A tick without a report from a node that is dead, cut off or stands still.
     pub(super) fn grow_silence(&mut self) {
         let config = self.config;
         let master = self.group.master;
@@ -129,7 +135,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
             } else if index != master
-                && (node.is_cut() || (has_lost_all && node.is_replica()) || node.role == Role::Unsynced)
+                && (node.is_cut()
+                    || (has_lost_all && node.is_replica())
+                    || node.role == Role::Unsynced
+                    || (node.role == Role::Replica && node.is_paused()))
             {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }

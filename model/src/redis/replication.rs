@@ -4,7 +4,7 @@
 
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
-use super::group::{Group, Role};
+use super::group::{Group, Node, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::queue::{Effect, Queue};
 use super::server::Server;
@@ -48,7 +48,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
             };
             let effect = Effect::new(stored, keeps_lock);
-            if config.cluster.lag.is_zero() {
+            // One that stands still has it once it goes on, after what waits there already.
+            if config.cluster.lag.is_zero() && !node.is_paused() && node.queue.is_empty() {
                 apply(config, &mut node.stored, &effect);
                 continue;
             }
@@ -79,7 +80,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
         self.group.acting_master()?;
         let replica = self.group.node_mut(node);
-        if replica.role != Role::Replica {
+        if replica.role != Role::Replica || replica.is_paused() {
             return None;
         }
         let next = replica.queue.pop()?;
@@ -122,7 +123,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.stored.is_free() {
+        if !master.is_master() || master.is_paused() || master.stored.is_free() {
             return None;
         }
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
@@ -157,8 +158,10 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     *own = Stored { lock, receipts };
 }
 
-/// Whether time must wait for a replica.
+/// Whether time must wait for a replica. Not while it, or its master, stands still: what the master wrote may not have
+/// left it.
 pub(crate) fn has_due_effect<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
     let Bound::Ticks(lag) = config.cluster.lag else { return false };
-    group.nodes.as_ref().iter().any(|node| node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag))
+    let is_due = |node: &Node<Y>| node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag);
+    !group.node(group.master).is_paused() && group.nodes.as_ref().iter().any(|node| !node.is_paused() && is_due(node))
 }

@@ -17,8 +17,12 @@ impl<Y: ServerLayout> Group<Y> {
     /// Whether some replica may still take the master's place.
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
         let is_replaced =
-            self.acting_master().is_none_or(Node::is_cut) || config.is_mutated(Mutant::PromoteBesideMaster);
-        is_replaced || faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0
+            self.acting_master().is_none_or(Node::is_away) || config.is_mutated(Mutant::PromoteBesideMaster);
+        is_replaced
+            || faults.crash_node > 0
+            || faults.cut_link > 0
+            || faults.pause_node > 0
+            || faults.hand_over > 0
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -59,6 +63,8 @@ pub struct IdleNode {
     pub resyncs: bool,
     /// It could be reached again.
     pub heals: bool,
+    /// It could go on after it stood still.
+    pub resumes: bool,
 }
 
 impl<Y: ServerLayout> Node<Y> {
@@ -71,7 +77,8 @@ impl<Y: ServerLayout> Node<Y> {
         if self.is_dead() && faults.restart_node == 0 {
             self.silent_ticks = 0;
         }
-        IdleNode { replicates: self.queue.keep_awaited(), ..IdleNode::default() }
+        let has_others = self.queue.keep_awaited();
+        IdleNode { replicates: has_others && !self.is_paused(), ..IdleNode::default() }
     }
 
     /// Without the receipts that no release names.
@@ -92,10 +99,10 @@ impl<Y: ServerLayout> Node<Y> {
         if is_counted || may_change {
             return IdleNode::default();
         }
-        let resyncs = self.role == Role::Unsynced && !self.is_cut();
-        let heals = self.is_cut();
+        let resyncs = self.role == Role::Unsynced && !self.is_away();
+        let (heals, resumes) = (self.is_cut(), self.is_paused());
         *self = Self { role: Role::Replica, ..Self::absent() };
-        IdleNode { replicates: false, resyncs, heals }
+        IdleNode { replicates: false, resyncs, heals, resumes }
     }
 }
 

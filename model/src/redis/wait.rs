@@ -9,6 +9,7 @@ use super::layout::ServerLayout;
 use super::server::Server;
 use crate::limits::MAX_THREADS;
 use crate::locks::holder::Holder;
+use crate::mutants::Mutant;
 use crate::slots::Slots;
 
 impl<Y: ServerLayout> Server<'_, Y> {
@@ -29,23 +30,25 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// A replica has applied an effect, or copied everything: it acknowledges each grant that is not under way to it any
-    /// more. Which `WAIT`s are answered by that.
+    /// more. Which `WAIT`s are answered by that. A master that stands still reads it later (`count_anew`).
     pub(super) fn acknowledge(&mut self, node: u8) -> WaitAnswers {
         let mut answers = WaitAnswers::default();
         let master = self.group.master;
         if self.config.cluster.wait_for == 0
             || self.group.node(node).role != Role::Replica
-            || self.group.node(master).is_cut()
+            || (self.group.node(node).is_paused() && !self.config.is_mutated(Mutant::PausedReplicaAcknowledges))
+            || self.group.node(master).is_away()
         {
             return answers;
         }
+        let is_believed = self.config.is_mutated(Mutant::PausedReplicaAcknowledges) && self.group.node(node).is_paused();
         let queue = self.group.node(node).queue;
         let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
         for client in 0..connections {
             for holder in (0..MAX_THREADS).map(|thread| Holder::new(client, thread)) {
                 let is_under_way =
                     || queue.effects().iter().any(|effect| effect.is_awaited() && effect.stored.is_held_by(holder));
-                if self.group.waits_at(holder) == Some(master) && !is_under_way() {
+                if self.group.waits_at(holder) == Some(master) && (is_believed || !is_under_way()) {
                     self.group.connection_mut(client).note_acknowledged(holder.thread(), node);
                     let asks_for = self.group.connection(client).asks_for(holder.thread());
                     let replicas = self.acknowledged(holder, master);

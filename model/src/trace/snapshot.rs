@@ -142,6 +142,8 @@ fn node_state<Y: ServerLayout>(config: &Config, node: &Node<Y>, index: u8) -> Op
         under_way: node.queue.effects().iter().map(|effect| contents(&effect.stored)).collect(),
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
         is_cut: node.is_cut(),
+        is_paused: node.is_paused(),
+        last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
         ahead: node.ahead,

@@ -105,7 +105,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() {
             return None;
         }
-        let node = self.world.reachable(client)?;
+        let node = self.world.reachable(client).filter(|node| self.world.node(*node).is_working())?;
         self.count_replicas(client);
         let executed = self.server().execute(node, LockRequest::Force, 0)?;
         if executed.is_published {

@@ -42,11 +42,12 @@ pub struct LeftOut {
 impl LeftOut {
     /// Their kinds.
     pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
-        let IdleNode { replicates, resyncs, heals } = self.nodes;
+        let IdleNode { replicates, resyncs, heals, resumes } = self.nodes;
         let kinds = [
             (replicates, ActionKind::Replicate),
             (resyncs, ActionKind::Resync),
             (heals, ActionKind::Heal),
+            (resumes, ActionKind::ResumeNode),
             (self.discovers, ActionKind::Discover),
         ];
         kinds.into_iter().filter_map(|(is_possible, kind)| is_possible.then_some(kind))
@@ -74,7 +75,8 @@ impl NormalForm {
             // A failover that is bounded is over when every client knows the new master.
             keeps_masters: !matches!(config.cluster.failover_within, Bound::Any),
             has_values: config.has_values(),
-            has_requests: config.is_split() && config.nodes() > 1,
+            // What a node has answered may wait in it while it stands still.
+            has_requests: config.is_split() && config.nodes() > 1 && config.faults.pause_node == 0,
             has_receipts: config.leaves_receipts(),
         }
     }
@@ -97,9 +99,10 @@ impl NormalForm {
                     idle.nodes.replicates |= node.leave_out_data(faults).replicates && has_master;
                 }
                 if unasked >> index & 1 != 0 {
-                    let IdleNode { resyncs, heals, .. } = node.leave_out_standing(config, faults);
+                    let IdleNode { resyncs, heals, resumes, .. } = node.leave_out_standing(config, faults);
                     idle.nodes.resyncs |= resyncs;
                     idle.nodes.heals |= heals;
+                    idle.nodes.resumes |= resumes;
                 }
             }
         }
