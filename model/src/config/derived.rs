@@ -83,7 +83,7 @@ impl Config {
 
     /// Whether a master that stood still goes on by what it knew of its replicas before, until it counts them anew
     /// (docs/facts/redis.md#a-server-that-stands-still).
-    pub(crate) const fn counts_replicas_late(&self) -> bool {
+    pub const fn counts_replicas_late(&self) -> bool {
         self.faults.pause_node > 0 && (self.cluster.min_replicas > 0 || self.cluster.wait_for > 0)
     }
 

@@ -206,6 +206,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ForceRelease
         | ActionKind::RestartNode
         | ActionKind::CutLink
+        | ActionKind::PauseNode
         | ActionKind::VanishKey
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump => false,
@@ -235,6 +236,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Demote
         | ActionKind::Fsync
         | ActionKind::Heal
+        | ActionKind::ResumeNode
+        | ActionKind::CountReplicas
         | ActionKind::Tick => true,
     }
 }

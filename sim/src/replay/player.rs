@@ -244,6 +244,16 @@ impl Player {
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
             Action::Heal { node } => self.change(false, |servers| servers.heal(index(node)).map(Some)),
+            Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
+            Action::ResumeNode { node } => {
+                let resumed = &step.step.state.nodes[index(node)];
+                let counts = !(resumed.is_master() && self.config.counts_replicas_late());
+                self.change(true, |servers| servers.resume(index(node), resumed.last_count, counts).map(Some))
+            }
+            Action::CountReplicas { node } => {
+                let is_cut = step.step.state.nodes[index(node)].is_cut;
+                self.change(false, |servers| servers.count_anew(index(node), is_cut).map(Some))
+            }
             Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             // The clients and their requests: the target plays them.

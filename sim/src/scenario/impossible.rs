@@ -167,10 +167,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
     }
-    let can_fail_over = faults.crash_node > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    let is_lost = faults.crash_node > 0 || faults.cut_link > 0 || faults.pause_node > 0;
+    let can_fail_over = is_lost || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
-            .with(sections.faults.span(), "no node crashes, is cut off or hands over")
+            .with(sections.faults.span(), "no node crashes, is cut off, stands still or hands over")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
     if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {

@@ -388,6 +388,13 @@ pub const KEYS: &[ScenarioKey] = &[
     key("faults", "crash_node", BUDGET, "0", "a node crashes"),
     key("faults", "restart_node", BUDGET, "0", "a crashed node restarts with what fsync has saved"),
     key("faults", "cut_link", BUDGET, "0", "a node is cut off from the other nodes, but clients still reach it"),
+    key(
+        "faults",
+        "pause_node",
+        BUDGET,
+        "0",
+        "a node stands still for a while and goes on; in a split network requests to it wait, otherwise it is as one that is down",
+    ),
     key("faults", "clock_jump", BUDGET, "0", "the clock of a node jumps by `jump`"),
     key("faults", "lose_request", BUDGET, "0", "a request never reaches its node; in a split network"),
     key("faults", "lose_reply", BUDGET, "0", "a reply never reaches its client; in a split network"),

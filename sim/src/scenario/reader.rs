@@ -202,6 +202,7 @@ impl Sections<'_> {
         let (lose_message, foreign_release) = (budget("lose_message"), budget("foreign_release"));
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
+        let pause_node = budget("pause_node");
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let hand_over = budget("hand_over");
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
@@ -215,6 +216,7 @@ impl Sections<'_> {
             force_release: force_release.or(0)?,
             restart_node: restart_node.or(0)?,
             cut_link: cut_link.or(0)?,
+            pause_node: pause_node.or(0)?,
             vanish_key: vanish_key.or(0)?,
             lose_request: lose_request.or(0)?,
             lose_reply: lose_reply.or(0)?,

@@ -170,8 +170,11 @@ impl ScriptClients {
         for (before, after) in step.before.clients.iter().zip(&step.step.state.clients) {
             let counted = after.replicas_known.filter(|_| after.replicas_known != before.replicas_known);
             let Some(known) = counted else { continue };
-            self.messages.settle(testbed)?;
             let node = testbed.servers.index_of(&after.master);
+            if testbed.servers.is_paused(node) {
+                continue;
+            }
+            self.messages.settle(testbed)?;
             let info = testbed.servers.ask(node, redis::cmd("INFO").arg("replication"), "INFO replication")?;
             let connected = compare::connected_replicas(&info)?;
             let what = || format!("replicas of {}", after.master);

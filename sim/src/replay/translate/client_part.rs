@@ -115,6 +115,9 @@ impl ClientPart {
             | Action::Heal { .. }
             | Action::RestartNode { .. }
             | Action::CutLink { .. }
+            | Action::PauseNode { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::VanishKey { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }

@@ -152,6 +152,15 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::CutLink | ActionKind::Heal => {
             Shared("the node's gates pass nothing and stay open; then new gates", "(a network partition)")
         }
+        ActionKind::PauseNode => Shared("SIGSTOP", "(a paused machine, a fork, a slow script)"),
+        ActionKind::ResumeNode => Shared(
+            "SIGCONT; a master that needs replicas is held at its last count (CONFIG SET min-replicas-to-write)",
+            "(the machine goes on)",
+        ),
+        ActionKind::CountReplicas => Shared(
+            "CONFIG SET min-replicas-to-write and min-replicas-max-lag; its replicas acknowledge",
+            "(Redis itself: replicationCron)",
+        ),
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",

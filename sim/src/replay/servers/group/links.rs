@@ -47,16 +47,22 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if the master does not notice.
     pub fn heal(&mut self, node: usize) -> Result<String, ReplayError> {
-        if node != self.master {
-            let mut gone = self.take_half_open(|link| link.master == node);
-            let socket = self.members[node].node.socket().to_owned();
-            for member in &mut self.members {
-                let left = member.gate.take_if(|gate| gate.master_socket() == socket);
-                gone.extend(left.map(|gate| HalfOpenLink { master: node, gate }));
-            }
-            self.end_links(gone)?;
+        // One that stands still notices when it counts its replicas anew.
+        if node != self.master && !self.is_paused(node) {
+            self.end_links_of(node)?;
         }
         Ok(format!("{} reaches the others again", name_of_node(node)))
+    }
+
+    /// The replicas of a master that was replaced have left, and it notices.
+    pub(super) fn end_links_of(&mut self, node: usize) -> Result<(), ReplayError> {
+        let mut gone = self.take_half_open(|link| link.master == node);
+        let socket = self.members[node].node.socket().to_owned();
+        for member in &mut self.members {
+            let left = member.gate.take_if(|gate| gate.master_socket() == socket);
+            gone.extend(left.map(|gate| HalfOpenLink { master: node, gate }));
+        }
+        self.end_links(gone)
     }
 
     pub(super) fn follow_master(&mut self, replica: usize) -> Result<(), ReplayError> {
@@ -72,11 +78,16 @@ impl ServerGroup {
         self.sync_disk(replica)
     }
 
-    /// A replica leaves its master for `next`. A master that is cut off does not notice.
+    /// A replica leaves its master for `next`. A master that is cut off does not notice; one that stood still does when it
+    /// counts its replicas anew.
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
-        let is_half_open = master != next && gate.is_silent();
+        let is_late = self.is_paused(master) || self.members[master].is_uncounted;
+        let is_half_open = master != next && (gate.is_silent() || is_late);
+        if is_half_open {
+            gate.silence();
+        }
         let link = HalfOpenLink { master, gate };
         if is_half_open {
             self.half_open.push(link);
@@ -91,7 +102,7 @@ impl ServerGroup {
         for HalfOpenLink { master, gate } in gone {
             let port = gate.announced();
             gate.close();
-            if let Some(port) = port.filter(|_| is_counted && self.is_master(master)) {
+            if let Some(port) = port.filter(|_| is_counted && self.is_master(master) && !self.is_paused(master)) {
                 self.members[master].node.wait_without(port)?;
             }
         }

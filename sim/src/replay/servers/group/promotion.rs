@@ -19,6 +19,12 @@ impl ServerGroup {
     /// `SentinelChose`, `NoFailover`, `Stopped`; as [`ServerNode::promote`].
     pub fn promote(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         self.leave_master(node, node)?;
+        if self.is_paused(self.master) {
+            // Its other replicas are told to leave it as well.
+            let socket = self.members[self.master].node.socket();
+            let gates = self.members.iter().filter_map(|member| member.gate.as_ref());
+            gates.filter(|gate| gate.master_socket() == socket).for_each(Gate::silence);
+        }
         let how = self.make_master(node, step)?;
         self.members[node].role = MemberRole::Master;
         self.master = node;

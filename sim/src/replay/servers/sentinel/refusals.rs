@@ -48,6 +48,13 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
                 ));
             }
+            Action::PauseNode { node } | Action::ResumeNode { node } | Action::CountReplicas { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} stands still or goes on, and the sentinels would decide by real time whether it is \
+                     down"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::Promote { .. }
