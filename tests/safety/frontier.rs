@@ -16,7 +16,7 @@ use lockstep_sim::scenario::BuiltIn;
 
 use crate::exhaust;
 
-const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, threads: 2 };
+const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, without: &[], threads: 2 };
 
 const ATOMIC: &str = "a-master-and-a-replica";
 /// No line of a page is broken.

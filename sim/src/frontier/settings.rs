@@ -77,7 +77,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::ForceRelease),
     fault(Fault::RestartNode),
     fault(Fault::CutLink),
-    fault(Fault::PauseNode),
+    PAUSE_NODE,
     fault(Fault::VanishKey),
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },
@@ -87,6 +87,9 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::HandOver),
     LATENESS,
 ];
+
+/// A node that stands still: in a split network every request may wait in it, and worlds become very large.
+pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);
 
 /// As with any budget, more of it allows more: every history of a faster network is also a history of this one.
 pub const LATENESS: Setting =
