@@ -80,7 +80,7 @@ mutants! {
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
     /// A master that stood still counts its replicas before it serves anybody.
-    PausedMasterForgetsCount,
+    PausedMasterCountsAtOnce,
     /// A replica that stands still acknowledges what it has not applied.
     PausedReplicaAcknowledges,
     // The resource.

@@ -72,6 +72,7 @@ pause_client = 1
 crash_node = 1
 restart_node = 1
 cut_link = 1
+pause_node = 1
 hand_over = 1
 lose_message = 1
 lose_request = 1
@@ -105,6 +106,8 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
             "replicas = 1\nmin_replicas = 1",
             "[faults]\ncut_link = 2\ncrash_node = 1\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"",
         ),
+        world("replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
+        world("replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
         world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
     ];
     for_every_version(|version| {

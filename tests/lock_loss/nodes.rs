@@ -147,3 +147,36 @@ fn a_replica_judges_a_deadline_by_its_own_clock_since_7_0() {
         assert_eq!(lock_of(&replica).is_none(), travels_as_deadline, "{server}");
     });
 }
+
+/// Its clock goes on and its sockets fill: what waits is executed once it goes on, at the time that it is by then.
+#[test]
+fn a_node_that_stood_still_executes_what_waited_at_the_time_that_it_is_by_then() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        take_lock(&node, "a");
+        let [mut impatient, mut waiting] = [node.connect().unwrap(), node.connect().unwrap()];
+        node.pause().unwrap();
+        node.advance_clock(30_001).unwrap();
+        let set = cmd("SET").arg(&["lock", "b", "NX"]).get_packed_command();
+        impatient.set_patience(Duration::from_millis(100));
+        let ping = cmd("PING").get_packed_command();
+        assert!(redis::ConnectionLike::req_packed_command(&mut impatient, &ping).is_err(), "{server}: it stands still");
+        redis::ConnectionLike::send_packed_command(&mut waiting, &set).unwrap();
+        node.resume().unwrap();
+        assert_eq!(redis::ConnectionLike::recv_response(&mut waiting).unwrap(), Value::Okay, "{server}: it had expired");
+        assert_eq!(lock_of(&node).as_deref(), Some("b"), "{server}");
+    });
+}
+
+/// A node that stands still can be killed, and nothing waits for it.
+#[test]
+fn a_node_that_stands_still_can_be_killed_and_started_again() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        node.pause().unwrap();
+        node.kill().unwrap();
+        node.restart().unwrap();
+        take_lock(&node, "a");
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}");
+    });
+}

@@ -21,6 +21,7 @@ mod mutants;
 mod normal_forms;
 mod replica_count;
 mod rules;
+mod standstills;
 mod unlike;
 mod values;
 mod verdicts;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 33] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -36,6 +36,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 31] = [
     // Either repair alone is not enough: if one of the two is missing, there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
+    (Mutant::PausedMasterCountsAtOnce, "old-master-stands-still", Property::ActionsReached, Verdict::Vacuous),
+    (Mutant::PausedReplicaAcknowledges, "replica-stands-still", Property::OneBeliever, Verdict::Violated),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::HoldNotRegistered, "late-renewal-is-ignored", Property::RenewedWhileHeld, Verdict::Violated),
     (

@@ -143,6 +143,7 @@ const ROWS: &[DrawnKey] = &[
     row("crash_node", BUDGET, 30, |_| true),
     row("restart_node", &["1", "1", "1", "2"], 40, |said| said.some("crash_node")),
     row("cut_link", BUDGET, 25, |said| said.some("replicas")),
+    row("pause_node", BUDGET, 15, |_| true),
     row("hand_over", BUDGET, 20, |said| said.some("replicas")),
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
@@ -155,7 +156,8 @@ const ROWS: &[DrawnKey] = &[
     row("fsync_within", TICKS_OR_NONE, 20, |said| said.is("fsync", "\"everysec\"")),
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
-        said.some("replicas") && (said.some("crash_node") || said.some("cut_link") || said.some("hand_over"))
+        let is_lost = said.some("crash_node") || said.some("cut_link") || said.some("pause_node");
+        said.some("replicas") && (is_lost || said.some("hand_over"))
     }),
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),

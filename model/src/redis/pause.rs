@@ -42,7 +42,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let is_counted = !resuming.is_master() || !config.counts_replicas_late();
         resuming.pace = match resuming.pace {
-            _ if is_counted || config.is_mutated(Mutant::PausedMasterForgetsCount) => Pace::Runs,
+            _ if is_counted || config.is_mutated(Mutant::PausedMasterCountsAtOnce) => Pace::Runs,
             Pace::StillWithEnough => Pace::UncountedWithEnough,
             Pace::Still | Pace::Runs | Pace::Uncounted | Pace::UncountedWithEnough => Pace::Uncounted,
         };
