@@ -57,8 +57,7 @@ static WORLDS: [SurveyedWorld; 3] = [
 ];
 
 // Where a node may stand still, every request may wait in it: those worlds are too large to survey in pairs.
-const OPTIONS: FrontierOptions =
-    FrontierOptions { most: 2, each: 1, alone: None, without: &[&PAUSE_NODE], threads: 2 };
+const OPTIONS: FrontierOptions = FrontierOptions { most: 2, each: 1, alone: None, without: &[&PAUSE_NODE], threads: 2 };
 const LATE_ALONE: FrontierOptions = FrontierOptions { alone: Some(&LATENESS), ..OPTIONS };
 
 fn surveyed(draft: &ScenarioEdit, options: FrontierOptions) -> Survey {

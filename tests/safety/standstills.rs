@@ -133,7 +133,8 @@ fn a_master_that_stood_still_grants_by_its_last_count_until_it_counts_anew() {
     assert!(is_refused(&scenario, &[&long[..], &[Action::Tick]].concat()));
     // The count may also have been too low, and the replica has reported meanwhile.
     let low = world(cluster, "[faults]\npause_node = 2");
-    let silent = [Action::PauseNode { node: 1 }, Action::Tick, Action::Tick, PAUSE, Action::ResumeNode { node: 1 }, RESUME];
+    let silent =
+        [Action::PauseNode { node: 1 }, Action::Tick, Action::Tick, PAUSE, Action::ResumeNode { node: 1 }, RESUME];
     assert_eq!(answer(&history(&low, &[&silent[..], &[A_ASKS]].concat())), Reply::NotEnoughReplicas);
     assert_eq!(answer(&history(&low, &[&silent[..], &[COUNT, A_ASKS]].concat())), Reply::Acquired);
 }
@@ -156,7 +157,8 @@ fn a_master_that_stood_still_answers_a_wait_with_or_without_what_came_meanwhile(
 /// A replica that stands still is counted as good until its last report is too old.
 #[test]
 fn a_replica_that_stands_still_is_counted_until_its_report_is_too_old() {
-    let scenario = world("replicas = 1\nlag = 0\nmin_replicas = 1\nmin_replicas_max_lag = 1", "[faults]\npause_node = 1");
+    let scenario =
+        world("replicas = 1\nlag = 0\nmin_replicas = 1\nmin_replicas_max_lag = 1", "[faults]\npause_node = 1");
     let pause = Action::PauseNode { node: 1 };
     assert_eq!(answer(&history(&scenario, &[pause, Action::Tick, A_ASKS])), Reply::Acquired);
     let late = [pause, Action::Tick, Action::Tick];
@@ -175,7 +177,8 @@ fn only_the_pause_puts_requests_out_of_order() {
         )
     };
     let of = |faults: &str| {
-        let scenario = Scenario::parse("a-world", &text(faults)).unwrap_or_else(|error| panic!("{}", error.report(false)));
+        let scenario =
+            Scenario::parse("a-world", &text(faults)).unwrap_or_else(|error| panic!("{}", error.report(false)));
         verdict(&exhaust(&scenario, Engine::Native), Property::OneBeliever)
     };
     assert_eq!(of(""), Verdict::Holds);

@@ -66,7 +66,8 @@ impl Config {
     /// is tells time where the lag is bounded, and tells effects apart where they are not merged; a disk that differs from
     /// memory holds time back.
     pub(crate) const fn may_leave_out_data(&self) -> bool {
-        let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
+        let is_prompt = matches!(self.cluster.lag, Bound::Ticks(0)) && self.faults.pause_node == 0;
+        let is_timeless = is_prompt || matches!(self.cluster.lag, Bound::Any);
         self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_late_disk()
     }
 
@@ -142,7 +143,10 @@ impl Config {
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             own.can_miss_answers()
-                && (own.calls.resend != Resend::All || is_late || faults.pause_node > 0 || losses > u32::from(own.calls.retry_attempts))
+                && (own.calls.resend != Resend::All
+                    || is_late
+                    || faults.pause_node > 0
+                    || losses > u32::from(own.calls.retry_attempts))
         })
     }
 

@@ -7,7 +7,15 @@
 //!
 //! A master that goes on serves its clients before it has counted its replicas: the count of `min-replicas-to-write` is made
 //! once a second, and is as old as the pause until then. It also answers a `WAIT` at its time-out before it reads what its
-//! replicas have acknowledged meanwhile. Source: docs/facts/redis.md#a-server-that-stands-still.
+//! replicas have acknowledged meanwhile.
+//!
+//! Simplified: where the lag is bounded and effects are merged (`Config::merges_effects`), a replica has all or nothing of
+//! what was written while it stood still. A key that expires while its node stands still is gone from the node's data at
+//! once: nobody can read them before it goes on. Nothing that a client does not wait for reaches a node that stands still: a
+//! receipt that would be deleted stays until it expires. Where request and answer are one step, a request is never late by a
+//! pause: a node that stands still is then as one that is dead, and a `WAIT` that is open there fails when time passes.
+//!
+//! Source: docs/facts/redis.md#a-server-that-stands-still.
 
 use super::connections::WaitAnswers;
 use super::group::{Pace, Role};
@@ -85,7 +93,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// What has expired meanwhile is deleted now, and the replicas are told, where their clocks may say something else.
     fn delete_expired_while_paused(&mut self, node: u8) -> Option<()> {
-        let is_stored = self.group.nodes.as_ref().iter().any(|node| node.role == Role::Replica && !node.stored.is_free());
+        let is_stored =
+            self.group.nodes.as_ref().iter().any(|node| node.role == Role::Replica && !node.stored.is_free());
         if self.config.has_skew() && self.group.node(node).stored.is_free() && is_stored {
             self.send_deletion(node)
         } else {

@@ -18,11 +18,7 @@ impl<Y: ServerLayout> Group<Y> {
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
         let is_replaced =
             self.acting_master().is_none_or(Node::is_away) || config.is_mutated(Mutant::PromoteBesideMaster);
-        is_replaced
-            || faults.crash_node > 0
-            || faults.cut_link > 0
-            || faults.pause_node > 0
-            || faults.hand_over > 0
+        is_replaced || faults.crash_node > 0 || faults.cut_link > 0 || faults.pause_node > 0 || faults.hand_over > 0
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -56,6 +52,7 @@ impl<Y: ServerLayout> Group<Y> {
 
 /// What was possible only in what was left out of a node. Done, it changes nothing that is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each action")]
 pub struct IdleNode {
     /// It could apply an effect.
     pub replicates: bool,

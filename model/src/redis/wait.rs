@@ -41,7 +41,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         {
             return answers;
         }
-        let is_believed = self.config.is_mutated(Mutant::PausedReplicaAcknowledges) && self.group.node(node).is_paused();
+        let is_believed =
+            self.config.is_mutated(Mutant::PausedReplicaAcknowledges) && self.group.node(node).is_paused();
         let queue = self.group.node(node).queue;
         let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
         for client in 0..connections {

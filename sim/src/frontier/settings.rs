@@ -114,7 +114,12 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "fsync", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "fsync_within", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
-    Idle { table: "cluster", key: "lock_delay", word: None, faults: &["crash_node", "cut_link", "pause_node", "hand_over"] },
+    Idle {
+        table: "cluster",
+        key: "lock_delay",
+        word: None,
+        faults: &["crash_node", "cut_link", "pause_node", "hand_over"],
+    },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },

@@ -327,7 +327,8 @@ impl ServerGroup {
         }
         let look = redis::cmd("EXISTS").arg(keys).to_owned();
         let mut has_written = false;
-        let masters: Vec<_> = (0..self.members.len()).filter(|&index| self.is_master(index) && !self.is_paused(index)).collect();
+        let masters: Vec<_> =
+            (0..self.members.len()).filter(|&index| self.is_master(index) && !self.is_paused(index)).collect();
         for index in masters {
             let before = self.members[index].node.offset()?;
             self.ask(index, &look, "EXISTS")?;
