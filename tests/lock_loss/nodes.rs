@@ -161,13 +161,9 @@ fn a_node_that_stood_still_executes_what_waited_at_the_time_that_it_is_by_then()
         impatient.set_patience(Duration::from_millis(100));
         let ping = cmd("PING").get_packed_command();
         assert!(redis::ConnectionLike::req_packed_command(&mut impatient, &ping).is_err(), "{server}: it stands still");
-        redis::ConnectionLike::send_packed_command(&mut waiting, &set).unwrap();
+        waiting.send_packed_command(&set).unwrap();
         node.resume().unwrap();
-        assert_eq!(
-            redis::ConnectionLike::recv_response(&mut waiting).unwrap(),
-            Value::Okay,
-            "{server}: it had expired"
-        );
+        assert_eq!(waiting.recv_response().unwrap(), Value::Okay, "{server}: it had expired");
         assert_eq!(lock_of(&node).as_deref(), Some("b"), "{server}");
     });
 }
