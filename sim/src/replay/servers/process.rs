@@ -128,7 +128,7 @@ impl OwnProcess {
     /// # Errors
     /// `System` if the kernel refuses; `TimedOut` if it runs on.
     pub fn pause(&self) -> Result<(), ReplayError> {
-        signal_group(self.id(), Signal::STOP);
+        send_to_group(self.id(), Signal::STOP);
         let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
         let begin = Instant::now();
         loop {
@@ -146,7 +146,7 @@ impl OwnProcess {
 
     /// Lets the process go on (SIGCONT).
     pub fn resume(&self) {
-        signal_group(self.id(), Signal::CONT);
+        send_to_group(self.id(), Signal::CONT);
     }
 
     /// Kills the whole group (SIGKILL) and waits for the end of the process. Does nothing if that was done.
@@ -261,13 +261,13 @@ fn running() -> MutexGuard<'static, BTreeSet<u32>> {
 }
 
 fn kill_group(id: u32) {
-    signal_group(id, Signal::KILL);
+    send_to_group(id, Signal::KILL);
 }
 
-fn signal_group(id: u32, signal: Signal) {
+fn send_to_group(id: u32, what: Signal) {
     let group = i32::try_from(id).ok().and_then(Pid::from_raw);
     // An error says that nobody is left in it.
-    let _ = group.map(|group| kill_process_group(group, signal));
+    let _ = group.map(|group| kill_process_group(group, what));
 }
 
 /// What a child does to itself before it becomes the server: no file of it grows without end, and it ends with this process.

@@ -101,15 +101,23 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if it does not notice that its replicas have left; `Redis`.
     pub fn count_anew(&mut self, node: usize, is_cut: bool) -> Result<String, ReplayError> {
-        self.members[node].is_uncounted = false;
-        if node != self.master && !is_cut {
+        let is_left = node != self.master && !is_cut;
+        self.end_last_count(node)?;
+        if is_left {
             self.end_links_of(node)?;
         }
-        self.require_replicas(&self.members[node].node)?;
         let socket = self.members[node].node.socket();
         let links = self.working_links().filter(|gate| gate.master_socket() == socket);
         links.into_iter().try_for_each(Gate::acknowledge)?;
         Ok(format!("{} counts its replicas", name_of_node(node)))
+    }
+
+    /// A node does not go by its last count of replicas any more.
+    pub(super) fn end_last_count(&mut self, node: usize) -> Result<(), ReplayError> {
+        if std::mem::take(&mut self.members[node].is_uncounted) {
+            self.require_replicas(&self.members[node].node)?;
+        }
+        Ok(())
     }
 
     /// The node runs out of memory and evicts the lock's key. Returns what was done, in words.

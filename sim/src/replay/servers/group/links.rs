@@ -75,6 +75,8 @@ impl ServerGroup {
         gate.release_all()?;
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
+        self.members[replica].is_behind.set(false);
+        self.end_last_count(replica)?;
         self.sync_disk(replica)
     }
 

@@ -47,6 +47,7 @@ impl ServerGroup {
             Some(HalfOpenLink { master: old, gate })
         });
         let gone = gone.collect();
+        self.end_last_count(old)?;
         self.end_links(gone)?;
         if is_coordinated { self.fail_over(node) } else { self.promote(node, step) }
     }
