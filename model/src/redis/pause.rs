@@ -3,7 +3,8 @@
 //! While it stands still it executes, applies and acknowledges nothing. Its connections stay open, so what it is sent waits in
 //! its sockets, and nobody loses anything by that alone. Its clock goes on: what is over when it goes on is over at once. The
 //! authority that decides on failovers does not reach it and may promote another node meanwhile. A master does not notice
-//! that: it goes on as a master until it is demoted.
+//! that: it goes on as a master until it is demoted. A failover that is bounded (`failover_within`) counts from the moment at
+//! which the master stands still; if the master goes on before it is replaced, there is none.
 //!
 //! A master that goes on serves its clients before it has counted its replicas: the count of `min-replicas-to-write` is made
 //! once a second, and is as old as the pause until then. It also answers a `WAIT` at its time-out before it reads what its
