@@ -1,20 +1,22 @@
 //! A node stands still and goes on: its machine is paused, it forks, swaps or runs a slow script.
 //!
-//! While it stands still it executes, applies and acknowledges nothing. Its connections stay open, so what it is sent waits in
-//! its sockets, and nobody loses anything by that alone. Its clock goes on: what is over when it goes on is over at once. The
-//! authority that decides on failovers does not reach it and may promote another node meanwhile. A master does not notice
-//! that: it goes on as a master until it is demoted. A failover that is bounded (`failover_within`) counts from the moment at
-//! which the master stands still; if the master goes on before it is replaced, there is none.
+//! While it stands still it executes, applies and acknowledges nothing. Its connections stay open, so what it is sent
+//! waits in its sockets, and nobody loses anything by that alone. Its clock goes on: what is over when it goes on is
+//! over at once. The authority that decides on failovers does not reach it and may promote another node meanwhile. A
+//! master does not notice that: it goes on as a master until it is demoted. A failover that is bounded
+//! (`failover_within`) counts from the moment at which the master stands still; if the master goes on before it is
+//! replaced, there is none.
 //!
-//! A master that goes on serves its clients before it has counted its replicas: the count of `min-replicas-to-write` is made
-//! once a second, and is as old as the pause until then. It also answers a `WAIT` at its time-out before it reads what its
-//! replicas have acknowledged meanwhile.
+//! A master that goes on serves its clients before it has counted its replicas: the count of `min-replicas-to-write`
+//! is made once a second, and is as old as the pause until then. It also answers a `WAIT` at its time-out before it
+//! reads what its replicas have acknowledged meanwhile.
 //!
-//! Simplified: where the lag is bounded and effects are merged (`Config::merges_effects`), a replica has all or nothing of
-//! what was written while it stood still. A key that expires while its node stands still is gone from the node's data at
-//! once: nobody can read them before it goes on. Nothing that a client does not wait for reaches a node that stands still: a
-//! receipt that would be deleted stays until it expires. Where request and answer are one step, a request is never late by a
-//! pause: a node that stands still is then as one that is dead, and a `WAIT` that is open there fails when time passes.
+//! Simplified: where the lag is bounded and effects are merged (`Config::merges_effects`), a replica has all or
+//! nothing of what was written while it stood still. A key that expires while its node stands still is gone from the
+//! node's data at once: nobody can read them before it goes on. Nothing that a client does not wait for reaches a node
+//! that stands still: a receipt that would be deleted stays until it expires. Where request and answer are one step, a
+//! request is never late by a pause: a node that stands still is then as one that is dead, and a `WAIT` that is open
+//! there fails when time passes.
 //!
 //! Source: docs/facts/redis.md#a-server-that-stands-still.
 
@@ -81,8 +83,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some((0..nodes).fold(WaitAnswers::default(), |answers, replica| answers.and(self.acknowledge(replica))))
     }
 
-    /// A master that stands still is replaced. Unless it is cut off, its replicas have told it that they leave: it reads that
-    /// when it counts anew.
+    /// A master that stands still is replaced. Unless it is cut off, its replicas have told it that they leave: it reads
+    /// that when it counts anew.
     pub(super) fn leave_paused(&mut self, old: u8) {
         if !self.group.node(old).is_paused() || self.group.node(old).is_cut() {
             return;
