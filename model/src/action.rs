@@ -269,7 +269,10 @@ actions! {
 
     // Redis.
     /// A replica applies the next effect.
-    Replicate { node } = "replicate", when |config| config.cluster.replicas > 0 && !config.cluster.lag.is_zero();
+    Replicate { node } = "replicate", when |config| {
+        // A replica that stands still is late, however prompt the others are.
+        config.cluster.replicas > 0 && (!config.cluster.lag.is_zero() || config.faults.pause_node > 0)
+    };
     /// A replica becomes master.
     Promote { node } = "promote", when |config| config.can_promote();
     /// A replica begins to follow the new master and takes its data. A replica that was not chosen follows the one that
@@ -298,6 +301,10 @@ actions! {
     Expire { node } = "expire", when |_config| true;
     /// Receipts have no time left on a node, and are gone already.
     ExpireReceipts { node } = "expire_receipts", when |config| config.leaves_receipts();
+    /// A node that stood still goes on.
+    ResumeNode { node } = "resume_node", when |config| config.faults.pause_node > 0;
+    /// A master that stood still counts its replicas, and reads what they have acknowledged meanwhile.
+    CountReplicas { node } = "count_replicas", when |config| config.counts_replicas_late();
 
     // Faults.
     /// A client dies.
@@ -334,6 +341,8 @@ actions! {
     RefuseWrites { node } = "refuse_writes", fault RefuseWrites, when |_config| true;
     /// The link of a replica to its master breaks: what was under way to it comes with a full copy.
     BreakLink { node } = "break_link", fault BreakLink, when |config| config.cluster.replicas > 0;
+    /// A node stands still.
+    PauseNode { node } = "pause_node", fault PauseNode, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
     /// The lock's key on a master loses its TTL: an operator or a script sends `PERSIST`.

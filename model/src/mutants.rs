@@ -91,6 +91,10 @@ mutants! {
     MinReplicasIgnored,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
+    /// A master that stood still counts its replicas before it serves anybody.
+    PausedMasterCountsAtOnce,
+    /// A replica that stands still acknowledges what it has not applied.
+    PausedReplicaAcknowledges,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,

@@ -109,7 +109,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
             ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
@@ -125,7 +125,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
             ],
             // A stored holder that does not believe is one whose release a failover lost, or a node refused.
             Self::ForeignRelease => &[
@@ -147,7 +147,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
@@ -184,8 +184,11 @@ impl ActionKind {
             | Self::RefuseWrites
             | Self::Expire
             | Self::ExpireReceipts
+            | Self::ResumeNode
+            | Self::CountReplicas
             | Self::RestartNode
             | Self::CutLink
+            | Self::PauseNode
             | Self::VanishKey
             | Self::BreakLink
             | Self::PersistKey
@@ -221,7 +224,8 @@ impl Happening {
             Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
             Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
             Self::EffectsLost => {
-                config.can_restart() || config.can_fail_over() && (faults.cut_link > 0 || !config.cluster.lag.is_zero())
+                let is_late = faults.cut_link > 0 || faults.pause_node > 0 || !config.cluster.lag.is_zero();
+                config.can_restart() || config.can_fail_over() && is_late
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are.
             Self::GrantLost => {
@@ -229,10 +233,8 @@ impl Happening {
                 let leaves_others = begun > 1 || (begun > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
-                let is_late = !config.cluster.lag.is_zero()
-                    || faults.cut_link > 0
-                    || faults.clock_jump > 0
-                    || faults.break_link > 0;
+                let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
+                let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -458,8 +460,8 @@ fn can_reenter(config: &Config) -> bool {
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
-    let is_unattended =
-        !is_in_time || config.time.reentry_lease.is_some() || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;
+    let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken

@@ -125,6 +125,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::AcceptWrites { node } => context.accept_writes(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
+        Action::ResumeNode { node } => context.resume_node(node),
+        Action::CountReplicas { node } => context.count_anew(node),
 
         // Faults.
         Action::CrashClient { client } => context.crash_client(client),
@@ -146,6 +148,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::CutLink { node } => context.server().cut(node).map(done),
         Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
         Action::BreakLink { node } => context.server().break_link(node).map(done),
+        Action::PauseNode { node } => context.server().pause(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::PersistKey { node } => context.server().persist(node).map(done),
         Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
@@ -173,7 +176,12 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     }
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
-        Fault::CrashNode | Fault::KillNode | Fault::ShutdownNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        Fault::CrashNode
+        | Fault::KillNode
+        | Fault::ShutdownNode
+        | Fault::CutLink
+        | Fault::PauseNode
+        | Fault::VanishKey => is_at_master,
         // It may be replaced, if there is a replica.
         Fault::RefuseWrites => is_at_master && config.can_promote(),
         Fault::HandOver => true,
@@ -246,6 +254,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Recount { .. }
             | Action::AcceptWrites { .. }
             | Action::ExpireReceipts { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
@@ -260,6 +270,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::ShutdownNode { .. }
             | Action::CutLink { .. }
             | Action::RefuseWrites { .. }
+            | Action::PauseNode { .. }
             | Action::VanishKey { .. }
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }

@@ -76,6 +76,7 @@ restart_node = 1
 kill_node = 1
 shutdown_node = 1
 cut_link = 1
+pause_node = 1
 hand_over = 1
 lose_message = 1
 lose_request = 1
@@ -118,6 +119,8 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
         ),
         world("replicas = 1\nlag = 0", "[faults]\nrefuse_writes = 2\ncrash_node = 1\nrestart_node = 1"),
         world("replicas = 2\nmin_replicas = 1", "[faults]\nrefuse_writes = 1\ncut_link = 2"),
+        world("replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
+        world("replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
         world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
     ];
     for_every_version(|version| {

@@ -344,3 +344,36 @@ fn an_old_master_that_restarts_says_it_is_master_and_grants_what_the_new_one_sto
         assert_eq!([&old, &new].map(lock_of), [Some("b".to_owned()), Some("a".to_owned())], "{server}");
     });
 }
+
+/// Its clock goes on and its sockets fill: what waits is executed once it goes on, at the time that it is by then.
+#[test]
+fn a_node_that_stood_still_executes_what_waited_at_the_time_that_it_is_by_then() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        take_lock(&node, "a");
+        let [mut impatient, mut waiting] = [node.connect().unwrap(), node.connect().unwrap()];
+        node.pause().unwrap();
+        node.advance_clock(30_001).unwrap();
+        let set = cmd("SET").arg(&["lock", "b", "NX"]).get_packed_command();
+        impatient.set_patience(Duration::from_millis(100));
+        let ping = cmd("PING").get_packed_command();
+        assert!(redis::ConnectionLike::req_packed_command(&mut impatient, &ping).is_err(), "{server}: it stands still");
+        waiting.send_packed_command(&set).unwrap();
+        node.resume().unwrap();
+        assert_eq!(waiting.recv_response().unwrap(), Value::Okay, "{server}: it had expired");
+        assert_eq!(lock_of(&node).as_deref(), Some("b"), "{server}");
+    });
+}
+
+/// A node that stands still can be killed, and nothing waits for it.
+#[test]
+fn a_node_that_stands_still_can_be_killed_and_started_again() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        node.pause().unwrap();
+        node.kill().unwrap();
+        node.restart().unwrap();
+        take_lock(&node, "a");
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}");
+    });
+}

@@ -117,6 +117,7 @@ fn rich() -> Vec<Config> {
                     kill_node: 1,
                     shutdown_node: 1,
                     cut_link: 1,
+                    pause_node: 1,
                     vanish_key: 1,
                     clock_jump: 1,
                     client_clock_jump: 1,

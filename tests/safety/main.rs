@@ -22,6 +22,7 @@ mod normal_forms;
 mod refusals;
 mod replica_count;
 mod rules;
+mod standstills;
 mod starts;
 mod ties;
 mod unlike;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 37] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -43,6 +43,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 37] = [
     (Mutant::HeirStillCounts, "every-replica-is-needed-to-write", Property::OneBeliever, Verdict::Violated),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::StartDelayIgnored, "late-client-waits-at-its-start", Property::OneBeliever, Verdict::Violated),
+    (Mutant::PausedMasterCountsAtOnce, "old-master-stands-still", Property::ActionsReached, Verdict::Vacuous),
+    (Mutant::PausedReplicaAcknowledges, "replica-stands-still", Property::OneBeliever, Verdict::Violated),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::HoldNotRegistered, "late-renewal-is-ignored", Property::RenewedWhileHeld, Verdict::Violated),
     (

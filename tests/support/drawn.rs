@@ -153,6 +153,7 @@ const ROWS: &[DrawnKey] = &[
     row("restart_node", &["2"], 10, |said| said.some("crash_node")),
     row("cut_link", BUDGET, 25, |said| said.some("replicas")),
     row("break_link", BUDGET, 12, |said| said.some("replicas")),
+    row("pause_node", BUDGET, 15, |_| true),
     row("hand_over", BUDGET, 20, |said| said.some("replicas")),
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
@@ -182,7 +183,7 @@ const ROWS: &[DrawnKey] = &[
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
         said.some("replicas")
-            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"]
+            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "pause_node", "hand_over"]
                 .iter()
                 .any(|fault| said.some(fault))
     }),

@@ -20,16 +20,18 @@ impl Config {
         self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
-    /// Whether a replica can be promoted because the master is dead, cut off or refuses writes.
+    /// Whether a replica can be promoted because the master is dead, cut off, refuses writes or stands still.
     pub const fn can_promote(&self) -> bool {
         let faults = &self.faults;
-        self.cluster.replicas > 0 && (faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.refuse_writes > 0)
+        let is_away = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0;
+        self.cluster.replicas > 0 && (faults.deaths_of_nodes() > 0 || is_away)
     }
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
-        let is_left = self.faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
-        let is_replaced = self.faults.cut_link > 0 || self.faults.refuse_writes > 0;
+        let faults = &self.faults;
+        let is_left = faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
+        let is_replaced = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0;
         self.can_fail_over() && (is_replaced || self.can_restart() || is_left)
     }
 
@@ -81,7 +83,8 @@ impl Config {
     /// is tells time where the lag is bounded, and tells effects apart where they are not merged; a disk that differs from
     /// memory holds time back.
     pub(crate) fn may_leave_out_data(&self) -> bool {
-        let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
+        let is_prompt = matches!(self.cluster.lag, Bound::Ticks(0)) && self.faults.pause_node == 0;
+        let is_timeless = is_prompt || matches!(self.cluster.lag, Bound::Any);
         // What arrives at a replica is heard by those who are subscribed there.
         self.nodes() > 1
             && is_timeless
@@ -100,7 +103,13 @@ impl Config {
 
     /// Whether it matters which links a master considers open.
     pub(crate) const fn has_half_open_links(&self) -> bool {
-        self.cluster.wait_for > 0 && self.faults.cut_link > 0
+        self.cluster.wait_for > 0 && (self.faults.cut_link > 0 || self.faults.pause_node > 0)
+    }
+
+    /// Whether a master that stood still goes on by what it knew of its replicas before, until it counts them anew
+    /// (docs/facts/redis.md#a-server-that-stands-still).
+    pub const fn counts_replicas_late(&self) -> bool {
+        self.faults.pause_node > 0 && (self.cluster.min_replicas > 0 || self.cluster.wait_for > 0)
     }
 
     /// Whether a dead node may restart.
@@ -167,10 +176,11 @@ impl Config {
         self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
     }
 
-    /// Whether a master may drop a replica from its count earlier or later. Only a cut leaves a replica that counts and is
-    /// silent.
+    /// Whether a master may drop a replica from its count earlier or later. Only one that is cut off or stands still counts and
+    /// is silent.
     pub(crate) const fn may_recount(&self) -> bool {
-        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && self.faults.cut_link > 0
+        let is_silent = self.faults.cut_link > 0 || self.faults.pause_node > 0;
+        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && is_silent
     }
 
     /// Whether request and answer are steps of their own.
@@ -187,6 +197,7 @@ impl Config {
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
                 || faults.deaths_of_nodes() > 0
+                || faults.pause_node > 0
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
@@ -207,7 +218,10 @@ impl Config {
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             own.can_miss_answers()
-                && (own.calls.resend != Resend::All || is_late || losses > u32::from(own.calls.retry_attempts))
+                && (own.calls.resend != Resend::All
+                    || is_late
+                    || faults.pause_node > 0
+                    || losses > u32::from(own.calls.retry_attempts))
         })
     }
 
@@ -222,11 +236,11 @@ impl Config {
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
     pub(crate) fn late_requests(&self) -> u8 {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
-        // paused or its node died.
+        // paused or its node died. While a node stands still, any number of them may be.
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.deaths_of_nodes());
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
-        let most = if is_late { u8::MAX } else { by_fault.saturating_add(1) };
+        let most = if is_late || faults.pause_node > 0 { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 

@@ -92,6 +92,8 @@ faults! {
     #[serde(skip_serializing_if = "is_default")]
     cut_link => CutLink: "a node is cut off from the other nodes",
     #[serde(skip_serializing_if = "is_default")]
+    pause_node => PauseNode: "a node stands still for a while",
+    #[serde(skip_serializing_if = "is_default")]
     vanish_key => VanishKey: "a master loses the lock's key: evicted, or deleted by hand",
     #[serde(skip_serializing_if = "is_default")]
     lose_request => LoseRequest: "a request is lost",

@@ -31,7 +31,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     fn change_role(&mut self, node: u8, from: Role, to: Role) -> Option<()> {
         let changing = self.group.node_mut(node);
-        if changing.role != from {
+        if changing.role != from || changing.is_paused() {
             return None;
         }
         changing.role = to;

@@ -13,6 +13,7 @@ pub mod group;
 pub mod layout;
 mod link_state;
 pub mod partition;
+pub mod pause;
 pub mod queue;
 pub(crate) mod replication;
 pub(crate) mod server;
@@ -20,7 +21,7 @@ pub mod unread;
 mod wait;
 
 pub use connections::Connection;
-pub use group::{Group, Node, Role};
+pub use group::{Group, Node, Pace, Role};
 pub use layout::{ServerLayout, StoredIn};
 pub use link_state::LinkState;
 pub use queue::{Effect, Queue};

@@ -7,7 +7,8 @@
 //! (`repl-timeout`, a minute) is longer than any scenario. A link is closed by the death of one of its ends, of which an
 //! acting master is notified; by a resync, which makes it anew; by a hand-over of its master; and by the end of a partition
 //! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link,
-//! unless a replica that had stayed with it was cut off.
+//! unless a replica that had stayed with it was cut off, and but for one that was replaced while it stood still, until it
+//! counts its replicas anew (`pause`).
 //!
 //! A partition has two sides: a node alone, or a master together with those of its replicas that `cut_together` names. These
 //! follow it as before, and are reached again when it is. What passes between two nodes is told by both being cut off, or
@@ -57,8 +58,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The link of a replica to the acting master breaks, and both notice. What was under way is lost, with the messages in it:
     /// the replica takes everything by a full copy (docs/facts/redis.md#a-full-copy-brings-no-message).
     pub(crate) fn break_link(&mut self, node: u8) -> Option<()> {
-        let is_followed = self.group.acting_master().is_some_and(|master| !master.is_cut());
-        if !is_followed || self.group.node(node).role != Role::Replica {
+        let is_followed = self.group.acting_master().is_some_and(|master| !master.is_away());
+        if !is_followed || self.group.node(node).role != Role::Replica || self.group.node(node).is_away() {
             return None;
         }
         let silent_for_long = self.config.silent_for_long();
@@ -91,7 +92,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if is_old_master {
             // A master that was replaced finds that its replicas follow another.
             healed.silent_ticks = silent_for_long;
-            healed.links.close_all();
+            if !healed.is_paused() {
+                healed.links.close_all();
+            }
         }
         for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
             if together >> index & 1 != 0 {
@@ -114,13 +117,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// Whether this node follows a master that it reaches.
-    fn is_linked(&self, node: u8) -> bool {
+    pub(super) fn is_linked(&self, node: u8) -> bool {
         self.group.master_of(node).is_some_and(|master| self.group.follows(node, master))
     }
 
     /// What passed between this node and the others, but for those that are cut off together with it, passes no more, and no
     /// master is notified.
-    fn leave_links_half_open(&mut self, node: u8, together: NodeSet) {
+    pub(super) fn leave_links_half_open(&mut self, node: u8, together: NodeSet) {
         if !self.config.has_half_open_links() {
             return;
         }
@@ -144,11 +147,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// and counts the last report as long as that is fresh.
     pub(super) fn note_left_unnoticed(&mut self, replica: u8) {
         let leaving = self.group.node(replica);
-        if !leaving.is_old_replica() || self.is_linked(replica) {
+        let Some(old) = self.group.old_master_of(replica).filter(|_| leaving.is_old_replica()) else { return };
+        let silent_ticks = leaving.silent_ticks;
+        if self.is_linked(replica) {
+            let is_late = self.group.node(old).is_paused() || self.group.node(old).is_uncounted();
+            if is_late && self.config.has_half_open_links() {
+                // It is told, and reads that when it counts its replicas anew (`pause`).
+                self.group.node_mut(old).links.note_half_open(replica);
+            }
             return;
         }
-        let silent_ticks = leaving.silent_ticks;
-        let Some(old) = self.group.old_master_of(replica) else { return };
         // Where it needs two, this one and the one that was promoted count together.
         let needs_both = self.config.cluster.min_replicas > 1;
         let old = self.group.node_mut(old);
@@ -171,11 +179,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Whether enough replicas have reported to a master lately (`min-replicas-to-write`). One counts as long as its last
     /// report is fresh, however much of the data it lacks; one that is still copying does not, and has reported nothing: it is
     /// counted by its last report as a replica, until that is too old (docs/facts/redis.md#min-replicas-in-real-time).
-    fn has_enough_replicas(&self, master: u8) -> bool {
+    pub(super) fn has_enough_replicas(&self, master: u8) -> bool {
         let config = self.config;
         let needed = usize::from(config.cluster.min_replicas);
         if needed == 0 || config.is_mutated(Mutant::MinReplicasIgnored) {
             return true;
+        }
+        if let Some(is_enough) = self.group.node(master).pace.last_count() {
+            return is_enough;
         }
         if master != self.group.master {
             // It was cut off when it was replaced. Once it is not any more, its replicas follow another, but for those that
@@ -200,7 +211,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let silent_for_long = config.silent_for_long();
         let is_too_old = |ticks: u8| (config.cluster.min_replicas_max_lag + 1..silent_for_long).contains(&ticks);
         let is_acting = master == self.group.master;
-        if !self.group.node(master).is_master() {
+        // One that stood still has not counted at all (`pause`).
+        let counting = self.group.node(master);
+        if !counting.is_master() || counting.is_paused() || counting.is_uncounted() {
             return None;
         }
         let mut is_changed = false;
@@ -235,17 +248,18 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node_mut(self.group.master).silent_ticks = needed;
     }
 
-    /// A tick without a report from a node that is dead or cut off.
+    /// A tick without a report from a node that is dead, cut off or stands still.
     pub(super) fn grow_silence(&mut self) {
         let config = self.config;
         let master = self.group.master;
-        let linked: NodeSet = (0..config.nodes()).filter(|node| self.is_linked(*node)).collect();
+        let reports = |node: &u8| self.is_linked(*node) && !self.group.node(*node).is_paused();
+        let reporting: NodeSet = (0..config.nodes()).filter(reports).collect();
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
             } else if node.is_stopping() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.shutdown_timeout);
-            } else if index != master && !linked.has(index) && node.is_up() {
+            } else if index != master && !reporting.has(index) && node.is_up() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }
         }

@@ -74,7 +74,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             };
             let is_kept = keeps_lock && !stored.is_free() && config.cluster.ttls == Ttls::Relative;
             let effect = Effect::new(stored, if tells_subscribers { has_message || is_kept } else { keeps_lock });
-            if config.cluster.lag.is_zero() {
+            // One that stands still has it once it goes on, after what waits there already.
+            if config.cluster.lag.is_zero() && !node.is_paused() && node.queue.is_empty() {
                 apply(config, &mut node.stored, &effect);
                 continue;
             }
@@ -111,7 +112,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn replicate(&mut self, node: u8) -> Option<(WaitAnswers, bool)> {
         let master = self.group.master_of(node)?;
         let from = self.group.node(master);
-        if !(from.is_master() || from.is_stopping()) || !self.group.follows(node, master) {
+        let is_sent = (from.is_master() || from.is_stopping()) && self.group.follows(node, master);
+        if !is_sent || self.group.node(node).is_paused() {
             return None;
         }
         let replica = self.group.node_mut(node);
@@ -156,7 +158,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.stored.is_free() {
+        if !master.is_master() || master.is_paused() || master.stored.is_free() {
             return None;
         }
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
@@ -167,7 +169,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// outlives no lock that is renewed (docs/facts/redis.md#receipts-are-evicted-first). The master tells its replicas.
     pub(crate) fn vanish_receipts(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.stored.receipts.iter().next().is_none() {
+        if !master.is_master() || master.is_paused() || master.stored.receipts.iter().next().is_none() {
             return None;
         }
         let stored = Stored { receipts: Default::default(), ..master.stored };
@@ -179,7 +181,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn persist(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
         let stored = Stored { lock: master.stored.lock.persisted(), ..master.stored };
-        if stored == master.stored || master.stored.is_free() || self.refusal(node).is_some() {
+        let is_executed = !master.is_paused() && self.refusal(node).is_none();
+        if stored == master.stored || master.stored.is_free() || !is_executed {
             return None;
         }
         if self.config.is_mutated(Mutant::PersistStaysLocal) {
@@ -219,8 +222,13 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     *own = Stored { lock, receipts };
 }
 
-/// Whether time must wait for a replica.
+/// Whether time must wait for a replica. Not while it, or its master, stands still: what the master wrote may not have
+/// left it.
 pub(crate) fn has_due_effect<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
     let Bound::Ticks(lag) = config.cluster.lag else { return false };
-    group.nodes.as_ref().iter().any(|node| node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag))
+    let is_paused = |node: u8| group.node(node).is_paused();
+    group.numbered().any(|(index, node)| {
+        let is_due = node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag);
+        is_due && !node.is_paused() && !group.master_of(index).is_some_and(is_paused)
+    })
 }

@@ -149,6 +149,8 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         follows: if node.is_old_replica() { group.old_master_of(index).map(node_name) } else { None },
         is_cut: node.is_cut(),
         refuses_writes: node.refuses_writes(),
+        is_paused: node.is_paused(),
+        last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
         ahead: node.ahead,

@@ -81,7 +81,7 @@ impl<Y: Layout> Context<'_, Y> {
         if self.config.subscribes_to(client) == SubscribeTo::Master {
             return Some(master);
         }
-        let is_followed = |(index, node): &(u8, &Node<Y>)| *index != master && node.is_replica();
+        let is_followed = |(index, node): &(u8, &Node<Y>)| *index != master && node.is_replica() && node.is_working();
         Some(self.world.group().numbered().find(is_followed).map_or(master, |(index, _)| index))
     }
 
@@ -101,7 +101,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// is not up to date has named it (docs/facts/redis.md#a-client-that-starts-or-goes-back).
     pub(crate) fn go_back(&mut self, client: u8, node: u8) -> Option<Reply> {
         let process = self.world.client(client);
-        let is_old = node != self.world.group().master && self.world.node(node).is_master();
+        let old = self.world.node(node);
+        let is_old = node != self.world.group().master && old.is_master() && old.is_working();
         if !self.config.can_go_back() || !process.is_running() || process.master() == node || !is_old {
             return None;
         }
@@ -113,7 +114,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// the scenario lets it find any.
     pub(crate) fn start_client(&mut self, client: u8, node: u8) -> Option<Reply> {
         let is_found = node == self.world.group().master || self.config.can_go_back();
-        if !is_found || !self.world.node(node).is_master() {
+        let found = self.world.node(node);
+        if !is_found || !found.is_master() || !found.is_working() {
             return None;
         }
         self.process(client, |process| process.start(node))?;
@@ -142,7 +144,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() {
             return None;
         }
-        let node = self.world.reachable(client)?;
+        let node = self.world.reachable(client).filter(|node| self.world.node(*node).is_working())?;
         self.count_replicas(client);
         let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if executed.is_published {
@@ -172,7 +174,10 @@ impl<Y: Layout> Context<'_, Y> {
             return;
         }
         for replica in 0..self.config.nodes() {
-            if self.world.group().follows(replica, node) {
+            // One that stands still, or is behind since then, publishes it with the effect.
+            let applying = self.world.node(replica);
+            let has_all = applying.queue.is_empty() && !applying.is_paused();
+            if has_all && self.world.group().follows(replica, node) {
                 self.publish_on(replica);
             }
         }

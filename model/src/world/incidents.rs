@@ -100,6 +100,20 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// A node that stood still goes on.
+    pub(crate) fn resume_node(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().resume(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
+    /// A master that stood still counts its replicas anew.
+    pub(crate) fn count_anew(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().count_anew(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
     /// The clock of a node jumps.
     pub(crate) fn jump_clock(&mut self, node: u8) -> Option<Reply> {
         if !self.server().can_jump(node) {
@@ -139,7 +153,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// replica that nobody asks shows it when it has been promoted, and then it is a master that finds a key with no time left.
     fn is_read(&self, node: u8) -> bool {
         let reading = self.world.node(node);
-        reading.is_master() || reading.is_replica() && asked_nodes(self.config, self.world) >> node & 1 != 0
+        // One that stands still answers nobody before it goes on.
+        reading.is_working() && (reading.is_master() || asked_nodes(self.config, self.world) >> node & 1 != 0)
     }
 
     /// Notes that the acting master's key expires, and whether a holder has a watchdog that should have prevented it.
@@ -148,7 +163,8 @@ impl<Y: Layout> Context<'_, Y> {
         for hold in stored.holders() {
             self.notes.happened(Happening::Expired);
             let client = self.world.client(hold.by.holder.client());
-            let is_connected = client.master() == self.world.group().master;
+            let master = self.world.group().master;
+            let is_connected = client.master() == master && !self.world.node(master).is_paused();
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();

@@ -254,7 +254,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// `WAIT` answers at its time-out.
     pub(crate) fn confirm(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
-        let node = self.world.group().waits_at(holder)?;
+        let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).is_working())?;
         let replicas = self.server().acknowledged(holder, node);
         let reply = verdict_on(&self.config.of_client(client), replicas);
         if Y::InFlight::IS_SPLIT {
@@ -334,6 +334,15 @@ impl<Y: Layout> Context<'_, Y> {
         self.lose_waits(|holder, world| world.group().waits_at(holder) == Some(node));
     }
 
+    /// Time passes. Where request and answer are one step, nobody waits for a node that stands still.
+    pub(super) fn lose_paused_waits(&mut self) {
+        if self.config.faults.pause_node > 0 && !Y::InFlight::IS_SPLIT {
+            self.lose_waits(|holder, world| {
+                world.group().waits_at(holder).is_some_and(|node| world.node(node).is_paused())
+            });
+        }
+    }
+
     /// A client leaves its master for another one. A call in flight stays on its own connection.
     pub(super) fn leave_master(&mut self, client: u8) {
         if !Y::InFlight::IS_SPLIT {
@@ -365,7 +374,7 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn execute(&mut self, client: u8, slot: Slot) -> Option<Reply> {
         let request = *self.world.requests(client).get(slot).filter(|request| request.stage == Stage::Sent)?;
         let node = request.node;
-        if !self.world.node(node).is_up() {
+        if !self.world.node(node).is_working() {
             return None;
         }
         let holder = Holder::new(client, request.thread);
@@ -502,8 +511,11 @@ impl<Y: Layout> Context<'_, Y> {
 /// Whether a client will act, or something of its is to arrive, before time passes.
 #[inline]
 pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
-    let can_execute = |request: &Request| world.node(request.node).is_up();
-    world.view(config, client).is_due(world.reach(client), can_execute)
+    let is_working = |request: &Request| world.node(request.node).is_working();
+    // What a node has answered or published may wait in it while it stands still.
+    let is_paused = |node: u8| world.node(node).is_paused();
+    let is_muted = world.group().connection(client).subscription().is_some_and(is_paused);
+    world.view(config, client).is_due(world.reach(client), is_working, |request| is_paused(request.node), is_muted)
 }
 
 /// The smallest number that no release of this thread has and no receipt that could be found.

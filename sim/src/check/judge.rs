@@ -214,6 +214,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Snapshot
         | ActionKind::CutLink
         | ActionKind::RefuseWrites
+        | ActionKind::PauseNode
         | ActionKind::VanishKey
         | ActionKind::BreakLink
         | ActionKind::PersistKey
@@ -251,6 +252,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Heal
         | ActionKind::Recount
         | ActionKind::AcceptWrites
+        | ActionKind::ResumeNode
+        | ActionKind::CountReplicas
         | ActionKind::Tick => true,
     }
 }

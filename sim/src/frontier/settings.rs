@@ -86,6 +86,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::KillNode),
     fault(Fault::ShutdownNode),
     fault(Fault::CutLink),
+    PAUSE_NODE,
     fault(Fault::VanishKey),
     fault(Fault::BreakLink),
     fault(Fault::PersistKey),
@@ -99,6 +100,9 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::RefuseWrites),
     LATENESS,
 ];
+
+/// A node that stands still: in a split network every request may wait in it, and worlds become very large.
+pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);
 
 /// As with any budget, more of it allows more: every history of a faster network is also a history of this one.
 pub const LATENESS: Setting =
@@ -130,14 +134,14 @@ pub(super) const IDLE: &[Idle] = &[
         table: "cluster",
         key: "lock_delay",
         word: None,
-        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over", "refuse_writes"],
+        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "pause_node", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "start_delay", word: None, faults: &["start_client"] },
     Idle {
         table: "cluster",
         key: "discovery",
         word: Some("any-master"),
-        faults: &["cut_link", "restart_node", "hand_over", "refuse_writes"],
+        faults: &["cut_link", "pause_node", "restart_node", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },

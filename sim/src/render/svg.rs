@@ -411,6 +411,10 @@ impl<'a> Sheet<'a> {
                 let text = if is.is_cut { "cut off" } else { "healed" };
                 return self.label(writer, lane, y + lower, side, Tone::Odd, text);
             }
+            if was.is_paused != is.is_paused {
+                let text = if is.is_paused { "stands still" } else { "goes on" };
+                return self.label(writer, lane, y + lower, side, Tone::Odd, text);
+            }
             if was.refuses_writes != is.refuses_writes && !is.is_down() {
                 let text = if is.refuses_writes { "refuses writes" } else { "accepts writes" };
                 return self.label(writer, lane, y + lower, side, Tone::Odd, text);

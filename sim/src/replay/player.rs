@@ -246,9 +246,12 @@ impl Player {
                     servers.rejoin(&rejoining).map(|()| Some(done))
                 })
             }
-            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => {
-                self.change(true, |servers| servers.replace(index(node), step.step.number).map(Some))
-            }
+            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
+                .change(true, |servers| {
+                    let is_paused = servers.is_paused(servers.master());
+                    let replace = if is_paused { ServerGroup::replace_paused } else { ServerGroup::replace };
+                    replace(servers, index(node), step.step.number).map(Some)
+                }),
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
             }
@@ -277,6 +280,20 @@ impl Player {
                     let done = servers.heal(index(node))?;
                     servers.rejoin(&rejoining).map(|()| Some(done))
                 })
+            }
+            Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
+            Action::ResumeNode { node } => {
+                let resumed = &step.step.state.nodes[index(node)];
+                let counts = !(resumed.is_master() && self.config.counts_replicas_late());
+                let rejoining = rejoining(step);
+                self.change(true, |servers| {
+                    let done = servers.resume(index(node), resumed.last_count, counts)?;
+                    servers.rejoin(&rejoining).map(|()| Some(done))
+                })
+            }
+            Action::CountReplicas { node } => {
+                let is_cut = step.step.state.nodes[index(node)].is_cut;
+                self.change(false, |servers| servers.count_anew(index(node), is_cut).map(Some))
             }
             Action::BreakLink { node } => self.change(false, |servers| servers.break_link(index(node)).map(Some)),
             Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),

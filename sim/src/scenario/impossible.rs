@@ -247,11 +247,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
     note_files(cluster, faults, sections);
     note_followers(parts, sections);
-    let replacing = [faults.deaths_of_nodes(), faults.cut_link, faults.hand_over, faults.refuse_writes];
-    let can_fail_over = replacing.iter().any(|budget| *budget > 0);
+    let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.refuse_writes > 0;
+    let can_fail_over = faults.deaths_of_nodes() > 0 || is_away || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
-            .with(sections.faults.span(), "no node crashes, is cut off, hands over or refuses writes")
+            .with(sections.faults.span(), "no node crashes, is cut off, stands still, hands over or refuses writes")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
     if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
@@ -325,7 +325,7 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "discovery", "no old master ever runs, so no client can go back to one")
             .with(
                 sections.faults.span(),
-                "no node restarts, is cut off, refuses writes or hands over while it goes on as a master",
+                "no node restarts, is cut off, stands still, refuses writes or hands over while it goes on as a master",
             )
             .note("remove `discovery`, or let an old master run: cut_link = 1 or restart_node = 1 in [faults]");
     }
@@ -343,14 +343,14 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
         }
     }
     let is_left = faults.hand_over > 0 && cluster.promote != PromoteRule::Coordinated;
-    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || is_left;
+    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0 || is_left;
     if cluster.replicas > 1 && !stays_alive {
         Contradiction::of(
             &sections.cluster,
             leave,
             "no master is replaced while it runs, so no replica can follow it then",
         )
-        .with(sections.faults.span(), "no node is cut off, hands over or refuses writes")
+        .with(sections.faults.span(), "no node is cut off, stands still, hands over or refuses writes")
         .note("remove `replicas_leave`, or add such a fault: hand_over = 1 in [faults]");
     }
     if cluster.replicas > 1 && faults.cut_link == 0 {

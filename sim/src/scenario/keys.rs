@@ -522,6 +522,13 @@ pub const KEYS: &[ScenarioKey] = &[
         "the link between a replica and its master breaks, and both notice; the replica takes a full copy when it follows again, \
          and unlock messages that were under way to it are lost",
     ),
+    key(
+        "faults",
+        "pause_node",
+        BUDGET,
+        "0",
+        "a node stands still for a while and goes on; in a split network requests to it wait, otherwise it is as one that is down",
+    ),
     key("faults", "clock_jump", BUDGET, "0", "the clock of a node jumps by `jump`"),
     key("faults", "lose_request", BUDGET, "0", "a request never reaches its node; in a split network"),
     key("faults", "lose_reply", BUDGET, "0", "a reply never reaches its client; in a split network"),

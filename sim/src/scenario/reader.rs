@@ -223,6 +223,7 @@ impl Sections<'_> {
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (kill_node, shutdown_node) = (budget("kill_node"), budget("shutdown_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
+        let pause_node = budget("pause_node");
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
         let (hand_over, refuse_writes) = (budget("hand_over"), budget("refuse_writes"));
         let (break_link, persist_key, vanish_receipts) =
@@ -241,6 +242,7 @@ impl Sections<'_> {
             kill_node: kill_node.or(0)?,
             shutdown_node: shutdown_node.or(0)?,
             cut_link: cut_link.or(0)?,
+            pause_node: pause_node.or(0)?,
             vanish_key: vanish_key.or(0)?,
             lose_request: lose_request.or(0)?,
             lose_reply: lose_reply.or(0)?,

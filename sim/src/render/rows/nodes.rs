@@ -193,6 +193,30 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "counts", Tone::Plain, what)
     }
 
+    pub(super) fn pause_node(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} stands still: it answers nothing, and its clock goes on", self.step.lane);
+        self.alone(Lane::Node(node), "x still", Tone::Odd, what)
+    }
+
+    pub(super) fn resume_node(&self, node: u8) -> Vec<Row> {
+        let now = self.node_after(node);
+        let is_replaced = self.step.state.acting_master().is_some_and(|acting| acting.name != self.step.lane);
+        let mut what = format!("{} goes on", self.step.lane);
+        if now.is_master() && is_replaced {
+            what += ", and still believes it is the master";
+        }
+        if let Some(has_enough) = now.last_count {
+            let enough = if has_enough { "enough" } else { "too few" };
+            let _ = write!(what, "; it had {enough} replicas when it counted last");
+        }
+        self.alone(Lane::Node(node), "goes on", Tone::Plain, what)
+    }
+
+    pub(super) fn count_replicas(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} counts its replicas, the first time since it stood still", self.step.lane);
+        self.alone(Lane::Node(node), "counts", Tone::Plain, what)
+    }
+
     pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
         self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
     }

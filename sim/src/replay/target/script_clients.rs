@@ -173,8 +173,11 @@ impl ScriptClients {
         let state = &step.step.state;
         let acting = state.acting_master().map(|master| &master.name);
         let executed_by = name_of_node(self.executed_by);
-        let follows =
-            |node: &NodeState| node.role == NodeRole::Replica && node.follows.as_ref().or(acting) == Some(&executed_by);
+        // One that stood still publishes it later.
+        let has_all = |node: &NodeState| node.under_way.is_empty() && !node.is_paused;
+        let follows = |node: &NodeState| {
+            has_all(node) && node.role == NodeRole::Replica && node.follows.as_ref().or(acting) == Some(&executed_by)
+        };
         for (number, node) in state.nodes.iter().enumerate().filter(|(_, node)| follows(node)) {
             self.messages.expect_published_on(step, &node.name);
             testbed.findings.note(|| format!("{} publishes it", name_of_node(number)));
@@ -204,8 +207,11 @@ impl ScriptClients {
         for (before, after) in step.before.clients.iter().zip(&step.step.state.clients) {
             let counted = after.replicas_known.filter(|_| after.replicas_known != before.replicas_known);
             let Some(known) = counted else { continue };
-            self.messages.settle(testbed)?;
             let node = testbed.servers.index_of(&after.master);
+            if testbed.servers.is_paused(node) {
+                continue;
+            }
+            self.messages.settle(testbed)?;
             let info = testbed.servers.ask(node, redis::cmd("INFO").arg("replication"), "INFO replication")?;
             let connected = compare::connected_replicas(&info)?;
             let what = || format!("replicas of {}", after.master);

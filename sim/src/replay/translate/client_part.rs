@@ -127,6 +127,9 @@ impl ClientPart {
             | Action::FinishShutdown { .. }
             | Action::Snapshot { .. }
             | Action::CutLink { .. }
+            | Action::PauseNode { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::VanishKey { .. }
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }

@@ -171,6 +171,15 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::BreakLink => {
             Shared("the gate of the replica is closed; a new one comes with the resync", "(the network)")
         }
+        ActionKind::PauseNode => Shared("SIGSTOP", "(a paused machine, a fork, a slow script)"),
+        ActionKind::ResumeNode => Shared(
+            "SIGCONT; a master that needs replicas is held at its last count (CONFIG SET min-replicas-to-write)",
+            "(the machine goes on)",
+        ),
+        ActionKind::CountReplicas => Shared(
+            "CONFIG SET min-replicas-to-write and min-replicas-max-lag; its replicas acknowledge",
+            "(Redis itself: replicationCron)",
+        ),
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
         ActionKind::PersistKey => Shared("PERSIST of the lock's key", "(an operator's command)"),
         ActionKind::VanishReceipts => Shared("UNLINK of each receipt: what an eviction replicates", "(Redis itself)"),

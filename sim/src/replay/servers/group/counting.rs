@@ -33,7 +33,7 @@ impl ServerGroup {
             let Some(limit) = member.limit else { continue };
             let raised = limit.saturating_add(tick).min(usual);
             member.limit = Some(raised).filter(|raised| *raised < usual);
-            if member.node.is_running() {
+            if member.node.is_running() && !member.is_paused() && !member.is_uncounted {
                 member.node.require_replicas(needed, raised)?;
             }
         }

@@ -70,15 +70,21 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if the master does not notice.
     pub fn heal(&mut self, node: usize) -> Result<String, ReplayError> {
-        let leaves_together = self.config.cluster.replicas_leave == ReplicasLeave::Together;
-        if node != self.master {
-            let gone = self.take_half_open(|link| link.master == node);
-            self.end_links(gone)?;
-            if leaves_together {
-                self.end_links_to(node)?;
-            }
+        // One that stands still notices when it counts its replicas anew.
+        if node != self.master && !self.is_paused(node) {
+            self.notice_left(node)?;
         }
         Ok(format!("{} reaches the others again", name_of_node(node)))
+    }
+
+    /// A master that was replaced notices that its replicas have left: all, or where they leave one by one those that did.
+    pub(super) fn notice_left(&mut self, node: usize) -> Result<(), ReplayError> {
+        let gone = self.take_half_open(|link| link.master == node);
+        self.end_links(gone)?;
+        match self.config.cluster.replicas_leave {
+            ReplicasLeave::Together => self.end_links_to(node),
+            ReplicasLeave::OneByOne => Ok(()),
+        }
     }
 
     /// Replicas reach a master again that was replaced, and nobody has told them of the new one. `rejoining`: each with that
@@ -121,14 +127,21 @@ impl ServerGroup {
         gate.release_all()?;
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
+        self.members[replica].is_behind.set(false);
+        self.end_last_count(replica)?;
         self.sync_disk(replica)
     }
 
-    /// A replica leaves its master for `next`. A master that is cut off does not notice.
+    /// A replica leaves its master for `next`. A master that is cut off does not notice; one that stood still does when it
+    /// counts its replicas anew.
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
-        let is_half_open = master != next && gate.is_silent();
+        let is_late = self.is_paused(master) || self.members[master].is_uncounted;
+        let is_half_open = master != next && (gate.is_silent() || is_late);
+        if is_half_open {
+            gate.silence();
+        }
         let link = HalfOpenLink { master, gate };
         if is_half_open {
             self.half_open.push(link);
@@ -143,7 +156,7 @@ impl ServerGroup {
         for HalfOpenLink { master, gate } in gone {
             let port = gate.announced();
             gate.close();
-            if let Some(port) = port.filter(|_| is_counted && self.is_master(master)) {
+            if let Some(port) = port.filter(|_| is_counted && self.is_master(master) && !self.is_paused(master)) {
                 self.members[master].node.wait_without(port)?;
             }
         }

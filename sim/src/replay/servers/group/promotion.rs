@@ -33,6 +33,7 @@ impl ServerGroup {
     /// As `promote`; as [`ServerNode::hand_over`].
     pub fn hand_over(&mut self, node: usize, lacks_some: bool, step: usize) -> Result<String, ReplayError> {
         let promote = self.config.cluster.promote;
+        self.end_last_count(self.master)?;
         self.leave_running_master(node, promote.is_by_the_master())?;
         match promote {
             PromoteRule::Forced if lacks_some => self.fail_over(node, FailoverCommand::Force),
@@ -48,6 +49,19 @@ impl ServerGroup {
     /// As `promote`.
     pub fn replace(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
         self.leave_running_master(node, false)?;
+        self.promote(node, step)
+    }
+
+    /// The same where the master stands still: it notices that the others left when it counts its replicas anew.
+    ///
+    /// # Errors
+    /// As `promote`.
+    pub fn replace_paused(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+        if self.config.cluster.replicas_leave == ReplicasLeave::Together {
+            let socket = self.members[self.master].node.socket();
+            let gates = self.members.iter().filter_map(|member| member.gate.as_ref());
+            gates.filter(|gate| gate.master_socket() == socket).for_each(Gate::silence);
+        }
         self.promote(node, step)
     }
 

@@ -66,6 +66,13 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} {node} begins or ends to refuse writes, and Sentinel would act by its own clock"
                 ));
             }
+            Action::PauseNode { node } | Action::ResumeNode { node } | Action::CountReplicas { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} stands still or goes on, and the sentinels would decide by real time whether it is \
+                     down"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::KillNode { .. }
