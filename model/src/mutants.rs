@@ -75,6 +75,8 @@ mutants! {
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.
     ClientWinsTies,
+    /// A master whose last save failed writes all the same.
+    RefusingMasterWrites,
     /// A replica does not hear that a key has lost its TTL.
     PersistStaysLocal,
     /// A node comes back earlier than it may.

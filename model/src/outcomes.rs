@@ -79,6 +79,7 @@ impl ActionKind {
     }
 
     /// Every answer to it.
+    #[expect(clippy::too_many_lines, reason = "one arm for each action that is answered differently")]
     fn answers(self) -> &'static [Answer] {
         match self {
             Self::Acquire => &[

@@ -44,7 +44,12 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::StartDelayIgnored, "late-client-waits-at-its-start", Property::OneBeliever, Verdict::Violated),
     (Mutant::PausedMasterCountsAtOnce, "old-master-stands-still", Property::ActionsReached, Verdict::Vacuous),
-    (Mutant::PausedReplicaAcknowledges, "replica-stands-still", Property::OneBeliever, Verdict::Violated),
+    (
+        Mutant::PausedReplicaAcknowledges,
+        "old-master-stands-still-and-waits-for-all",
+        Property::OneBeliever,
+        Verdict::Violated,
+    ),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::HoldNotRegistered, "late-renewal-is-ignored", Property::RenewedWhileHeld, Verdict::Violated),
     (
@@ -76,14 +81,16 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
     }
 }
 
-/// A rule that lets a client win every tie hides what is broken: with the right rule the property is violated, with the wrong
-/// one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 5] = [
+/// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
+/// property is violated, with the wrong one it holds.
+const HIDDEN_BY: [(Mutant, &str, Property); 7] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
     (Mutant::ClientWinsTies, "failover-of-one-renewal-period", Property::RenewedWhileHeld),
     (Mutant::ClientWinsTies, "receipt-is-due-with-the-last-attempt", Property::OneBeliever),
+    (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::OneBeliever),
+    (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::RenewedWhileHeld),
 ];
 
 #[test]

@@ -20,8 +20,8 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    // A failover can lose a release, and so can a disk; and a release in vain leaves what a node finds on its disk. A node can refuse a release. Nothing
-    // else leaves a lock behind whose holder does not believe.
+    // A failover can lose a release, and so can a disk; a release in vain leaves what a node finds on its disk, and a node can
+    // refuse one, or stand still meanwhile. Nothing else leaves a lock behind whose holder does not believe.
     let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
     let is_refused = config.faults.refuse_writes > 0;
     let can_lose_release = config.is_split() || config.can_fail_over() || returns_with_data || is_refused;

@@ -170,7 +170,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return Some(Reply::ReadOnly);
         }
         // Before it counts its replicas (`scriptVerifyWriteCommandAllow`; docs/facts/redis.md#a-failed-save).
-        if self.group.node(node).refuses_writes() {
+        if self.group.node(node).refuses_writes() && !self.config.is_mutated(Mutant::RefusingMasterWrites) {
             return Some(Reply::SaveFailed);
         }
         (!self.has_enough_replicas(node)).then_some(Reply::NotEnoughReplicas)

@@ -94,12 +94,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 return None;
             }
             // Nobody can tell whether a replica has what it stored before.
-            let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0;
-            let is_silent = !(tells_subscribers && node.queue.effects().iter().any(Effect::has_message));
-            if config.merges_effects()
-                && is_idle
-                && is_silent
-                && node.queue.effects().iter().all(|last| last.stored == node.stored)
+            let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0 && !tells_subscribers;
+            if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {
                 node.queue = Queue::empty();
             }

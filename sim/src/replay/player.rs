@@ -226,6 +226,7 @@ impl Player {
     }
 
     /// Changes nodes, links and clocks as the step does.
+    #[expect(clippy::too_many_lines, reason = "one arm for each action")]
     fn change_servers(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         let index = usize::from;
         let shown = self.testbed.servers.beyond_tie_no_longer(&step.step.state.nodes);
@@ -240,10 +241,8 @@ impl Player {
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
                 let lacks_some = !step.before.nodes[index(node)].under_way.is_empty();
-                let rejoining = rejoining(step);
-                self.change(true, |servers| {
-                    let done = servers.hand_over(index(node), lacks_some, step.step.number)?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
+                self.change_and_rejoin(true, step, |servers| {
+                    servers.hand_over(index(node), lacks_some, step.step.number)
                 })
             }
             Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
@@ -274,22 +273,12 @@ impl Player {
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
-            Action::Heal { node } => {
-                let rejoining = rejoining(step);
-                self.change(false, |servers| {
-                    let done = servers.heal(index(node))?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
-                })
-            }
+            Action::Heal { node } => self.change_and_rejoin(false, step, |servers| servers.heal(index(node))),
             Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
             Action::ResumeNode { node } => {
                 let resumed = &step.step.state.nodes[index(node)];
                 let counts = !(resumed.is_master() && self.config.counts_replicas_late());
-                let rejoining = rejoining(step);
-                self.change(true, |servers| {
-                    let done = servers.resume(index(node), resumed.last_count, counts)?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
-                })
+                self.change_and_rejoin(true, step, |servers| servers.resume(index(node), resumed.last_count, counts))
             }
             Action::CountReplicas { node } => {
                 let is_cut = step.step.state.nodes[index(node)].is_cut;
@@ -298,11 +287,7 @@ impl Player {
             Action::BreakLink { node } => self.change(false, |servers| servers.break_link(index(node)).map(Some)),
             Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),
             Action::AcceptWrites { node } => {
-                let rejoining = rejoining(step);
-                self.change(false, |servers| {
-                    let done = servers.accept_writes(index(node))?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
-                })
+                self.change_and_rejoin(false, step, |servers| servers.accept_writes(index(node)))
             }
             Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
@@ -357,6 +342,21 @@ impl Player {
         let mut meant = step.before.nodes[usize::from(node)].stored.clone();
         meant.keys.retain(|key| is_meant(&key.slot));
         self.translator.key_names(&meant)
+    }
+
+    /// Changes the servers as `change` does; then replicas follow a master again that was replaced, those that do so after the
+    /// step.
+    fn change_and_rejoin(
+        &mut self,
+        may_expire: bool,
+        step: HistoryStep<'_>,
+        change: impl FnOnce(&mut ServerGroup) -> Result<String, ReplayError>,
+    ) -> Result<(), ReplayError> {
+        let rejoining = rejoining(step);
+        self.change(may_expire, |servers| {
+            let done = change(servers)?;
+            servers.rejoin(&rejoining).map(|()| Some(done))
+        })
     }
 
     /// Changes the servers once nothing is on its way to them.

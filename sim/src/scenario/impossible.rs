@@ -35,15 +35,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(sections.time.span_of("hold_at_most"), "this is the time of the latest release")
             .note("remove one of the two keys");
     }
-    if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
-        && let Support::No { why } = kind.facts().reentry
-        && clients.max_holds > 1
-    {
-        let name = kind.name();
-        Contradiction::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
-            .with(lock.clone(), format!("{name}: {why}"))
-            .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
-    }
+    note_holds(parts, sections, lock.as_ref());
     for place in sections.places(parts) {
         note_reentry_lease(parts, place, lock.as_ref());
         note_subscriptions(parts, place, sections, lock.as_ref());
@@ -145,6 +137,19 @@ fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         Contradiction::not_yet(&sections.bounds, "effects_under_way", &reason)
             .with(lock, "this kind of lock stores values")
             .note(&format!("use effects_under_way = {usual}, or value = \"per-client\" in [protocol]"));
+    }
+}
+
+/// How often a holder may enter.
+fn note_holds(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
+        && let Support::No { why } = kind.facts().reentry
+        && clients.max_holds > 1
+    {
+        let name = kind.name();
+        Contradiction::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
     }
 }
 
@@ -254,18 +259,7 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span(), "no node crashes, is cut off, stands still, hands over or refuses writes")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
-    if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
-        Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
-            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
-            .note("use a smaller min_replicas, or more replicas");
-    }
-    if cluster.min_replicas == 0 {
-        for key in ["min_replicas_max_lag", "min_replicas_slack"] {
-            Contradiction::of(&sections.cluster, key, "the master does not check the lag of its replicas")
-                .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
-                .note(&format!("remove `{key}`, or let the master need replicas: min_replicas = 1"));
-        }
-    }
+    note_counting(parts, sections);
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
         Contradiction::of(
@@ -282,6 +276,24 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.time.span_of("tick_ms"), "shutdown_timeout is no whole number of seconds")
             .note("use a tick of whole seconds, such as tick_ms = 1000");
     }
+}
+
+/// How a master counts its replicas.
+fn note_counting(parts: &Parts, sections: &Sections<'_>) {
+    let Some(cluster) = parts.cluster else { return };
+    if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
+        Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
+            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
+            .note("use a smaller min_replicas, or more replicas");
+    }
+    if cluster.min_replicas == 0 {
+        for key in ["min_replicas_max_lag", "min_replicas_slack"] {
+            Contradiction::of(&sections.cluster, key, "the master does not check the lag of its replicas")
+                .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
+                .note(&format!("remove `{key}`, or let the master need replicas: min_replicas = 1"));
+        }
+    }
+    let Some(time) = parts.time else { return };
     let usual_slack = MIN_REPLICAS_SLACK_MS.div_ceil(time.tick_ms);
     if cluster.min_replicas > 0
         && u32::from(MAX_TICKS) < usual_slack

@@ -67,14 +67,14 @@ impl RequestsInFlight {
     ) -> Result<Option<usize>, ReplayError> {
         let mut request = self.take((client, slot)).ok_or(ReplayError::NothingInFlight)?;
         let values = request.answers()?;
+        let words = translator.reply_words(step.step.answer);
         let meaning = match (values.as_slice(), step.step.answer) {
             ([_, Value::Int(replicas)], Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => {
                 acknowledged(*replicas)
             }
-            ([value, ..], _) => request.request.answer_words(value).unwrap_or_else(|error| error.to_string()),
+            ([value, ..], _) => testbed.meaning_of(&request.request, value, &words),
             ([], _) => return Err(ReplayError::NothingInFlight),
         };
-        let words = translator.reply_words(step.step.answer);
         testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
         testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
 

@@ -41,6 +41,12 @@ impl ScriptRequest {
         format!("{} {} | {}", self.call.script.name(), self.call.keys.join(" "), args.join(" "))
     }
 
+    /// Whether the server may refuse a write in these words where the model refuses it in those: after a failed save and for
+    /// lack of replicas, and it names the second.
+    pub fn is_refused_either_way(model: &str, server: &str) -> bool {
+        model == SAVE_FAILED && server == NOT_ENOUGH_REPLICAS
+    }
+
     /// What the answer means, in the words of [`Translator::reply_words`](super::Translator::reply_words).
     ///
     /// # Errors

@@ -161,6 +161,11 @@ impl ServerGroup {
         self.members[node].role == MemberRole::Master
     }
 
+    /// Whether a master that refuses a write for two reasons may name another one than the model.
+    pub fn may_name_missing_replicas_first(&self) -> bool {
+        self.config.cluster.min_replicas > 0 && self.server.names_missing_replicas_first()
+    }
+
     /// Whether replicas receive TTLs as relative times.
     pub fn has_relative_ttls(&self) -> bool {
         self.config.cluster.ttls == Ttls::Relative
@@ -248,7 +253,8 @@ impl ServerGroup {
     /// Whether everything that is under way to a replica is one effect, also what the model leaves out because it leaves what
     /// was there.
     pub fn has_one_effect(&self) -> bool {
-        self.config.merges_effects() && self.config.cluster.wait_for == 0
+        let is_told_apart = self.config.cluster.wait_for > 0 || self.config.subscribes_to_replica();
+        self.config.merges_effects() && !is_told_apart
     }
 
     /// The number of effects that are marked and under way to a node.

@@ -76,8 +76,10 @@ impl ServerGroup {
             _ => !leaves_later,
         };
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        // One that did not follow it yet may have a link to the master before.
+        let socket = self.members[old].node.socket().to_owned();
         let gone = leaving.into_iter().filter_map(|replica| {
-            let gate = self.members[replica].gate.take()?;
+            let gate = self.members[replica].gate.take_if(|gate| gate.master_socket() == socket)?;
             Some(HalfOpenLink { master: old, gate })
         });
         let gone = gone.collect();
