@@ -411,9 +411,10 @@ const fn can_forget(config: &Config) -> bool {
     config.can_fail_over() || config.can_restart()
 }
 
-/// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it.
+/// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it or
+/// stood still.
 const fn can_keep_released(config: &Config) -> bool {
-    can_forget(config) || refuses_writes(config)
+    can_forget(config) || refuses_writes(config) || config.faults.pause_node > 0
 }
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.

@@ -2,8 +2,9 @@
 //!
 //! Redis then refuses writes and `PING` (`MISCONF`, `stop-writes-on-bgsave-error`) and answers reads. What it has written goes on
 //! to the replicas that are connected, but none can begin to follow it: the handshake begins with a `PING`
-//! (`redis/failover`). It saves no snapshot, and where it would have to save one it refuses to end (`redis/disk`). Sentinel counts the refused `PING`s as no answer, and may replace it; it does not demote it before it
-//! answers again. Source: docs/facts/redis.md#a-failed-save.
+//! (`redis/failover`). It saves no snapshot, and where it would have to save one it refuses to end (`redis/disk`). Sentinel
+//! counts the refused `PING`s as no answer, and may replace it; it does not demote it before it answers again. Source:
+//! docs/facts/redis.md#a-failed-save.
 //!
 //! A replica whose save fails is not modelled: since 7.0 it dies of the next write of its master (`crash_node`).
 
