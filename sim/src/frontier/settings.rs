@@ -145,7 +145,12 @@ pub(super) const IDLE: &[Idle] = &[
     },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
-    Idle { table: "cluster", key: "replicas_leave", word: None, faults: &["cut_link", "hand_over"] },
+    Idle {
+        table: "cluster",
+        key: "replicas_leave",
+        word: None,
+        faults: &["cut_link", "pause_node", "hand_over", "refuse_writes"],
+    },
     Idle { table: "cluster", key: "cut_together", word: None, faults: &["cut_link"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
