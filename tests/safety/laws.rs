@@ -125,6 +125,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         &mut cluster.fsync_within,
         &mut cluster.restart_after,
         &mut cluster.min_replicas_max_lag,
+        &mut cluster.min_replicas_slack,
         &mut cluster.lock_delay,
         &mut cluster.start_delay,
         &mut cluster.shutdown_timeout,

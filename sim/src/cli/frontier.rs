@@ -37,6 +37,9 @@ pub(super) struct FrontierArgs {
     /// A fault that is checked alone only: `delay`, if combinations become too large
     #[arg(long, value_name = "FAULT", value_parser = fault)]
     alone: Option<&'static Setting>,
+    /// A fault that is in no set, if worlds with it become too large; may be repeated
+    #[arg(long, value_name = "FAULT", value_parser = fault)]
+    without: Vec<&'static Setting>,
     /// Only these repairs [default: all]
     #[arg(long, value_name = "NAME", value_parser = repair, conflicts_with = "bare")]
     repair: Vec<&'static Setting>,
@@ -84,7 +87,9 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
-    let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, threads };
+    // The options are copied freely and live as long as the process.
+    let without = args.without.clone().leak();
+    let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, without, threads };
     let states = AtomicU64::new(0);
     let limits = Limits { max_states: args.max_states, time_limit: args.timeout, ..args.memory.limits(&states) };
     let sets = SetsChecked::default();

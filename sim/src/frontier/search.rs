@@ -26,6 +26,8 @@ pub struct FrontierOptions {
     pub each: u8,
     /// A fault that is checked alone only, because combinations with it become too large.
     pub alone: Option<&'static Setting>,
+    /// Faults that are in no set, because the worlds with them become too large.
+    pub without: &'static [&'static Setting],
     /// Sets that are checked at the same time.
     pub threads: usize,
 }
@@ -219,7 +221,7 @@ pub fn frontier(
     let started = Instant::now();
     let mut foreign = Vec::new();
     let mut known = Vec::new();
-    for (number, fault) in FAULTS.iter().enumerate() {
+    for (number, fault) in FAULTS.iter().enumerate().filter(|(_, fault)| !options.without.contains(fault)) {
         let alone = FaultSet::none().and(number);
         // Some faults need another: only a crashed node can restart.
         let mut others = (0..FAULTS.len()).filter(|other| *other != number);

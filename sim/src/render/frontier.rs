@@ -10,7 +10,7 @@ use super::units::duration;
 use super::words;
 use super::words::hanging;
 use crate::check::liveness::Lasting;
-use crate::frontier::settings::FAULTS;
+use crate::frontier::settings::{FAULTS, Setting};
 use crate::frontier::{FaultSet, Frontier, FrontierOptions, HAS_IT, Minimal, Price, RepairEffect, Survey};
 
 /// How to write the page for people.
@@ -127,11 +127,14 @@ fn inapplicable(survey: &Survey) -> String {
 
 /// The bounds of the claims.
 pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
-    let known = FAULTS.len() - survey.foreign.len();
+    let is_left_out = |fault: &&Setting| options.without.contains(fault);
+    let known = FAULTS.iter().filter(|fault| !is_left_out(fault)).count() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
     let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
+    let without: Vec<_> = options.without.iter().map(|fault| format!(", without {}", fault.name)).collect();
+    let without = without.concat();
     format!(
-        "at most {} of {known} faults, each at most {times}{alone}: {}, {} states",
+        "at most {} of {known} faults, each at most {times}{alone}{without}: {}, {} states",
         options.most,
         words::count(survey.bare.verdicts.len(), "set"),
         words::thousands(survey.bare.states)
@@ -241,6 +244,7 @@ pub fn json(name: &str, survey: &Survey, options: FrontierOptions) -> Value {
         "most": options.most,
         "each": options.each,
         "alone": options.alone.map(|fault| fault.name),
+        "without": options.without.iter().map(|fault| fault.name).collect::<Vec<_>>(),
         "variants": variants,
         "cells": cells,
         "prices": survey.repaired.iter().flat_map(|frontier| {
