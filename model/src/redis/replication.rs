@@ -93,8 +93,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 self.notes.exceeded(Capacity::Effects);
                 return None;
             }
-            // Nobody can tell whether a replica has what it stored before.
-            let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0 && !tells_subscribers;
+            // Nobody can tell whether a replica has what it stored before. One that never lags has something to apply only
+            // because it stood still, and is behind until it does.
+            let is_told_apart = config.cluster.wait_for > 0 || tells_subscribers || config.cluster.lag.is_zero();
+            let is_idle = !config.ranks_replicas() && !is_told_apart;
             if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {
                 node.queue = Queue::empty();

@@ -315,7 +315,8 @@ impl ServerGroup {
             return Ok(());
         }
         for member in &self.members {
-            let Some(gate) = member.link() else { continue };
+            let is_heard = |gate: &&Gate| self.master_behind(gate).is_none_or(|master| !self.is_paused(master));
+            let Some(gate) = member.link().filter(is_heard) else { continue };
             // What reached it while it stood still it applies later, and the rest after that.
             if member.is_paused() || member.is_behind.get() {
                 member.is_behind.set(gate.held() > 0);
