@@ -32,8 +32,8 @@ fn the_picture_of_a_stale_effect() {
 #[test]
 fn the_picture_of_everything_at_once() {
     let options = TextOptions { width: 120, ..TextOptions::default() };
-    let drawn = picture(&walk(&EVERYTHING, 40, 3), &options);
-    assert!(drawn.contains('…'), "{drawn}");
+    let mut pictures = (0..50).map(|seed| picture(&walk(&EVERYTHING, 40, seed), &options));
+    let drawn = pictures.find(|drawn| drawn.contains('…')).expect("some walk has a cell that is too long");
     insta::assert_snapshot!(drawn);
 }
 

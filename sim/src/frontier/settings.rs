@@ -77,14 +77,14 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::CrashClient),
     fault(Fault::CrashThread),
     fault(Fault::PauseClient),
-    fault(Fault::StartClient),
+    START_CLIENT,
     fault(Fault::CrashNode),
     fault(Fault::LoseMessage),
     fault(Fault::ForeignRelease),
     fault(Fault::ForceRelease),
     fault(Fault::RestartNode),
-    fault(Fault::KillNode),
-    fault(Fault::ShutdownNode),
+    KILL_NODE,
+    SHUTDOWN_NODE,
     fault(Fault::CutLink),
     PAUSE_NODE,
     fault(Fault::VanishKey),
@@ -103,6 +103,15 @@ pub const FAULTS: &[Setting] = &[
 
 /// A node that stands still: in a split network every request may wait in it, and worlds become very large.
 pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);
+
+/// A process of a node is killed.
+pub const KILL_NODE: Setting = fault(Fault::KillNode);
+
+/// A node is told to end.
+pub const SHUTDOWN_NODE: Setting = fault(Fault::ShutdownNode);
+
+/// A client starts late.
+pub const START_CLIENT: Setting = fault(Fault::StartClient);
 
 /// As with any budget, more of it allows more: every history of a faster network is also a history of this one.
 pub const LATENESS: Setting =

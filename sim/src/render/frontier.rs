@@ -131,8 +131,7 @@ pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
     let known = FAULTS.iter().filter(|fault| !is_left_out(fault)).count() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
     let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
-    let without: Vec<_> = options.without.iter().map(|fault| format!(", without {}", fault.name)).collect();
-    let without = without.concat();
+    let without = options.without.iter().fold(String::new(), |said, fault| said + ", without " + fault.name);
     format!(
         "at most {} of {known} faults, each at most {times}{alone}{without}: {}, {} states",
         options.most,

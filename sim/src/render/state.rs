@@ -229,7 +229,20 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
             let how = if role == NodeRole::Replica { "follows" } else { "is to follow, and does not reach," };
             format!("still {how} {old}, stores {}", lock(config, known))
         }
-        (NodeRole::Stopping, _) => "told to end: it waits for its replicas, and serves nobody".to_owned(),
+        (NodeRole::Stopping, hold) => {
+            let waited = time(config, node.silent_ticks.into());
+            let stored = hold.map_or_else(
+                || "no lock".to_owned(),
+                |hold| {
+                    let left = hold
+                        .remaining
+                        .left()
+                        .map_or_else(String::new, |left| format!(", {} left", time(config, left.into())));
+                    format!("a lock of {}{left}", holder_name(config, hold.by.holder))
+                },
+            );
+            format!("told to end: has waited {waited} for its replicas, serves nobody, stores {stored}")
+        }
         (NodeRole::Unsynced, _) => format!("follows no master yet, stores {}", lock(config, known)),
         (role @ (NodeRole::Master | NodeRole::Replica), _) => {
             format!("{}, stores {}", role.name(), lock(config, known))
@@ -240,6 +253,10 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     }
     if node.disk_age.is_rewriting() {
         says += "; its AOF is still that of before its last full copy";
+    }
+    let behind = node.disk_age.ticks();
+    if behind > 0 {
+        let _ = write!(says, "; its disk has lacked a write for {}", time(config, behind.into()));
     }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it restarts";

@@ -432,6 +432,11 @@ fn note_files(cluster: Cluster, faults: Faults, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "shutdown_timeout", "no node is told to end")
             .with(sections.faults.span_of("shutdown_node"), "no node is told to end")
             .note("remove `shutdown_timeout`, or let a node end: shutdown_node = 1 in [faults]");
+    } else if cluster.shutdown_timeout > 0 && faults.cut_link > 0 {
+        let reason = "a master that is told to end and waits for replicas that it does not reach";
+        Contradiction::not_yet(&sections.cluster, "shutdown_timeout", reason)
+            .with(sections.faults.span_of("cut_link"), "a node is cut off")
+            .note("use cut_link = 0, or remove `shutdown_timeout`");
     } else if cluster.shutdown_timeout > 0 && cluster.replicas == 0 {
         Contradiction::of(&sections.cluster, "shutdown_timeout", "there is no replica that a master could wait for")
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
