@@ -340,13 +340,16 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span_of("start_client"), "no client starts")
             .note("remove `start_delay`, or let a client start: start_client = 1 in [faults]");
     }
-    if cluster.discovery == Discovery::AnyMaster && parts.config().is_some_and(|config| reenters_without_end(&config)) {
+    let can_demote = parts.config().is_some_and(|config| config.can_demote());
+    if cluster.discovery == Discovery::AnyMaster
+        && can_demote
+        && parts.config().is_some_and(|config| reenters_without_end(&config))
+    {
         let reason = "a client could enter its own lock again without end, on one master after the other";
         Contradiction::of(&sections.cluster, "discovery", reason)
             .with(sections.clients.span(), "the acquires of a client are not limited")
             .note("limit them: acquires = 3 in [clients], or let a lock delay outlast the lease: lock_delay");
     }
-    let can_demote = parts.config().is_some_and(|config| config.can_demote());
     if cluster.discovery == Discovery::AnyMaster && cluster.replicas > 0 && !can_demote {
         Contradiction::of(&sections.cluster, "discovery", "no old master ever runs, so no client can go back to one")
             .with(
