@@ -12,7 +12,6 @@ use lockstep_model::{Action, ActionKind, InLayout, Layout, Reply, World, attempt
 use lockstep_tests::drawn::read;
 
 use crate::record::{Deed, Event, Interval, Record, SeenHold, ToldAnswer};
-use crate::rules::Rule;
 
 /// A search that would follow more worlds than this in one tick is given up.
 const MOST_WORLDS: usize = 300_000;
@@ -24,8 +23,8 @@ pub enum Explanation {
     Explained,
     /// It cannot.
     Unexplained {
-        /// The tick in which the last world was left behind.
-        tick: i64,
+        /// When the tick ended in which the last world was left behind, µs.
+        end_us: i64,
         /// How far each party had come in the world that came furthest.
         progress: Vec<usize>,
         /// That world.
@@ -35,15 +34,16 @@ pub enum Explanation {
     Undecided(&'static str),
 }
 
-/// Searches for the record among the behaviours of the model, from which a rule may be removed.
-pub fn search(record: &Record, without: Option<Rule>) -> Explanation {
+/// Searches for the record among the behaviours of the model. `without`: an action that changes nothing there, as if the model
+/// had no rule for it.
+pub fn search(record: &Record, without: Option<ActionKind>) -> Explanation {
     let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
     in_layout(&config, RecordSearch { record, without })
 }
 
 struct RecordSearch<'a> {
     record: &'a Record,
-    without: Option<Rule>,
+    without: Option<ActionKind>,
 }
 
 /// How far each party has come.
@@ -54,16 +54,15 @@ impl InLayout for RecordSearch<'_> {
 
     fn run<Y: Layout>(self, config: &Config) -> Explanation {
         let tick_us = i64::from(config.time.tick_ms) * 1000;
-        let forbidden = self.without.map(Rule::forbids);
-        let is_free = |action: &Action| happens_unseen(action.kind()) && forbidden != Some(action.kind());
+        let is_free = |action: &Action| happens_unseen(action.kind()) && self.without != Some(action.kind());
         let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
-        let seeing = Seeing { parties: &self.record.parties, tick_us, forbidden };
+        let seeing = Seeing { parties: &self.record.parties, tick_us, without: self.without };
+        let mut lacks_room = false;
         let last_tick = seeing.last_tick();
         let mut worlds = vec![(World::<Y>::initial(config), vec![0; self.record.parties.len()])];
         for tick in 0..=last_tick {
             let mut met: HashSet<(World<Y>, Progress)> = HashSet::new();
             let mut waiting = Vec::new();
-            let mut lacks_room = false;
             for start in worlds.drain(..) {
                 if met.insert(start.clone()) {
                     waiting.push(start);
@@ -120,7 +119,7 @@ impl InLayout for RecordSearch<'_> {
                 let Some((world, progress)) = furthest else { unreachable!("a tick begins with a world") };
                 let progress = progress.iter().map(|&done| usize::from(done)).collect();
                 let world = format!("{:?}\n{:?}\n{:?}", world.clients, world.in_flight, world.groups);
-                return Explanation::Unexplained { tick, progress, world };
+                return Explanation::Unexplained { end_us: (tick + 1) * tick_us, progress, world };
             }
         }
         Explanation::Explained
@@ -147,7 +146,7 @@ fn happens_unseen(kind: ActionKind) -> bool {
 struct Seeing<'a> {
     parties: &'a [Vec<Event>],
     tick_us: i64,
-    forbidden: Option<ActionKind>,
+    without: Option<ActionKind>,
 }
 
 impl<'a> Seeing<'a> {
@@ -171,7 +170,7 @@ impl<'a> Seeing<'a> {
     fn happen<Y: Layout>(self, config: &Config, world: &World<Y>, event: &Event, tick: i64) -> Option<World<Y>> {
         match event.what {
             // Without its rule it changes nothing.
-            Deed::Did(action) if self.forbidden == Some(action.kind()) => Some(*world),
+            Deed::Did(action) if self.without == Some(action.kind()) => Some(*world),
             Deed::Did(action) => Some(step(config, world, action)?.world),
             Deed::Sent { request, node } => {
                 let client = client_of(request)?;

@@ -267,7 +267,7 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "lock-delay-and-start-delay",
-        sentence: "both",
+        sentence: "a lock delay and a start delay, each longer than the longest lease",
         entries: &[
             set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
             set("cluster", "start_delay", SettingValue::LeaseAnd(1)),
