@@ -291,14 +291,14 @@ impl Player {
             }
             Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
-            Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
+            Action::VanishKey { node } => self.vanish_key(step, node),
             Action::PersistKey { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
                 self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))
             }
             Action::VanishReceipts { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));
-                self.change(false, |servers| servers.evict(index(node), &names).map(Some))
+                self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
             }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
@@ -342,6 +342,16 @@ impl Player {
         let mut meant = step.before.nodes[usize::from(node)].stored.clone();
         meant.keys.retain(|key| is_meant(&key.slot));
         self.translator.key_names(&meant)
+    }
+
+    /// The lock is evicted, where an eviction takes nothing else and finds it; or deleted by hand, which comes to the same.
+    fn vanish_key(&mut self, step: HistoryStep<'_>, node: u8) -> Result<(), ReplayError> {
+        let keys = &step.before.nodes[usize::from(node)].stored.keys;
+        if keys.iter().all(|key| matches!(key.slot, KeySlot::Lock) && key.ttl_ms.is_some()) {
+            return self.change(false, |servers| servers.drop_key(usize::from(node)).map(Some));
+        }
+        let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
+        self.change(false, |servers| servers.unlink(usize::from(node), &names).map(Some))
     }
 
     /// Changes the servers as `change` does; then replicas follow a master again that was replaced, those that do so after the

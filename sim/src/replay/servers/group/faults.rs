@@ -90,7 +90,6 @@ impl ServerGroup {
         let GroupMember { node: dead, gate, role, is_uncounted, is_behind, .. } = &mut self.members[node];
         *role = MemberRole::Dead;
         (*is_uncounted, *is_behind) = (false, Cell::new(false));
-        (*is_uncounted, *is_behind) = (false, Cell::new(false));
         let to_master = gate.take();
         // The links of its replicas, silent ones included.
         let socket = dead.socket().to_owned();
@@ -211,16 +210,16 @@ impl ServerGroup {
         Ok(())
     }
 
-    /// The node runs out of memory and evicts the lock's key. Returns what was done, in words.
+    /// The node runs out of memory and evicts every key that has a TTL. Returns what was done, in words.
     ///
     /// # Errors
-    /// As [`crate::replay::ServerNode::drop_one_key`].
+    /// As [`crate::replay::ServerNode::drop_keys`].
     pub fn drop_key(&mut self, node: usize) -> Result<String, ReplayError> {
-        self.members[node].node.drop_one_key()?;
+        self.members[node].node.drop_keys()?;
         if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
-        Ok(format!("{}: one key is evicted", name_of_node(node)))
+        Ok(format!("{}: its keys are evicted", name_of_node(node)))
     }
 
     /// One command with these keys, as an operator sends it; their master then tells its replicas. Returns what was done, in
@@ -239,11 +238,11 @@ impl ServerGroup {
         Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
     }
 
-    /// A node evicts these keys, also while it refuses the writes of clients. Returns what was done, in words.
+    /// A node drops these keys and no others, also while it refuses the writes of clients. Returns what was done, in words.
     ///
     /// # Errors
     /// As `change_keys`.
-    pub fn evict(&mut self, node: usize, keys: &[String]) -> Result<String, ReplayError> {
+    pub fn unlink(&mut self, node: usize, keys: &[String]) -> Result<String, ReplayError> {
         self.members[node].node.accept_every_write(true)?;
         let done = self.change_keys(node, "UNLINK", keys);
         self.members[node].node.accept_every_write(false)?;

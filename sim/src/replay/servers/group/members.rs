@@ -277,7 +277,8 @@ impl ServerGroup {
             let socket = self.members[*index].node.socket();
             let is_replaced = *index != self.master;
             let has_replica = || gates().any(|gate| gate.master_socket() == socket);
-            !self.is_paused(*index) && (!is_replaced || self.is_master(*index) && has_replica())
+            let is_working = self.members[*index].node.is_running() && !self.is_paused(*index);
+            is_working && (!is_replaced || self.is_master(*index) && has_replica())
         };
         (0..self.members.len()).filter(is_followed).collect()
     }
@@ -350,8 +351,14 @@ impl ServerGroup {
     pub fn replicate(&mut self, node: usize) -> Result<String, ReplayError> {
         let member = &self.members[node];
         let gate = member.gate.as_ref().ok_or(ReplayError::NothingHeld)?;
-        let is_heard = self.master_behind(gate).is_none_or(|master| !self.is_paused(master));
+        let master = self.master_behind(gate);
+        let is_heard = master.is_none_or(|master| !self.is_paused(master));
         let effect = if is_heard { gate.release_one()? } else { gate.release_unacknowledged()? };
+        // A master that has not counted anew reads this acknowledgement, and none of those that waited in its sockets.
+        let is_late = |master: usize| self.members[master].is_uncounted && self.members[master].node.is_running();
+        if is_heard && master.is_some_and(is_late) {
+            gate.wait_acknowledged()?;
+        }
         member.is_behind.set(gate.held() > 0);
         Ok(format!("{} applies {effect}", name_of_node(node)))
     }

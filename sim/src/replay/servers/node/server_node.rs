@@ -299,13 +299,13 @@ impl ServerNode {
         self.control().ask::<Value>("REPLICAOF", &command).map(drop)
     }
 
-    /// Makes the node run out of memory until it has evicted one key of those with a TTL (`volatile-ttl`), and gives it
-    /// memory again.
+    /// Makes the node run out of memory until it has evicted keys with a TTL (`volatile-ttl`), which may be all of them, and
+    /// gives it memory again.
     ///
     /// # Errors
     ///
     /// `TimedOut` if it has no key to evict; `Redis` if the node is not running.
-    pub fn drop_one_key(&self) -> Result<(), ReplayError> {
+    pub fn drop_keys(&self) -> Result<(), ReplayError> {
         let mut control = self.control();
         let before = dropped_keys(&mut control)?;
         for (setting, value) in [("maxmemory-policy", "volatile-ttl"), ("maxmemory", "1")] {
