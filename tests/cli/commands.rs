@@ -473,7 +473,7 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     assert!(line("key ").contains("bare: without any repair; lasts: "), "{}", ran.stdout);
 
     let told = json(&[arguments.as_slice(), &["--alone", "delay", "--format", "json"]].concat());
-    assert_eq!(told["alone"], "delay");
+    assert_eq!(told["alone"], serde_json::json!(["delay"]));
     assert_eq!(told["without"], serde_json::json!(["pause_node"]));
     let stops = serde_json::json!({
         "property": "no-orphan",

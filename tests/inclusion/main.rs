@@ -6,11 +6,15 @@
 //! (`search`); what it cannot do is made small (`shrink`). Records that are kept in `records/` have no explanation in a model
 //! that lacks one of its actions.
 
+mod clients;
+mod clock;
 mod nodes;
+mod operator;
 mod record;
 mod run;
 mod search;
 mod shrink;
+mod world;
 
 use std::error::Error;
 use std::fs;
@@ -22,16 +26,32 @@ use lockstep_tests::servers::{for_every_version_at_once, servers};
 use serde::{Deserialize, Serialize};
 
 use crate::record::Record;
-use crate::run::{FreeRun, run};
+use crate::run::run;
 use crate::search::{Explanation, search};
 use crate::shrink::{least, unexplained};
+use crate::world::{FreeRun, Harm};
 
 /// Runs on each server version; `LOCKSTEP_FREE_RUNS` asks for another number.
-const RUNS: u64 = 12;
+const RUNS: u64 = Harm::ALL.len() as u64;
 
 /// The actions without which the model must fail to explain a kept record of real servers.
-const NEEDED: [ActionKind; 5] =
-    [ActionKind::Replicate, ActionKind::Promote, ActionKind::Expire, ActionKind::VanishKey, ActionKind::Abandon];
+const NEEDED: [ActionKind; 15] = [
+    ActionKind::Replicate,
+    ActionKind::Promote,
+    ActionKind::Resync,
+    ActionKind::Expire,
+    ActionKind::VanishKey,
+    ActionKind::PersistKey,
+    ActionKind::Abandon,
+    ActionKind::PauseNode,
+    ActionKind::RefuseWrites,
+    ActionKind::HandOver,
+    ActionKind::RestartNode,
+    ActionKind::Snapshot,
+    ActionKind::StartClient,
+    ActionKind::GoBack,
+    ActionKind::Recount,
+];
 
 /// A record that is kept, and the action without which it has no explanation.
 #[derive(Serialize, Deserialize)]
@@ -47,20 +67,34 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
     for_every_version_at_once(|server| {
         let (mut explained, mut undecided) = (0, 0);
         for number in 0..runs {
-            let free_run = FreeRun::drawn(seed + number);
+            let free_run = FreeRun::drawn(seed + number, server);
             let record = run(server, free_run);
+            println!("{server}: {free_run}");
             match search(&record, None) {
                 Explanation::Explained => explained += 1,
                 Explanation::Undecided(why) => {
                     println!("{server}: {free_run}: {why}");
                     undecided += 1;
                 }
-                Explanation::Unexplained { .. } => panic!("{server}: {free_run}:\n{}", unexplained(&record)),
+                Explanation::Unexplained { .. } => {
+                    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("free-run-{}.json", free_run.seed));
+                    fs::write(&file, serde_json::to_string(&record).expect("plain values")).expect("it is written");
+                    panic!("{server}: {free_run}: kept as {}\n{}", file.display(), unexplained(&record))
+                }
             }
         }
         println!("{server}: {explained} runs explained, {undecided} undecided");
         assert!(undecided * 10 <= runs, "{undecided} of {runs} runs are undecided");
     });
+}
+
+/// A record that a run has kept, looked at again: `LOCKSTEP_RECORD` names its file.
+#[test]
+#[ignore = "it is for a record that has no explanation"]
+fn a_kept_record_is_a_behaviour_of_the_model() {
+    let file = std::env::var("LOCKSTEP_RECORD").expect("LOCKSTEP_RECORD names a file");
+    let record = serde_json::from_str(&fs::read_to_string(file).expect("it is there")).expect("it is a record");
+    assert_eq!(search(&record, None), Explanation::Explained, "{}", unexplained(&record));
 }
 
 /// Each action was seen at work: what real servers did has an explanation with it and none without it.
@@ -97,7 +131,7 @@ fn keep_new_records() {
         if missing.is_empty() {
             return;
         }
-        let record = run(server, FreeRun::drawn(seed));
+        let record = run(server, FreeRun::drawn(seed, server));
         assert_eq!(search(&record, None), Explanation::Explained, "{}", unexplained(&record));
         missing.retain(|&needs| {
             let Some(record) = least(&record, Some(needs)) else { return true };

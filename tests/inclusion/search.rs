@@ -137,7 +137,10 @@ fn happens_unseen(kind: ActionKind) -> bool {
             | ActionKind::ExpireReceipts
             | ActionKind::Replicate
             | ActionKind::Resync
-            | ActionKind::Heal
+            | ActionKind::Fsync
+            | ActionKind::FinishShutdown
+            | ActionKind::Recount
+            | ActionKind::CountReplicas
     )
 }
 
@@ -169,8 +172,10 @@ impl<'a> Seeing<'a> {
     /// The world after an event, if it can happen in this one.
     fn happen<Y: Layout>(self, config: &Config, world: &World<Y>, event: &Event, tick: i64) -> Option<World<Y>> {
         match event.what {
-            // Without its rule it changes nothing.
-            Deed::Did(action) if self.without == Some(action.kind()) => Some(*world),
+            // Without its rule it changes nothing, and nothing has to end.
+            Deed::Did(action) if self.without.is_some_and(|kind| [kind, ended_by(kind)].contains(&action.kind())) => {
+                Some(*world)
+            }
             Deed::Did(action) => Some(step(config, world, action)?.world),
             Deed::Sent { request, node } => {
                 let client = client_of(request)?;
@@ -207,7 +212,9 @@ impl<'a> Seeing<'a> {
             | (ToldAnswer::Released, Reply::Released)
             | (ToldAnswer::StillHeld, Reply::StillHeld)
             | (ToldAnswer::NotHeld, Reply::NotHeld)
-            | (ToldAnswer::ReadOnly, Reply::ReadOnly) => true,
+            | (ToldAnswer::ReadOnly, Reply::ReadOnly)
+            | (ToldAnswer::SaveFailed, Reply::SaveFailed)
+            | (ToldAnswer::NotEnoughReplicas, Reply::NotEnoughReplicas) => true,
             // Not every kind tells how much time is left.
             (ToldAnswer::Busy(until), Reply::Busy { remaining_ticks }) => {
                 until.is_none() || self.is_until(until, remaining_ticks, tick)
@@ -238,6 +245,15 @@ impl<'a> Seeing<'a> {
             }
             (None, Some(_)) | (Some(_), None) => false,
         }
+    }
+}
+
+/// The action that ends what another one begins; itself: none does.
+const fn ended_by(kind: ActionKind) -> ActionKind {
+    match kind {
+        ActionKind::PauseNode => ActionKind::ResumeNode,
+        ActionKind::RefuseWrites => ActionKind::AcceptWrites,
+        _ => kind,
     }
 }
 

@@ -142,7 +142,10 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         for ticks in [&mut own.lease, &mut own.calls.answer_within, &mut own.calls.receipt] {
             *ticks = twice(*ticks)?;
         }
-        for ticks in [&mut own.reentry_lease, &mut own.renew_every, &mut own.wait_limit, &mut own.hold_at_most].into_iter().flatten() {
+        for ticks in [&mut own.reentry_lease, &mut own.renew_every, &mut own.wait_limit, &mut own.hold_at_most]
+            .into_iter()
+            .flatten()
+        {
             *ticks = twice(*ticks)?;
         }
         Some(own)

@@ -88,21 +88,33 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::CutLink),
     PAUSE_NODE,
     fault(Fault::VanishKey),
-    fault(Fault::BreakLink),
-    fault(Fault::PersistKey),
-    fault(Fault::VanishReceipts),
+    BREAK_LINK,
+    PERSIST_KEY,
+    VANISH_RECEIPTS,
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },
     fault(Fault::LoseRequest),
     fault(Fault::LoseReply),
     fault(Fault::Interrupt),
     fault(Fault::HandOver),
-    fault(Fault::RefuseWrites),
+    REFUSE_WRITES,
     LATENESS,
 ];
 
 /// A node that stands still: in a split network every request may wait in it, and worlds become very large.
 pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);
+
+/// A master refuses every write for a while.
+pub const REFUSE_WRITES: Setting = fault(Fault::RefuseWrites);
+
+/// The lock's key loses its TTL.
+pub const PERSIST_KEY: Setting = fault(Fault::PersistKey);
+
+/// A master drops its release receipts.
+pub const VANISH_RECEIPTS: Setting = fault(Fault::VanishReceipts);
+
+/// The link of a replica to its master breaks.
+pub const BREAK_LINK: Setting = fault(Fault::BreakLink);
 
 /// A process of a node is killed.
 pub const KILL_NODE: Setting = fault(Fault::KillNode);
