@@ -13,8 +13,8 @@ use redis::{ConnectionLike as _, Value};
 
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
 use crate::record::{Deed, Event, ToldAnswer};
-use crate::run::{Cluster, names};
-use crate::world::{ANSWER_WITHIN, FreeRun, MOST_ACQUIRES, MOST_HOLDS, below};
+use crate::run::{FreeCluster, names};
+use crate::world::{ANSWER_WITHIN, FreeRun, Harm, MOST_ACQUIRES, MOST_HOLDS, below};
 
 /// What became of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -46,7 +46,7 @@ impl FreeClient {
     }
 
     /// Asks until the run is over. What it did and was told.
-    pub fn live(mut self, random: &mut TestRng, cluster: &Cluster) -> Vec<Event> {
+    pub fn live(mut self, random: &mut TestRng, cluster: &FreeCluster) -> Vec<Event> {
         let tick_ms = u32::from(self.free_run.tick_ms());
         if self.free_run.is_one_late && self.client == self.free_run.clients - 1 {
             thread::sleep(Duration::from_millis(below(random, 30 * tick_ms) as u64));
@@ -69,12 +69,16 @@ impl FreeClient {
             let can_reenter = self.free_run.lock.kind().facts().reentry.is_there() && self.holds < MOST_HOLDS;
             let wants_more = self.holds == 0 || (can_reenter && below(random, 3) == 0);
             connection = if wants_more { self.acquire(open) } else { self.release(open) };
+            // Whether the last request of a node that ends was executed nobody knows: what this client believes is open.
+            if connection.is_none() && self.free_run.harm == Harm::Shutdown {
+                break;
+            }
         }
         self.events
     }
 
     /// It was not there at the beginning, and looks for a node that says it is master.
-    fn start(&mut self, cluster: &Cluster) {
+    fn start(&mut self, cluster: &FreeCluster) {
         while !self.clock.is_over() {
             let (decided_us, node) = (self.clock.now_us(), cluster.master());
             if cluster.nodes[usize::from(node)].is_master() == Some(true) {

@@ -35,10 +35,9 @@ use crate::world::{FreeRun, Harm};
 const RUNS: u64 = Harm::ALL.len() as u64;
 
 /// The actions without which the model must fail to explain a kept record of real servers.
-const NEEDED: [ActionKind; 15] = [
+const NEEDED: [ActionKind; 14] = [
     ActionKind::Replicate,
     ActionKind::Promote,
-    ActionKind::Resync,
     ActionKind::Expire,
     ActionKind::VanishKey,
     ActionKind::PersistKey,
@@ -63,6 +62,12 @@ struct Kept {
 
 #[test]
 fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
+    // A record that a run has kept, looked at again.
+    if let Ok(file) = std::env::var("LOCKSTEP_RECORD") {
+        let record = serde_json::from_str(&fs::read_to_string(file).expect("it is there")).expect("it is a record");
+        assert_eq!(search(&record, None), Explanation::Explained, "{}", unexplained(&record));
+        return;
+    }
     let (seed, runs) = (from_environment("LOCKSTEP_DRAW_SEED", 0), from_environment("LOCKSTEP_FREE_RUNS", RUNS));
     for_every_version_at_once(|server| {
         let (mut explained, mut undecided) = (0, 0);
@@ -88,15 +93,6 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
     });
 }
 
-/// A record that a run has kept, looked at again: `LOCKSTEP_RECORD` names its file.
-#[test]
-#[ignore = "it is for a record that has no explanation"]
-fn a_kept_record_is_a_behaviour_of_the_model() {
-    let file = std::env::var("LOCKSTEP_RECORD").expect("LOCKSTEP_RECORD names a file");
-    let record = serde_json::from_str(&fs::read_to_string(file).expect("it is there")).expect("it is a record");
-    assert_eq!(search(&record, None), Explanation::Explained, "{}", unexplained(&record));
-}
-
 /// Each action was seen at work: what real servers did has an explanation with it and none without it.
 #[test]
 fn a_record_of_real_servers_has_no_explanation_in_a_model_that_lacks_an_action() {
@@ -106,7 +102,7 @@ fn a_record_of_real_servers_has_no_explanation_in_a_model_that_lacks_an_action()
     for needs in NEEDED {
         let name = needs.name();
         let kept = read_record(needs).unwrap_or_else(|error| {
-            panic!("the record of {name}: {error}\nwith LOCKSTEP_WRITE_RECORDS=1 this test makes all records anew")
+            panic!("the record of {name}: {error}\nwith LOCKSTEP_WRITE_RECORDS=1 this test makes the records that are missing")
         });
         assert_eq!(kept.needs, needs);
         assert_eq!(search(&kept.record, None), Explanation::Explained, "{name}: {}", unexplained(&kept.record));
@@ -123,16 +119,20 @@ fn read_record(needs: ActionKind) -> Result<Kept, Box<dyn Error>> {
     Ok(serde_json::from_str(&fs::read_to_string(path_of(needs))?)?)
 }
 
-/// Makes runs until each action has one that needs it.
+/// Makes runs until each action has one that needs it. Those that have a record keep it.
 fn keep_new_records() {
     let server = &servers()[0];
-    let mut missing = NEEDED.to_vec();
+    let mut missing: Vec<_> = NEEDED.into_iter().filter(|needs| !path_of(*needs).exists()).collect();
     for seed in 0..1000 {
         if missing.is_empty() {
             return;
         }
         let record = run(server, FreeRun::drawn(seed, server));
-        assert_eq!(search(&record, None), Explanation::Explained, "{}", unexplained(&record));
+        match search(&record, None) {
+            Explanation::Explained => {}
+            Explanation::Undecided(_) => continue,
+            Explanation::Unexplained { .. } => panic!("{}", unexplained(&record)),
+        }
         missing.retain(|&needs| {
             let Some(record) = least(&record, Some(needs)) else { return true };
             let text = serde_json::to_string(&Kept { needs, record }).expect("plain values");

@@ -4,7 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::{Arc, Mutex, MutexGuard};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -61,8 +61,8 @@ impl FreeNode {
         self.folder.path().join("s")
     }
 
-    fn process(&self) -> MutexGuard<'_, OwnProcess> {
-        self.process.lock().expect("nobody panics")
+    fn with_process<T>(&self, act: impl FnOnce(&mut OwnProcess) -> T) -> T {
+        act(&mut self.process.lock().expect("nobody panics"))
     }
 
     /// A connection, unless the server is dead or has not read its data yet. A server that stands still answers later.
@@ -106,6 +106,12 @@ impl FreeNode {
         Some(role.first() == Some(&Value::BulkString(b"master".to_vec())))
     }
 
+    /// How many replicas it takes for linked.
+    pub fn linked_replicas(&self) -> usize {
+        let Value::BulkString(text) = self.ask(cmd("INFO").arg("replication")) else { return 0 };
+        String::from_utf8_lossy(&text).matches("state=online").count()
+    }
+
     fn says(&self, section: &str, line: &str) -> bool {
         let Value::BulkString(text) = self.ask(cmd("INFO").arg(section)) else { return false };
         String::from_utf8_lossy(&text).lines().any(|found| found == line)
@@ -144,29 +150,37 @@ impl FreeNode {
 
     /// Makes it stand still.
     pub fn pause(&self) {
-        self.process().pause().expect("our own process stops");
+        self.with_process(|process| process.pause()).expect("our own process stops");
     }
 
     /// Lets it go on.
     pub fn resume(&self) {
-        self.process().resume();
+        self.with_process(|process| process.resume());
     }
 
-    /// Tells it to end, and waits until it has.
-    pub fn shut_down(&self) {
-        let mut process = self.process();
-        process.tell_to_end().expect("our own process is told");
-        process.wait_for_end().expect("it ends");
+    /// Tells it to end, and waits until it has begun to: it waits for its replicas, or is gone.
+    pub fn tell_to_end(&self) {
+        self.with_process(|process| process.tell_to_end()).expect("our own process is told");
+        wait_until("the server begins to end", || {
+            let Some(mut connection) = self.try_connect() else { return true };
+            let Ok(Value::BulkString(text)) = connection.req_command(cmd("INFO").arg("server")) else { return true };
+            String::from_utf8_lossy(&text).contains("shutdown_in_milliseconds")
+        });
+    }
+
+    /// Waits until it has ended.
+    pub fn wait_for_end(&self) {
+        self.with_process(OwnProcess::wait_for_end).expect("it ends");
     }
 
     /// Kills it.
     pub fn kill(&self) {
-        self.process().kill().expect("our own process ends");
+        self.with_process(OwnProcess::kill).expect("our own process ends");
     }
 
     /// Starts it again once it is dead, and waits until it answers.
     pub fn restart(&self) {
-        *self.process() = launch(&self.program, &self.folder, self.port, self.disk);
+        self.with_process(|process| *process = launch(&self.program, &self.folder, self.port, self.disk));
         wait_until("the server answers again", || self.try_connect().is_some());
     }
 }

@@ -9,7 +9,7 @@ use redis::{Value, cmd};
 
 use crate::clock::{MachineClock, OLD_CLOCK_US};
 use crate::record::{Deed, Event};
-use crate::run::{Cluster, names};
+use crate::run::{FreeCluster, names};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, below};
 
 /// Somebody who does harm, and writes down when.
@@ -27,7 +27,7 @@ impl Operator {
     }
 
     /// Does what the run is about, and returns what was done and when.
-    pub fn work(mut self, cluster: &Cluster) -> Vec<Event> {
+    pub fn work(mut self, cluster: &FreeCluster) -> Vec<Event> {
         match self.free_run.harm {
             Harm::None => {}
             Harm::VanishKey => self.change_keys(cluster, "DEL", Action::VanishKey { node: 0 }),
@@ -47,7 +47,8 @@ impl Operator {
                     self.rest(300);
                     let node = below(&mut self.random, u32::from(self.free_run.replicas) + 1);
                     self.pause(cluster, node);
-                    self.rest(400);
+                    // The model has room for few effects that wait for a replica.
+                    self.rest(if node == 0 { 400 } else { 100 });
                     self.resume(cluster, node, 0);
                 }
             }
@@ -70,10 +71,14 @@ impl Operator {
             Harm::HandOver => self.hand_over(cluster),
             Harm::Shutdown => {
                 self.rest(500);
-                self.note(Action::ShutdownNode { node: 0 }, || cluster.nodes[0].shut_down());
+                self.note(Action::ShutdownNode { node: 0 }, || cluster.nodes[0].tell_to_end());
+                cluster.nodes[0].wait_for_end();
                 self.promote(cluster);
             }
-            Harm::RestartWithAof => self.restart(cluster),
+            Harm::RestartWithAof => {
+                self.rest(300);
+                self.restart(cluster);
+            }
             Harm::RestartWithSnapshot => {
                 self.rest(300);
                 let master = &cluster.nodes[0];
@@ -104,7 +109,7 @@ impl Operator {
         self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
     }
 
-    fn change_keys(&mut self, cluster: &Cluster, command: &str, action: Action) {
+    fn change_keys(&mut self, cluster: &FreeCluster, command: &str, action: Action) {
         for _ in 0..8 {
             self.rest(200);
             let from_us = self.clock.now_us() - OLD_CLOCK_US;
@@ -114,7 +119,7 @@ impl Operator {
         }
     }
 
-    fn kill(&mut self, cluster: &Cluster, action: Action) {
+    fn kill(&mut self, cluster: &FreeCluster, action: Action) {
         let from_us = self.clock.now_us();
         cluster.nodes[0].kill();
         self.rest(100);
@@ -122,38 +127,44 @@ impl Operator {
         self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
     }
 
-    fn pause(&mut self, cluster: &Cluster, node: usize) {
+    fn pause(&mut self, cluster: &FreeCluster, node: usize) {
         self.note(Action::PauseNode { node: number(node) }, || cluster.nodes[node].pause());
     }
 
     /// `heard_within_us`: until when others may not have noticed that it goes on.
-    fn resume(&mut self, cluster: &Cluster, node: usize, heard_within_us: i64) {
+    fn resume(&mut self, cluster: &FreeCluster, node: usize, heard_within_us: i64) {
         self.note(Action::ResumeNode { node: number(node) }, || cluster.nodes[node].resume());
         if let Some(resumed) = self.events.last_mut() {
             resumed.to_us += heard_within_us;
         }
     }
 
-    fn promote(&mut self, cluster: &Cluster) {
+    fn promote(&mut self, cluster: &FreeCluster) {
         self.note(Action::Promote { node: 1 }, || cluster.nodes[1].promote());
         cluster.set_master(1);
     }
 
-    fn hand_over(&mut self, cluster: &Cluster) {
+    fn hand_over(&mut self, cluster: &FreeCluster) {
         self.rest(500);
         let [old, new] = [&cluster.nodes[0], &cluster.nodes[1]];
-        self.note(Action::HandOver { node: 1 }, || {
-            let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()));
-            assert_eq!(told, Value::Okay, "FAILOVER");
-            while new.is_master() != Some(true) {
-                thread::sleep(Duration::from_millis(1));
+        let mut from_us = self.clock.now_us() - OLD_CLOCK_US;
+        let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()));
+        assert_eq!(told, Value::Okay, "FAILOVER");
+        loop {
+            let asked_us = self.clock.now_us() - OLD_CLOCK_US;
+            if new.is_master() == Some(true) {
+                break;
             }
-        });
+            from_us = asked_us;
+            thread::sleep(Duration::from_millis(1));
+        }
+        let what = Deed::Did(Action::HandOver { node: 1 });
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what });
         cluster.set_master(1);
     }
 
-    fn restart(&mut self, cluster: &Cluster) {
-        self.rest(400);
+    fn restart(&mut self, cluster: &FreeCluster) {
+        self.rest(100);
         let from_us = self.clock.now_us();
         cluster.nodes[0].kill();
         let what = Deed::Did(Action::KillNode { node: 0 });
@@ -163,7 +174,7 @@ impl Operator {
     }
 
     /// The master dies or stands still, and the sentinels do the rest.
-    fn watch_sentinels(&mut self, cluster: &Cluster) {
+    fn watch_sentinels(&mut self, cluster: &FreeCluster) {
         self.rest(300);
         if below(&mut self.random, 2) == 0 {
             self.kill(cluster, Action::CrashNode { node: 0 });

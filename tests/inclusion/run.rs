@@ -11,13 +11,13 @@ use redis::{ConnectionLike as _, Value, cmd};
 
 use crate::clients::FreeClient;
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
-use crate::nodes::{Disk, FreeNode, FreeSentinels};
+use crate::nodes::{Disk, FreeNode, FreeSentinels, wait_until};
 use crate::operator::Operator;
 use crate::record::{Deed, Event, Record, SeenHold};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
 
 /// What clients can learn of the nodes.
-pub struct Cluster {
+pub struct FreeCluster {
     /// The nodes, the first master first.
     pub nodes: Vec<FreeNode>,
     /// Which one is the master.
@@ -26,7 +26,7 @@ pub struct Cluster {
     has_old_master: AtomicBool,
 }
 
-impl Cluster {
+impl FreeCluster {
     fn start(server: &ServerProgram, free_run: FreeRun) -> Self {
         let disk = match free_run.harm {
             Harm::RestartWithAof => Disk::Aof,
@@ -37,6 +37,7 @@ impl Cluster {
         for replica in &nodes[1..] {
             replica.follow(&nodes[0]);
         }
+        wait_until("the master knows its replicas", || nodes[0].linked_replicas() == nodes.len() - 1);
         if free_run.harm == Harm::SilentReplica {
             nodes[0].set("min-replicas-max-lag", &MAX_LAG_S.to_string());
             nodes[0].set("min-replicas-to-write", "1");
@@ -80,7 +81,7 @@ pub fn names() -> Names {
 
 /// Runs real servers. The record ends when the clients do.
 pub fn run(server: &ServerProgram, free_run: FreeRun) -> Record {
-    let cluster = &Cluster::start(server, free_run);
+    let cluster = &FreeCluster::start(server, free_run);
     let _sentinels = (free_run.harm == Harm::Sentinels).then(|| FreeSentinels::start(server, &cluster.nodes));
     let clock = MachineClock::start(free_run.tick_ms(), free_run.end_us());
     let parties = thread::scope(|scope| {
@@ -101,7 +102,7 @@ pub fn run(server: &ServerProgram, free_run: FreeRun) -> Record {
 }
 
 /// Looks at the lock on every node that lives, again and again.
-fn look(free_run: FreeRun, clock: MachineClock, cluster: &Cluster) -> Vec<Event> {
+fn look(free_run: FreeRun, clock: MachineClock, cluster: &FreeCluster) -> Vec<Event> {
     let mut events = Vec::new();
     // Nobody learns anything while a node stands still for seconds.
     let last = if free_run.harm == Harm::SilentReplica { 0 } else { free_run.replicas };

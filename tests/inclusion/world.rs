@@ -83,7 +83,8 @@ impl Harm {
             Self::SilentReplica => (200, 45),
             Self::Sentinels => (50, 130),
             Self::Shutdown => (20, 80),
-            Self::RestartWithAof => (50, 30),
+            Self::HandOver => (20, 120),
+            Self::RestartWithAof | Self::RestartWithSnapshot => (50, 30),
             _ => (20, 50),
         }
     }
@@ -170,7 +171,7 @@ impl FreeRun {
         let harm = Harm::ALL[usize::try_from(seed % Harm::ALL.len() as u64).expect("it is small")];
         let can_be = match harm {
             Harm::SilentReplica => server.counts_replicas_in_scripts(),
-            // To the scripts of a node that may not delete it, a key is there for longer (docs/facts/redis.md#a-failed-save).
+            // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
             Harm::HandOver | Harm::RefuseWrites => !server.shows_scripts_what_has_expired(),
             _ => true,
         };

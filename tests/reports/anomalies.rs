@@ -162,6 +162,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "evicted-receipt-of-a-release",
             "evicted-receipt-and-no-resend",
             "persisted-lock-is-never-freed",
+            "plain-persisted-lock-is-never-freed",
             "persisted-lock-outlives-a-failover",
             "lost-unlock-message-of-a-persisted-lock",
             "wait-limit-beside-a-persisted-lock",

@@ -116,6 +116,20 @@ fn the_replicas_of_a_demoted_master_wait_for_the_new_one() {
     assert_eq!(node_after(&trace, 3, 1).role, NodeRole::Replica);
 }
 
+/// Nobody looks at the link of the replica that an operator promotes. As run on real servers: the old master grants as long as
+/// another replica follows it, and the new one does not have that grant.
+#[test]
+fn an_operator_promotes_a_replica_whose_link_is_down() {
+    let faults = "hand_over = 1\nbreak_link = 1";
+    let waits = world("lag = 0\nmin_replicas = 1\npromote = 'coordinated'", faults);
+    let world = world("lag = 0\nmin_replicas = 1", faults);
+    let trace = history(&world, &[Action::BreakLink { node: 1 }, A, Action::HandOver { node: 1 }]);
+    assert_eq!(answers(&trace)[1], &Reply::Acquired);
+    assert!(!node_after(&trace, 3, 1).stored.is_held());
+    let actions = [Action::BreakLink { node: 1 }, Action::HandOver { node: 1 }];
+    assert!(Trace::record("by-hand", "", &waits.config, About::Drawn, &actions, "").is_err(), "FAILOVER looks at it");
+}
+
 /// It is told behind a partition: the old master does not notice, and counts its last report until that is too old.
 #[test]
 fn an_old_master_does_not_notice_that_a_replica_leaves_behind_a_partition() {

@@ -127,10 +127,17 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<(bool, WaitAnswers)> {
         let old = self.group.master;
         let (master, heir) = (self.group.node(old), self.group.node(node));
-        if !master.is_master() || master.is_away() || heir.role != Role::Replica || heir.is_away() {
+        let promote = self.config.cluster.promote;
+        // Nobody but the master looks at the link of the heir: REPLICAOF NO ONE does not, and Sentinel hardly
+        // (docs/facts/redis.md#choice-of-the-replica).
+        let can_be_heir = if promote.is_by_the_master() {
+            heir.role == Role::Replica && !heir.is_away()
+        } else {
+            heir.is_candidate()
+        };
+        if !master.is_master() || master.is_away() || !can_be_heir {
             return None;
         }
-        let promote = self.config.cluster.promote;
         let must_have_all = promote == PromoteRule::Coordinated;
         let lacks_some = !heir.queue.is_empty();
         // A replica whose last save failed dies of the next write: who hands over by the master mends the disk first.

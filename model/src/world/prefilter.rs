@@ -306,7 +306,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::PersistKey { node }
         | Action::VanishReceipts { node }
         | Action::Recount { node } => !world.node(node).is_master(),
-        Action::HandOver { node } | Action::BreakLink { node } => world.node(node).role != Role::Replica,
+        Action::HandOver { node } => !world.node(node).is_candidate(),
+        Action::BreakLink { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }
         | Action::Subscribe { .. }

@@ -269,7 +269,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "which replica is promoted. Sentinel chooses, of those that it reaches, by priority, then the largest offset as it \
          last read it, then the smallest run id; \"any\" allows more than that: whatever it chooses is among them. With \
          \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`); over a stalled \
-         link it waits, or is given up. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
+         link it waits, or is given up, and writes wait with it: that wait takes no time here. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
          (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",
     ),
     key(
