@@ -269,14 +269,18 @@ actions! {
 
     // Redis.
     /// A replica applies the next effect.
-    Replicate { node } = "replicate", when |config| config.cluster.replicas > 0 && !config.cluster.lag.is_zero();
+    Replicate { node } = "replicate", when |config| {
+        // A replica that stands still is late, however prompt the others are.
+        config.cluster.replicas > 0 && (!config.cluster.lag.is_zero() || config.faults.pause_node > 0)
+    };
     /// A replica becomes master.
     Promote { node } = "promote", when |config| config.can_promote();
     /// A replica begins to follow the new master and takes its data. A replica that was not chosen follows the one that
     /// was, and a node that restarts follows the master.
     Resync { node } = "resync", when |config| {
         let is_left_over = config.cluster.replicas > 1;
-        config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0)
+        let is_left = config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0);
+        is_left || config.faults.break_link > 0
     };
     /// An old master is made a replica of the new one, and takes its data.
     Demote { node } = "demote", when |config| config.can_demote();
@@ -289,10 +293,18 @@ actions! {
         when |config| config.cluster.shutdown_timeout > 0 && config.faults.shutdown_node > 0;
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
+    /// A master counts the replicas that have reported to it lately, and drops those that are silent for longer than it allows.
+    Recount { node } = "recount", when |config| config.may_recount();
+    /// A node that refused writes accepts them again.
+    AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;
     /// The lock's key has no time left on a node, and is gone already.
     Expire { node } = "expire", when |_config| true;
     /// Receipts have no time left on a node, and are gone already.
     ExpireReceipts { node } = "expire_receipts", when |config| config.leaves_receipts();
+    /// A node that stood still goes on.
+    ResumeNode { node } = "resume_node", when |config| config.faults.pause_node > 0;
+    /// A master that stood still counts its replicas, and reads what they have acknowledged meanwhile.
+    CountReplicas { node } = "count_replicas", when |config| config.counts_replicas_late();
 
     // Faults.
     /// A client dies.
@@ -325,8 +337,18 @@ actions! {
     ShutdownNode { node } = "shutdown_node", fault ShutdownNode, when |_config| true;
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     CutLink { node } = "cut_link", fault CutLink, when |_config| true;
+    /// A master refuses every write from now on: its last save failed.
+    RefuseWrites { node } = "refuse_writes", fault RefuseWrites, when |_config| true;
+    /// The link of a replica to its master breaks: what was under way to it comes with a full copy.
+    BreakLink { node } = "break_link", fault BreakLink, when |config| config.cluster.replicas > 0;
+    /// A node stands still.
+    PauseNode { node } = "pause_node", fault PauseNode, when |_config| true;
     /// A master drops the key without a message.
     VanishKey { node } = "vanish_key", fault VanishKey, when |_config| true;
+    /// The lock's key on a master loses its TTL: an operator or a script sends `PERSIST`.
+    PersistKey { node } = "persist_key", fault PersistKey, when |_config| true;
+    /// A master evicts the release receipts, and keeps the lock.
+    VanishReceipts { node } = "vanish_receipts", fault VanishReceipts, when |config| config.leaves_receipts();
     /// The clock of a node jumps.
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.

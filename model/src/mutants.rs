@@ -75,6 +75,10 @@ mutants! {
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.
     ClientWinsTies,
+    /// A master whose last save failed writes all the same.
+    RefusingMasterWrites,
+    /// A replica does not hear that a key has lost its TTL.
+    PersistStaysLocal,
     /// A node comes back earlier than it may.
     RestartTooEarly,
     /// A node with `fsync = "always"` comes back empty.
@@ -89,6 +93,10 @@ mutants! {
     MinReplicasIgnored,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
+    /// A master that stood still counts its replicas before it serves anybody.
+    PausedMasterCountsAtOnce,
+    /// A replica that stands still acknowledges what it has not applied.
+    PausedReplicaAcknowledges,
     // The resource.
     /// A new grant gets the token of an older one.
     TokenReused,

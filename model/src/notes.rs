@@ -157,7 +157,7 @@ happenings! {
     SubscriptionLost = "subscription_lost",
     /// A believer was notified that its lock is gone.
     HolderTold = "holder_told",
-    /// A node refused to write: it is a replica, or too few replicas have reported to it lately.
+    /// A node refused to write: it is a replica, its last save failed, or too few replicas have reported to it lately.
     WriteRefused = "write_refused",
     /// A release was sent again, and its receipt told what the first one was answered.
     ReceiptFound = "receipt_found",

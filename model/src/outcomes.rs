@@ -52,6 +52,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::RenewalMissed, |config| config.time.renew_every.is_some()),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Besides the answers to every other execution: of a grant it depends on `WAIT`.
@@ -78,12 +79,14 @@ impl ActionKind {
     }
 
     /// Every answer to it.
+    #[expect(clippy::too_many_lines, reason = "one arm for each action that is answered differently")]
     fn answers(self) -> &'static [Answer] {
         match self {
             Self::Acquire => &[
                 (ReplyKind::Acquired, always),
                 (ReplyKind::Busy, is_contended),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Only a thread that was refused gets this far.
@@ -91,6 +94,7 @@ impl ActionKind {
                 (ReplyKind::Acquired, is_contended),
                 (ReplyKind::Busy, is_contended),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::Subscribe | Self::GiveUp | Self::Deliver | Self::LoseMessage | Self::Resubscribe => {
@@ -104,8 +108,9 @@ impl ActionKind {
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
             ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
@@ -119,29 +124,33 @@ impl ActionKind {
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
             ],
-            // A stored holder that does not believe is one whose release a failover lost.
+            // A stored holder that does not believe is one whose release a failover lost, or a node refused.
             Self::ForeignRelease => &[
                 (ReplyKind::NotHeld, always),
-                (ReplyKind::Released, can_forget),
-                (ReplyKind::StillHeld, |config| can_forget(config) && can_reenter(config)),
+                (ReplyKind::Released, can_keep_released),
+                (ReplyKind::StillHeld, |config| can_keep_released(config) && can_reenter(config)),
                 (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_forget(config)),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::ForceRelease => &[
                 (ReplyKind::ForceReleased, always),
                 (ReplyKind::NothingToRelease, always),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
+                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
+                (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
             // Steps of a split network.
@@ -171,11 +180,20 @@ impl ActionKind {
             | Self::Demote
             | Self::Fsync
             | Self::Heal
+            | Self::Recount
+            | Self::AcceptWrites
+            | Self::RefuseWrites
             | Self::Expire
             | Self::ExpireReceipts
+            | Self::ResumeNode
+            | Self::CountReplicas
             | Self::RestartNode
             | Self::CutLink
+            | Self::PauseNode
             | Self::VanishKey
+            | Self::BreakLink
+            | Self::PersistKey
+            | Self::VanishReceipts
             | Self::ClockJump
             | Self::ClientClockJump
             | Self::HandOver
@@ -207,15 +225,17 @@ impl Happening {
             Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
             Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
             Self::EffectsLost => {
-                config.can_restart() || config.can_fail_over() && (faults.cut_link > 0 || !config.cluster.lag.is_zero())
+                let is_late = faults.cut_link > 0 || faults.pause_node > 0 || !config.cluster.lag.is_zero();
+                config.can_restart() || config.can_fail_over() && is_late
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are.
             Self::GrantLost => {
-                let leaves_others =
-                    faults.deaths_of_nodes() > 1 || (faults.deaths_of_nodes() > 0 && faults.hand_over > 0);
+                let begun = faults.deaths_of_nodes().saturating_add(faults.refuse_writes);
+                let leaves_others = begun > 1 || (begun > 0 && faults.hand_over > 0);
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
-                let is_late = !config.cluster.lag.is_zero() || faults.cut_link > 0 || faults.clock_jump > 0;
+                let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
+                let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
                 faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
@@ -231,7 +251,7 @@ impl Happening {
                     config.cluster.wait_for > 0 && (faults.deaths_of_nodes() > 0 || config.can_fail_over());
                 config.can_miss_answers() || faults.interrupt > 0 || loses_wait
             }
-            Self::WriteRefused => counts_replicas(config) || can_be_demoted(config),
+            Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
             Self::HolderTold => {
@@ -376,6 +396,11 @@ const fn counts_replicas(config: &Config) -> bool {
     config.cluster.min_replicas > 0
 }
 
+/// Whether a master may refuse every write.
+const fn refuses_writes(config: &Config) -> bool {
+    config.faults.refuse_writes > 0
+}
+
 /// Whether a node that a client takes for the master may have been demoted.
 const fn can_be_demoted(config: &Config) -> bool {
     config.can_demote() || (config.cluster.replicas > 0 && config.faults.hand_over > 0)
@@ -384,6 +409,12 @@ const fn can_be_demoted(config: &Config) -> bool {
 /// Whether what a master wrote may be lost: by a failover, or by its own death.
 const fn can_forget(config: &Config) -> bool {
     config.can_fail_over() || config.can_restart()
+}
+
+/// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it or
+/// stood still.
+const fn can_keep_released(config: &Config) -> bool {
+    can_forget(config) || refuses_writes(config) || config.faults.pause_node > 0
 }
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.
@@ -412,7 +443,7 @@ fn is_contended(config: &Config) -> bool {
 /// Whether an effect can be stale: from an earlier holder, or from one that entered a hold that a failover had kept for it
 /// and got no token by that, or from an earlier grant of the same thread that was overtaken on its way.
 fn can_be_stale(config: &Config) -> bool {
-    config.resource.is_some_and(|resource| resource.is_far() || has_rivals(config) || can_forget(config))
+    config.resource.is_some_and(|resource| resource.is_far() || has_rivals(config) || can_keep_released(config))
 }
 
 /// Whether the resource can refuse an effect.
@@ -420,9 +451,9 @@ fn can_be_fenced_off(config: &Config) -> bool {
     can_be_stale(config) && config.resource.is_some_and(Resource::is_fenced)
 }
 
-/// Whether a thread can enter a hold that is stored for it: by re-entry, or because a failover lost its release.
+/// Whether a thread can enter a hold that is stored for it: by re-entry, or because a release was lost or refused.
 fn can_reenter(config: &Config) -> bool {
-    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || can_forget(config))
+    config.lock.facts().reentry.is_there() && (config.clients.max_holds > 1 || can_keep_released(config))
 }
 
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a
@@ -431,8 +462,9 @@ fn can_reenter(config: &Config) -> bool {
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
-    let is_unattended = !is_in_time || faults.pause_client > 0 || faults.crash_thread > 0;
+    let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;
+    let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
-    is_unattended || config.is_split() || can_forget(config) || is_taken
+    is_unattended || config.is_split() || can_keep_released(config) || is_taken
 }

@@ -87,6 +87,8 @@ replies! {
     Rejected = "rejected",
     /// The master refused to write: too few replicas have reported to it lately.
     NotEnoughReplicas = "not_enough_replicas",
+    /// The master refused to write: its last save failed.
+    SaveFailed = "save_failed",
     /// The node refused to write: it is a replica now.
     ReadOnly = "read_only",
     /// No answer came in time: the request may have been executed or not.

@@ -121,8 +121,12 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Snapshot { node } => context.server().snapshot(node).map(done),
         Action::FinishShutdown { node } => context.finish_shutdown(node),
         Action::Heal { node } => context.heal(node),
+        Action::Recount { node } => context.server().recount(node).map(done),
+        Action::AcceptWrites { node } => context.accept_writes(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
+        Action::ResumeNode { node } => context.resume_node(node),
+        Action::CountReplicas { node } => context.count_anew(node),
 
         // Faults.
         Action::CrashClient { client } => context.crash_client(client),
@@ -142,7 +146,12 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::KillNode { node } => context.kill_node(node),
         Action::ShutdownNode { node } => context.shut_down_node(node),
         Action::CutLink { node } => context.server().cut(node).map(done),
+        Action::RefuseWrites { node } => context.server().refuse_writes(node).map(done),
+        Action::BreakLink { node } => context.server().break_link(node).map(done),
+        Action::PauseNode { node } => context.server().pause(node).map(done),
         Action::VanishKey { node } => context.server().vanish(node).map(done),
+        Action::PersistKey { node } => context.server().persist(node).map(done),
+        Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
         Action::HandOver { node } => context.hand_over(node),
@@ -167,7 +176,14 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     }
     let is_at_master = action.party() == Party::Node(before.group().master);
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
-        Fault::CrashNode | Fault::KillNode | Fault::ShutdownNode | Fault::CutLink | Fault::VanishKey => is_at_master,
+        Fault::CrashNode
+        | Fault::KillNode
+        | Fault::ShutdownNode
+        | Fault::CutLink
+        | Fault::PauseNode
+        | Fault::VanishKey => is_at_master,
+        // It may be replaced, if there is a replica.
+        Fault::RefuseWrites => is_at_master && config.can_promote(),
         Fault::HandOver => true,
         Fault::CrashClient
         | Fault::CrashThread
@@ -177,6 +193,9 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ForeignRelease
         | Fault::ForceRelease
         | Fault::RestartNode
+        | Fault::BreakLink
+        | Fault::PersistKey
+        | Fault::VanishReceipts
         | Fault::LoseRequest
         | Fault::LoseReply
         | Fault::Interrupt
@@ -233,7 +252,11 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Snapshot { .. }
             | Action::FinishShutdown { .. }
             | Action::Heal { .. }
+            | Action::Recount { .. }
+            | Action::AcceptWrites { .. }
             | Action::ExpireReceipts { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }
@@ -247,7 +270,12 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::KillNode { .. }
             | Action::ShutdownNode { .. }
             | Action::CutLink { .. }
+            | Action::RefuseWrites { .. }
+            | Action::PauseNode { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,
         };

@@ -16,6 +16,9 @@ impl Timer {
     pub const OVERDUE: Self = Self(u8::MAX - 1);
     /// Due with the next tick at the latest, and ready to fire before: what it waits for may come about at this instant.
     pub const SOON: Self = Self(u8::MAX - 2);
+    /// Of a TTL in an effect: it was not written, and the receiver keeps its own. Apart from [`OFF`](Self::OFF): a key that
+    /// has no TTL.
+    pub(crate) const UNWRITTEN: Self = Self(u8::MAX - 3);
 
     /// Due in this many ticks. Configured times are at most [`MAX_TICKS`](crate::limits::MAX_TICKS), far below `OFF`.
     pub const fn ticks(ticks: u8) -> Self {
@@ -33,7 +36,7 @@ impl Timer {
     /// The ticks left; `None` when off.
     pub const fn left(self) -> Option<u8> {
         match self {
-            Self::OFF => None,
+            Self::OFF | Self::UNWRITTEN => None,
             Self::OVERDUE => Some(0),
             Self::SOON => Some(1),
             Self(ticks) => Some(ticks),
@@ -68,7 +71,7 @@ impl Timer {
     #[must_use]
     pub const fn later(self) -> Self {
         match self {
-            Self::OFF | Self::OVERDUE => self,
+            Self::OFF | Self::OVERDUE | Self::UNWRITTEN => self,
             Self::SOON => Self::DUE,
             Self(ticks) => Self(ticks.saturating_sub(1)),
         }

@@ -452,9 +452,10 @@ fn a_limit_after_a_violation_keeps_what_was_found_whoever_looks() {
 
 #[test]
 fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply() {
-    let arguments = ["frontier", "renewals-on-a-split-network", "--most", "1"];
+    let arguments = ["frontier", "renewals-on-a-split-network", "--most", "1", "--without", "pause_node"];
     let ran = run(&arguments);
     assert_eq!(ran.code, 0, "{}", ran.stderr);
+    assert!(words(&ran.stdout).contains(", without pause_node: "), "{}", ran.stdout);
     for line in
         ["no-orphan by lose_reply registration-before-the-answer stops it", "told-holder breaks no-orphan, by no fault"]
     {
@@ -472,7 +473,8 @@ fn the_frontier_of_a_split_network_names_what_stops_what_and_what_does_not_apply
     assert!(line("key ").contains("bare: without any repair; lasts: "), "{}", ran.stdout);
 
     let told = json(&[arguments.as_slice(), &["--alone", "delay", "--format", "json"]].concat());
-    assert_eq!(told["alone"], "delay");
+    assert_eq!(told["alone"], serde_json::json!(["delay"]));
+    assert_eq!(told["without"], serde_json::json!(["pause_node"]));
     let stops = serde_json::json!({
         "property": "no-orphan",
         "faults": { "lose_reply": 1 },

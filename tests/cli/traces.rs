@@ -22,6 +22,7 @@ pub const SMALL: Config = Config {
     time: Time {
         tick_ms: 10_000,
         lease: 3,
+        reentry_lease: None,
         renew_every: None,
         wait_limit: Some(0),
         hold_at_most: None,
@@ -47,6 +48,7 @@ pub const SMALL: Config = Config {
         restart_after: 0,
         min_replicas: 0,
         min_replicas_max_lag: 0,
+        min_replicas_slack: 0,
         wait_for: 0,
         lock_delay: 0,
         start_delay: 0,
@@ -68,6 +70,7 @@ pub const SMALL: Config = Config {
         kill_node: 0,
         shutdown_node: 0,
         cut_link: 0,
+        pause_node: 0,
         vanish_key: 0,
         lose_request: 0,
         lose_reply: 0,
@@ -75,6 +78,10 @@ pub const SMALL: Config = Config {
         clock_jump: 0,
         client_clock_jump: 0,
         hand_over: 0,
+        refuse_writes: 0,
+        break_link: 0,
+        persist_key: 0,
+        vanish_receipts: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -95,6 +102,7 @@ pub const EVERYTHING: Config = Config {
     time: Time {
         tick_ms: 10_000,
         lease: 3,
+        reentry_lease: None,
         renew_every: Some(1),
         wait_limit: Some(6),
         hold_at_most: None,
@@ -113,6 +121,7 @@ pub const EVERYTHING: Config = Config {
         restart_after: 2,
         min_replicas: 1,
         min_replicas_max_lag: 1,
+        min_replicas_slack: 1,
         wait_for: 1,
         lock_delay: 2,
         start_delay: 1,
@@ -132,6 +141,7 @@ pub const EVERYTHING: Config = Config {
         kill_node: 1,
         shutdown_node: 1,
         cut_link: 1,
+        pause_node: 1,
         vanish_key: 1,
         lose_request: 0,
         lose_reply: 0,
@@ -139,6 +149,10 @@ pub const EVERYTHING: Config = Config {
         clock_jump: 1,
         client_clock_jump: 1,
         hand_over: 1,
+        refuse_writes: 1,
+        break_link: 1,
+        persist_key: 1,
+        vanish_receipts: 0,
     },
     resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any }),
     ..SMALL
@@ -148,7 +162,7 @@ pub const EVERYTHING: Config = Config {
 pub const IN_FLIGHT: Config = Config {
     network: Network { mode: NetworkMode::Split, delay: MessageDelay::Ticks(2) },
     calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
-    faults: Faults { lose_request: 2, lose_reply: 2, ..EVERYTHING.faults },
+    faults: Faults { lose_request: 2, lose_reply: 2, vanish_receipts: 1, ..EVERYTHING.faults },
     ..EVERYTHING
 };
 

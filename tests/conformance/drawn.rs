@@ -92,10 +92,11 @@ fn scenario_of(text: &str) -> Option<Scenario> {
 /// The text without what the version lacks; and, where the scripts of a replica see expired keys, without what makes a master
 /// a replica while a client may still ask it.
 fn suited_text(version: &ServerProgram, text: &str) -> String {
-    let counting = ["min_replicas = ", "min_replicas_max_lag = "];
+    let counting = ["min_replicas = ", "min_replicas_max_lag = ", "min_replicas_slack = "];
     let demoting = [
         "cut_link = ",
         "hand_over = ",
+        "refuse_writes = ",
         "promote = \"coordinated\"",
         "restart_node = ",
         "fsync",

@@ -36,7 +36,7 @@ fn random_histories_of_split_worlds_with_every_fault_agree_on_every_server() {
             if version.shows_scripts_what_has_expired() {
                 // Without the faults that make a master a replica while a client may still ask it.
                 let faults = &mut scenario.config.faults;
-                (faults.cut_link, faults.hand_over, faults.restart_node) = (0, 0, 0);
+                (faults.cut_link, faults.hand_over, faults.restart_node, faults.refuse_writes) = (0, 0, 0, 0);
             }
             assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: CASES, seed });
         }
@@ -76,6 +76,7 @@ restart_node = 1
 kill_node = 1
 shutdown_node = 1
 cut_link = 1
+pause_node = 1
 hand_over = 1
 lose_message = 1
 lose_request = 1
@@ -84,10 +85,17 @@ interrupt = 1
 foreign_release = 1
 force_release = 1
 client_clock_jump = 1
+refuse_writes = 1
+break_link = 1
+persist_key = 1
+vanish_receipts = 1
 "#;
 
 fn every_fault_without_receipts() -> String {
-    EVERY_FAULT.replace("wait_for = 1\n", "").replace("[protocol]", "[protocol]\nreceipts = false")
+    EVERY_FAULT
+        .replace("wait_for = 1\n", "")
+        .replace("[protocol]", "[protocol]\nreceipts = false")
+        .replace("vanish_receipts = 1\n", "")
         + "vanish_key = 1\nclock_jump = 1\n"
 }
 
@@ -109,13 +117,17 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
             "replicas = 1\nmin_replicas = 1",
             "[faults]\ncut_link = 2\ncrash_node = 1\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"",
         ),
+        world("replicas = 1\nlag = 0", "[faults]\nrefuse_writes = 2\ncrash_node = 1\nrestart_node = 1"),
+        world("replicas = 2\nmin_replicas = 1", "[faults]\nrefuse_writes = 1\ncut_link = 2"),
+        world("replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
+        world("replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
         world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
     ];
     for_every_version(|version| {
         for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {
             let mut scenario = on(version, world.clone());
             if version.shows_scripts_what_has_expired() {
-                scenario.config.faults.hand_over = 0;
+                (scenario.config.faults.hand_over, scenario.config.faults.refuse_writes) = (0, 0);
             }
             assert_fuzz_agrees(version, &scenario, FuzzOptions { cases: 40, seed });
         }

@@ -1,9 +1,10 @@
 //! Real servers that run freely: with the machine's clock, an open replication link and their own timers.
 
+use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::PathBuf;
 use std::process::Command;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,42 +13,47 @@ use redis::{ConnectionLike as _, Value, cmd};
 use tempfile::TempDir;
 
 /// How long a server may take to start, or a replica to have its first copy.
-const PATIENCE: Duration = Duration::from_secs(10);
+const PATIENCE: Duration = Duration::from_secs(20);
+/// How often it is looked whether something has happened.
+const SLICE: Duration = Duration::from_millis(5);
+
+/// What a server writes to its disk.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Disk {
+    /// Nothing.
+    None,
+    /// An AOF, synced every second.
+    Aof,
+    /// A snapshot, when it is told to.
+    Snapshot,
+}
 
 /// One server.
 pub struct FreeNode {
-    process: OwnProcess,
+    program: PathBuf,
+    disk: Disk,
+    process: Mutex<OwnProcess>,
     folder: TempDir,
     port: u16,
 }
 
+/// Waits until something is so.
+pub fn wait_until(awaited: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < PATIENCE, "{awaited}");
+        thread::sleep(SLICE);
+    }
+}
+
 impl FreeNode {
-    /// Starts a server with the settings that Redis has by default, but for where it writes.
-    pub fn start(server: &ServerProgram) -> Self {
+    /// Starts a server with the settings that Redis has by default, but for where and what it writes.
+    pub fn start(server: &ServerProgram, disk: Disk) -> Self {
         let folder = TempDir::new().expect("a folder");
-        let port = free_port();
-        let mut command = Command::new(server.path());
-        let port_text = port.to_string();
-        let settings = [
-            ("--port", port_text.as_str()),
-            ("--bind", "127.0.0.1"),
-            ("--save", ""),
-            ("--appendonly", "no"),
-            ("--repl-diskless-sync-delay", "0"),
-            ("--logfile", "log"),
-        ];
-        for (name, value) in settings {
-            command.args([name, value]);
-        }
-        command.arg("--unixsocket").arg(folder.path().join("s")).arg("--dir").arg(folder.path());
-        command.current_dir(folder.path());
-        let process = OwnProcess::start(command).expect("a server starts");
-        let node = Self { process, folder, port };
-        let begin = Instant::now();
-        while node.try_connect().is_none() {
-            assert!(begin.elapsed() < PATIENCE, "the server answers");
-            thread::sleep(Duration::from_millis(5));
-        }
+        let (program, port) = (server.path().to_owned(), free_port());
+        let process = Mutex::new(launch(&program, &folder, port, disk));
+        let node = Self { program, disk, process, folder, port };
+        wait_until("the server answers", || node.try_connect().is_some());
         node
     }
 
@@ -55,42 +61,200 @@ impl FreeNode {
         self.folder.path().join("s")
     }
 
-    /// A connection, unless the server is dead.
+    fn with_process<T>(&self, act: impl FnOnce(&mut OwnProcess) -> T) -> T {
+        act(&mut self.process.lock().expect("nobody panics"))
+    }
+
+    /// A connection, unless the server is dead or has not read its data yet. A server that stands still answers later.
     pub fn try_connect(&self) -> Option<ServerConnection> {
         let mut connection = ServerConnection::open(&self.socket(), Arc::from("a free server")).ok()?;
-        connection.req_command(&cmd("PING")).ok()?;
-        Some(connection)
+        // After a failed save a server refuses PING.
+        let answer = connection.req_command(cmd("EXISTS").arg("nothing")).ok()?;
+        (answer == Value::Int(0)).then_some(connection)
     }
 
     /// The answer of a server that lives.
     pub fn ask(&self, command: &redis::Cmd) -> Value {
-        let mut connection = self.try_connect().expect("the server lives");
+        let mut connection = ServerConnection::open(&self.socket(), Arc::from("a free server")).expect("it lives");
         connection.req_command(command).expect("an answer")
+    }
+
+    /// The port of the server.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Makes it follow another one.
+    pub fn begin_to_follow(&self, master: &Self) {
+        self.ask(cmd("REPLICAOF").arg("127.0.0.1").arg(master.port));
     }
 
     /// Makes it follow another one, and waits for the copy.
     pub fn follow(&self, master: &Self) {
-        self.ask(cmd("REPLICAOF").arg("127.0.0.1").arg(master.port));
-        let begin = Instant::now();
-        while !self.says("master_link_status:up") {
-            assert!(begin.elapsed() < PATIENCE, "the replica has its copy");
-            thread::sleep(Duration::from_millis(5));
-        }
+        self.begin_to_follow(master);
+        wait_until("the replica has its copy", || self.says("replication", "master_link_status:up"));
     }
 
-    fn says(&self, line: &str) -> bool {
-        let Value::BulkString(text) = self.ask(cmd("INFO").arg("replication")) else { return false };
+    /// Makes it a master.
+    pub fn promote(&self) {
+        self.ask(cmd("REPLICAOF").arg("NO").arg("ONE"));
+    }
+
+    /// Whether it says that it is master; nothing: it does not answer.
+    pub fn is_master(&self) -> Option<bool> {
+        let Value::Array(role) = self.try_connect()?.req_command(&cmd("ROLE")).ok()? else { return None };
+        Some(role.first() == Some(&Value::BulkString(b"master".to_vec())))
+    }
+
+    /// How many replicas it takes for linked.
+    pub fn linked_replicas(&self) -> usize {
+        let Value::BulkString(text) = self.ask(cmd("INFO").arg("replication")) else { return 0 };
+        String::from_utf8_lossy(&text).matches("state=online").count()
+    }
+
+    fn says(&self, section: &str, line: &str) -> bool {
+        let Value::BulkString(text) = self.ask(cmd("INFO").arg(section)) else { return false };
         String::from_utf8_lossy(&text).lines().any(|found| found == line)
     }
 
-    /// Kills it, as a power failure does.
-    pub fn kill(&mut self) {
-        self.process.kill().expect("our own process ends");
+    /// Changes a setting.
+    pub fn set(&self, setting: &str, value: &str) {
+        let answer = self.ask(cmd("CONFIG").arg("SET").arg(setting).arg(value));
+        assert_eq!(answer, Value::Okay, "CONFIG SET {setting} {value}");
+    }
+
+    /// Makes its save fail, so that it refuses writes: a folder is in the place of the dump.
+    pub fn refuse_writes(&self) {
+        fs::create_dir(self.dump()).expect("a folder");
+        self.set("save", "3600 1000000");
+        self.save("err");
+    }
+
+    /// Makes a save succeed, so that it accepts writes.
+    pub fn accept_writes(&self) {
+        fs::remove_dir(self.dump()).expect("the folder goes");
+        self.save("ok");
+    }
+
+    fn save(&self, ended: &str) {
+        self.ask(&cmd("BGSAVE"));
+        wait_until("the save ends", || {
+            self.says("persistence", "rdb_bgsave_in_progress:0")
+                && self.says("persistence", &format!("rdb_last_bgsave_status:{ended}"))
+        });
+    }
+
+    fn dump(&self) -> PathBuf {
+        self.folder.path().join("dump.rdb")
+    }
+
+    /// Makes it stand still.
+    pub fn pause(&self) {
+        self.with_process(|process| process.pause()).expect("our own process stops");
+    }
+
+    /// Lets it go on.
+    pub fn resume(&self) {
+        self.with_process(|process| process.resume());
+    }
+
+    /// Tells it to end, and waits until it has begun to: it waits for its replicas, or is gone.
+    pub fn tell_to_end(&self) {
+        self.with_process(|process| process.tell_to_end()).expect("our own process is told");
+        wait_until("the server begins to end", || {
+            let Some(mut connection) = self.try_connect() else { return true };
+            let Ok(Value::BulkString(text)) = connection.req_command(cmd("INFO").arg("server")) else { return true };
+            String::from_utf8_lossy(&text).contains("shutdown_in_milliseconds")
+        });
+    }
+
+    /// Waits until it has ended.
+    pub fn wait_for_end(&self) {
+        self.with_process(OwnProcess::wait_for_end).expect("it ends");
+    }
+
+    /// Kills it.
+    pub fn kill(&self) {
+        self.with_process(OwnProcess::kill).expect("our own process ends");
+    }
+
+    /// Starts it again once it is dead, and waits until it answers.
+    pub fn restart(&self) {
+        self.with_process(|process| *process = launch(&self.program, &self.folder, self.port, self.disk));
+        wait_until("the server answers again", || self.try_connect().is_some());
     }
 }
 
+fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk) -> OwnProcess {
+    let mut command = Command::new(program);
+    let port_text = port.to_string();
+    let settings = [
+        ("--port", port_text.as_str()),
+        ("--bind", "127.0.0.1"),
+        ("--save", ""),
+        ("--appendonly", if disk == Disk::Aof { "yes" } else { "no" }),
+        ("--repl-diskless-sync-delay", "0"),
+        ("--logfile", "log"),
+    ];
+    for (name, value) in settings {
+        command.args([name, value]);
+    }
+    command.arg("--unixsocket").arg(folder.path().join("s")).arg("--dir").arg(folder.path());
+    command.current_dir(folder.path());
+    OwnProcess::start(command).expect("a server starts")
+}
+
 /// A port that nobody listens on now.
-fn free_port() -> u16 {
+pub fn free_port() -> u16 {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
     listener.local_addr().expect("its address").port()
+}
+
+/// Three sentinels, which decide on failovers by themselves.
+pub struct FreeSentinels {
+    _processes: Vec<OwnProcess>,
+    _folder: TempDir,
+}
+
+impl FreeSentinels {
+    /// How many agree that a master is dead.
+    const QUORUM: &str = "2";
+
+    /// Starts three, and waits until they know one another and the replicas.
+    pub fn start(server: &ServerProgram, nodes: &[FreeNode]) -> Self {
+        let folder = TempDir::new().expect("a folder");
+        let master = nodes[0].port.to_string();
+        let mut processes = Vec::new();
+        let mut sockets = Vec::new();
+        for number in 0..3 {
+            let home = folder.path().join(number.to_string());
+            fs::create_dir(&home).expect("a folder");
+            let (file, socket) = (home.join("sentinel.conf"), home.join("s"));
+            let text = format!(
+                "port {}\nbind 127.0.0.1\nunixsocket {}\ndir {}\nlogfile log\nsentinel monitor m 127.0.0.1 {master} {}\n\
+                 sentinel down-after-milliseconds m 200\nsentinel failover-timeout m 4000\n",
+                free_port(),
+                socket.display(),
+                home.display(),
+                Self::QUORUM,
+            );
+            fs::write(&file, text).expect("it is written");
+            let mut command = Command::new(server.path());
+            command.arg(&file).arg("--sentinel").current_dir(&home);
+            processes.push(OwnProcess::start(command).expect("a sentinel starts"));
+            sockets.push(socket);
+        }
+        let know = |socket: &PathBuf| {
+            let field = |name: &str| -> Option<String> {
+                let mut connection = ServerConnection::open(socket, Arc::from("a sentinel")).ok()?;
+                let answer = connection.req_command(cmd("SENTINEL").arg("MASTER").arg("m")).ok()?;
+                let fields: Vec<String> = redis::from_redis_value(answer).ok()?;
+                fields.chunks_exact(2).find(|pair| pair[0] == name).map(|pair| pair[1].clone())
+            };
+            let replicas = (nodes.len() - 1).to_string();
+            field("num-slaves") == Some(replicas) && field("num-other-sentinels").as_deref() == Some("2")
+        };
+        wait_until("the sentinels know one another", || sockets.iter().all(know));
+        Self { _processes: processes, _folder: folder }
+    }
 }

@@ -78,6 +78,10 @@ pub enum ToldAnswer {
     NotHeld,
     /// The node is a replica.
     ReadOnly,
+    /// The node refuses writes after a failed save.
+    SaveFailed,
+    /// The node hears of too few replicas.
+    NotEnoughReplicas,
     /// Not compared: what is left if a record is made weaker.
     Anything,
 }

@@ -12,7 +12,6 @@ use lockstep_model::{Action, ActionKind, InLayout, Layout, Reply, World, attempt
 use lockstep_tests::drawn::read;
 
 use crate::record::{Deed, Event, Interval, Record, SeenHold, ToldAnswer};
-use crate::rules::Rule;
 
 /// A search that would follow more worlds than this in one tick is given up.
 const MOST_WORLDS: usize = 300_000;
@@ -24,8 +23,8 @@ pub enum Explanation {
     Explained,
     /// It cannot.
     Unexplained {
-        /// The tick in which the last world was left behind.
-        tick: i64,
+        /// When the tick ended in which the last world was left behind, µs.
+        end_us: i64,
         /// How far each party had come in the world that came furthest.
         progress: Vec<usize>,
         /// That world.
@@ -35,15 +34,16 @@ pub enum Explanation {
     Undecided(&'static str),
 }
 
-/// Searches for the record among the behaviours of the model, from which a rule may be removed.
-pub fn search(record: &Record, without: Option<Rule>) -> Explanation {
+/// Searches for the record among the behaviours of the model. `without`: an action that changes nothing there, as if the model
+/// had no rule for it.
+pub fn search(record: &Record, without: Option<ActionKind>) -> Explanation {
     let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
     in_layout(&config, RecordSearch { record, without })
 }
 
 struct RecordSearch<'a> {
     record: &'a Record,
-    without: Option<Rule>,
+    without: Option<ActionKind>,
 }
 
 /// How far each party has come.
@@ -54,16 +54,15 @@ impl InLayout for RecordSearch<'_> {
 
     fn run<Y: Layout>(self, config: &Config) -> Explanation {
         let tick_us = i64::from(config.time.tick_ms) * 1000;
-        let forbidden = self.without.map(Rule::forbids);
-        let is_free = |action: &Action| happens_unseen(action.kind()) && forbidden != Some(action.kind());
+        let is_free = |action: &Action| happens_unseen(action.kind()) && self.without != Some(action.kind());
         let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
-        let seeing = Seeing { parties: &self.record.parties, tick_us, forbidden };
+        let seeing = Seeing { parties: &self.record.parties, tick_us, without: self.without };
+        let mut lacks_room = false;
         let last_tick = seeing.last_tick();
         let mut worlds = vec![(World::<Y>::initial(config), vec![0; self.record.parties.len()])];
         for tick in 0..=last_tick {
             let mut met: HashSet<(World<Y>, Progress)> = HashSet::new();
             let mut waiting = Vec::new();
-            let mut lacks_room = false;
             for start in worlds.drain(..) {
                 if met.insert(start.clone()) {
                     waiting.push(start);
@@ -80,10 +79,10 @@ impl InLayout for RecordSearch<'_> {
                     }
                 };
                 for party in 0..progress.len() {
-                    let Some(event) = seeing.next(&progress, party).filter(|event| seeing.is_open(event, tick)) else {
+                    if !seeing.next(&progress, party).is_some_and(|event| seeing.is_open(event, tick)) {
                         continue;
-                    };
-                    if let Some(to) = seeing.happen(config, &world, event, tick) {
+                    }
+                    if let Some(to) = seeing.happen(config, (&world, &progress), party, tick) {
                         let mut further = progress.clone();
                         further[party] += 1;
                         next(to, further);
@@ -120,7 +119,7 @@ impl InLayout for RecordSearch<'_> {
                 let Some((world, progress)) = furthest else { unreachable!("a tick begins with a world") };
                 let progress = progress.iter().map(|&done| usize::from(done)).collect();
                 let world = format!("{:?}\n{:?}\n{:?}", world.clients, world.in_flight, world.groups);
-                return Explanation::Unexplained { tick, progress, world };
+                return Explanation::Unexplained { end_us: (tick + 1) * tick_us, progress, world };
             }
         }
         Explanation::Explained
@@ -138,7 +137,10 @@ fn happens_unseen(kind: ActionKind) -> bool {
             | ActionKind::ExpireReceipts
             | ActionKind::Replicate
             | ActionKind::Resync
-            | ActionKind::Heal
+            | ActionKind::Fsync
+            | ActionKind::FinishShutdown
+            | ActionKind::Recount
+            | ActionKind::CountReplicas
     )
 }
 
@@ -147,7 +149,7 @@ fn happens_unseen(kind: ActionKind) -> bool {
 struct Seeing<'a> {
     parties: &'a [Vec<Event>],
     tick_us: i64,
-    forbidden: Option<ActionKind>,
+    without: Option<ActionKind>,
 }
 
 impl<'a> Seeing<'a> {
@@ -167,14 +169,33 @@ impl<'a> Seeing<'a> {
         self.tick(event.from_us) <= tick && tick <= self.tick(event.to_us)
     }
 
-    /// The world after an event, if it can happen in this one.
-    fn happen<Y: Layout>(self, config: &Config, world: &World<Y>, event: &Event, tick: i64) -> Option<World<Y>> {
-        match event.what {
-            // Without its rule it changes nothing.
-            Deed::Did(action) if self.forbidden == Some(action.kind()) => Some(*world),
+    /// Whether the next event of a party, a request, is answered.
+    fn is_heard(self, progress: &Progress, party: usize) -> bool {
+        let answer = self.parties[party].get(usize::from(progress[party]) + 1);
+        matches!(answer, Some(Event { what: Deed::Heard { .. }, .. }))
+    }
+
+    /// The world after the next event of a party, if it can happen in this one.
+    fn happen<Y: Layout>(
+        self,
+        config: &Config,
+        (world, progress): (&World<Y>, &Progress),
+        party: usize,
+        tick: i64,
+    ) -> Option<World<Y>> {
+        match self.next(progress, party)?.what {
+            // Without its rule it changes nothing, and nothing has to end.
+            Deed::Did(action) if self.without.is_some_and(|kind| [kind, ended_by(kind)].contains(&action.kind())) => {
+                Some(*world)
+            }
             Deed::Did(action) => Some(step(config, world, action)?.world),
             Deed::Sent { request, node } => {
                 let client = client_of(request)?;
+                // A node that ends executes nothing that it is sent, and its client hears nothing.
+                let is_gone = !world.node(node).is_up() || world.node(node).is_stopping();
+                if is_gone && !self.is_heard(progress, party) {
+                    return Some(*world);
+                }
                 (world.client(client).master() == node).then(|| step(config, world, request))?.map(|step| step.world)
             }
             Deed::Heard { answer, .. } => {
@@ -208,7 +229,9 @@ impl<'a> Seeing<'a> {
             | (ToldAnswer::Released, Reply::Released)
             | (ToldAnswer::StillHeld, Reply::StillHeld)
             | (ToldAnswer::NotHeld, Reply::NotHeld)
-            | (ToldAnswer::ReadOnly, Reply::ReadOnly) => true,
+            | (ToldAnswer::ReadOnly, Reply::ReadOnly)
+            | (ToldAnswer::SaveFailed, Reply::SaveFailed)
+            | (ToldAnswer::NotEnoughReplicas, Reply::NotEnoughReplicas) => true,
             // Not every kind tells how much time is left.
             (ToldAnswer::Busy(until), Reply::Busy { remaining_ticks }) => {
                 until.is_none() || self.is_until(until, remaining_ticks, tick)
@@ -237,8 +260,19 @@ impl<'a> Seeing<'a> {
                 (hold.by.holder.client(), hold.count) == (seen.client, seen.count)
                     && self.is_until(seen.until, hold.remaining.left(), tick)
             }
-            (None, Some(_)) | (Some(_), None) => false,
+            // The model leaves out that a key with no time left is gone where no client reads it: on a replica.
+            (None, Some(hold)) => hold.remaining.is_due() && !world.node(node).is_master(),
+            (Some(_), None) => false,
         }
+    }
+}
+
+/// The action that ends what another one begins; itself: none does.
+const fn ended_by(kind: ActionKind) -> ActionKind {
+    match kind {
+        ActionKind::PauseNode => ActionKind::ResumeNode,
+        ActionKind::RefuseWrites => ActionKind::AcceptWrites,
+        _ => kind,
     }
 }
 

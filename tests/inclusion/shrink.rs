@@ -2,38 +2,38 @@
 
 use std::fmt::Write as _;
 
+use lockstep_model::ActionKind;
+
 use crate::record::{Event, Record};
 use crate::search::{Explanation, search};
 
-/// The smallest part of a record that has no explanation, as a text: it ends where the model is left behind, and of what was
-/// seen until then only what is needed is left.
-pub fn shrunk(record: &Record) -> String {
-    let Explanation::Unexplained { tick, .. } = search(record, None) else {
-        return "it has an explanation".to_owned();
-    };
-    let tick_us = record.parties.iter().flatten().map(|event| event.to_us).max().unwrap_or(0);
-    let end_us = ((tick + 1) * 20_000).min(tick_us);
-    let mut least = record.until(end_us);
-    if !is_unexplained(&least) {
-        least = record.clone();
-    }
+/// The part of a record that is needed to leave the model, from which an action may be taken, without an explanation: it ends
+/// where the model is left behind, and each answer and each look that is left in it is needed. `None`: there is an explanation.
+pub fn least(record: &Record, without: Option<ActionKind>) -> Option<Record> {
+    let Explanation::Unexplained { end_us, .. } = search(record, without) else { return None };
+    let is_unexplained = |record: &Record| matches!(search(record, without), Explanation::Unexplained { .. });
+    let cut = Some(record.until(end_us)).filter(&is_unexplained);
+    let mut least = cut.unwrap_or_else(|| record.clone());
+    // From the last one on, so that the places of those that are still to be tried stay what they are.
     for place in least.observations().into_iter().rev() {
         let weaker = least.without_knowing(place);
         if is_unexplained(&weaker) {
             least = weaker;
         }
     }
-    told(&least)
+    Some(least)
 }
 
-fn is_unexplained(record: &Record) -> bool {
-    matches!(search(record, None), Explanation::Unexplained { .. })
-}
-
-fn told(record: &Record) -> String {
-    let Explanation::Unexplained { tick, progress, world } = search(record, None) else { return String::new() };
-    let mut text =
-        format!("{}\nno world of the model is left in tick {tick}; what it cannot explain:\n", record.scenario);
+/// What the model cannot explain of a record, as a text.
+pub fn unexplained(record: &Record) -> String {
+    let Some(record) = least(record, None) else { return "it has an explanation".to_owned() };
+    let Explanation::Unexplained { end_us, progress, world } = search(&record, None) else { return String::new() };
+    let mut text = format!(
+        "{}\nReal servers did what follows, and no behaviour of the model agrees with it beyond {end_us} µs. An arrow marks what \
+         could not happen in the world that came furthest. Either the model lacks a rule, or the clients of the run record \
+         something wrong:\n",
+        record.scenario
+    );
     let mut events: Vec<(usize, usize, &Event)> = Vec::new();
     for (party, of_party) in record.parties.iter().enumerate() {
         events.extend(of_party.iter().enumerate().map(|(place, event)| (party, place, event)));

@@ -81,8 +81,7 @@ fn where_a_property_does_not_apply_nothing_is_owed() {
     }
 }
 
-/// For every lock kind, each property holds in some scenario and is violated in another. The key of a crashed holder
-/// always expires: only a mutant, whose keys have no lease, breaks that.
+/// For every lock kind, each property holds in some scenario and is violated in another.
 #[test]
 fn each_property_is_seen_from_both_sides() {
     for &kind in LockKind::ALL {
@@ -92,8 +91,7 @@ fn each_property_is_seen_from_both_sides() {
         };
         for property in Property::LIVENESS {
             assert!(declared(property, Verdict::Holds) > 0, "{property} holds nowhere for {}", kind.name());
-            let is_violated = declared(property, Verdict::Violated) > 0;
-            assert_eq!(is_violated, property != Property::FreedAfterCrash, "{property} for {}", kind.name());
+            assert!(declared(property, Verdict::Violated) > 0, "{property} is violated nowhere for {}", kind.name());
         }
     }
 }

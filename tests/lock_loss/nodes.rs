@@ -3,7 +3,7 @@
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::{Gate, NodeSettings, ServerNode, ServerProgram, Version};
+use lockstep_sim::replay::{Gate, NodeSettings, ServerConnection, ServerNode, ServerProgram, Version};
 use lockstep_tests::servers::{START_MS, for_every_version as on_every_server};
 use redis::{Commands, Value, cmd};
 
@@ -158,7 +158,7 @@ fn a_key_that_runs_out_of_memory_and_one_that_is_deleted_by_hand_vanish_alike() 
         let by_hand = |master: &ServerNode| {
             let _: i64 = master.connect().unwrap().del("lock").unwrap();
         };
-        let without_memory = |master: &ServerNode| master.drop_one_key().unwrap();
+        let without_memory = |master: &ServerNode| master.drop_keys().unwrap();
         let ways: [&dyn Fn(&ServerNode); 2] = [&by_hand, &without_memory];
         for vanish in ways {
             let (master, replica, gate) = pair(server);
@@ -178,6 +178,119 @@ fn a_key_that_runs_out_of_memory_and_one_that_is_deleted_by_hand_vanish_alike() 
             assert_eq!(lock_of(&replica), None, "{server}");
             assert!(listener.recv_response().is_err(), "{server}: something was published");
         }
+    });
+}
+
+/// Reads are answered, and what was written before still reaches the replica. `PING` is refused: for Sentinel the node is down.
+#[test]
+fn after_a_failed_save_a_master_refuses_every_write_until_a_save_succeeds() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        take_lock(&master, "a");
+        gate.mark(master.offset().unwrap());
+        master.refuse_writes().unwrap();
+        let mut client = master.connect().unwrap();
+        let refused = |command: &mut redis::Cmd, client: &mut ServerConnection| {
+            let error = command.query::<Value>(client).unwrap_err();
+            assert!(error.to_string().contains("MISCONF"), "{server}: {error}");
+        };
+        refused(cmd("SET").arg("lock").arg("b"), &mut client);
+        refused(cmd("DEL").arg("lock"), &mut client);
+        refused(cmd("PEXPIRE").arg("lock").arg(1), &mut client);
+        refused(&mut cmd("PING"), &mut client);
+        refused(cmd("EVAL").arg("return redis.call('del', 'no key')").arg(0), &mut client);
+        let read: String = cmd("EVAL").arg("return redis.call('get', 'lock')").arg(0).query(&mut client).unwrap();
+        assert_eq!(read, "a", "{server}");
+        assert_eq!(lock_of(&master).as_deref(), Some("a"), "{server}");
+        gate.release_one().unwrap();
+        assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}: the link is as it was");
+        master.accept_writes().unwrap();
+        take_lock(&master, "b");
+        assert_eq!(lock_of(&master).as_deref(), Some("b"), "{server}");
+        master.refuse_writes().unwrap();
+        master.kill().unwrap();
+        master.restart().unwrap();
+        assert_eq!(lock_of(&master), None, "{server}: nothing was saved");
+        take_lock(&master, "c");
+    });
+}
+
+/// A lock without a TTL outlives every lease on master and replica, until it is given a TTL again.
+#[test]
+fn a_persisted_key_outlives_its_lease_on_master_and_replica() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        let pass = || {
+            gate.mark(master.offset().unwrap());
+            gate.release_all().unwrap();
+        };
+        take_lock(&master, "a");
+        pass();
+        let mut client = master.connect().unwrap();
+        let persisted: i64 = cmd("PERSIST").arg("lock").query(&mut client).unwrap();
+        assert_eq!(persisted, 1, "{server}");
+        pass();
+        for node in [&master, &replica] {
+            node.advance_clock(60_000).unwrap();
+            assert_eq!(node.connect().unwrap().pttl::<_, i64>("lock").unwrap(), -1, "{server}");
+        }
+        let _: i64 = client.pexpire("lock", 30_000).unwrap();
+        pass();
+        assert_eq!(replica.connect().unwrap().pttl::<_, i64>("lock").unwrap(), 30_000, "{server}");
+    });
+}
+
+/// `volatile-ttl` takes what has the shortest TTL first, and a release receipt has a shorter one than its lock. How many keys
+/// go depends on how much memory is needed; their order does not.
+#[test]
+fn a_server_without_memory_drops_a_receipt_before_its_lock() {
+    on_every_server(|server| {
+        let master = start(server, None);
+        take_lock(&master, "a");
+        let mut client = master.connect().unwrap();
+        let _: () = client.pset_ex("receipt", "1", 16_000).unwrap();
+        let _: () = cmd("CONFIG").arg(&["SET", "notify-keyspace-events", "Ee"]).query(&mut client).unwrap();
+        let mut listener = master.connect().unwrap();
+        let subscribe = cmd("PSUBSCRIBE").arg("__keyevent@0__:evicted").get_packed_command();
+        let _: Value = redis::ConnectionLike::req_packed_command(&mut listener, &subscribe).unwrap();
+        master.drop_keys().unwrap();
+        let Value::Array(told) = listener.recv_response().unwrap() else { panic!("{server}: a message") };
+        assert_eq!(told.last(), Some(&Value::BulkString(b"receipt".to_vec())), "{server}");
+    });
+}
+
+/// A replica publishes what its master's script published, when the effect arrives; by a full copy nothing arrives.
+#[test]
+fn a_message_reaches_a_replica_with_its_effect_and_not_with_a_full_copy() {
+    on_every_server(|server| {
+        let (master, replica, gate) = pair(server);
+        // A connection on which nothing comes in time is closed, so each is asked once.
+        let listener = || {
+            let mut listener = replica.connect().unwrap();
+            listener.set_patience(Duration::from_millis(100));
+            let subscribe = cmd("SUBSCRIBE").arg("free").get_packed_command();
+            let _: Value = redis::ConnectionLike::req_packed_command(&mut listener, &subscribe).unwrap();
+            listener
+        };
+        let release = || {
+            take_lock(&master, "a");
+            let script = "redis.call('DEL', KEYS[1]) redis.call('PUBLISH', 'free', '0')";
+            let _: Value = cmd("EVAL").arg(script).arg(1).arg("lock").query(&mut master.connect().unwrap()).unwrap();
+        };
+        let (mut early, mut listening) = (listener(), listener());
+        release();
+        assert!(early.recv_response().is_err(), "{server}: it is held at the gate");
+        gate.mark(master.offset().unwrap());
+        gate.release_all().unwrap();
+        assert!(listening.recv_response().is_ok(), "{server}");
+        gate.close();
+        let mut listening = listener();
+        release();
+        let _: Value = cmd("DEBUG").arg("CHANGE-REPL-ID").query(&mut master.connect().unwrap()).unwrap();
+        let gate = Gate::open(master.socket()).unwrap();
+        replica.follow(&gate).unwrap();
+        assert_eq!(lock_of(&replica), None, "{server}");
+        assert!(listening.recv_response().is_err(), "{server}: the message is lost");
     });
 }
 
@@ -241,5 +354,38 @@ fn an_old_master_that_restarts_says_it_is_master_and_grants_what_the_new_one_sto
         let granted: Value = take.query(&mut client).unwrap();
         assert_eq!(granted, Value::Okay, "{server}");
         assert_eq!([&old, &new].map(lock_of), [Some("b".to_owned()), Some("a".to_owned())], "{server}");
+    });
+}
+
+/// Its clock goes on and its sockets fill: what waits is executed once it goes on, at the time that it is by then.
+#[test]
+fn a_node_that_stood_still_executes_what_waited_at_the_time_that_it_is_by_then() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        take_lock(&node, "a");
+        let [mut impatient, mut waiting] = [node.connect().unwrap(), node.connect().unwrap()];
+        node.pause().unwrap();
+        node.advance_clock(30_001).unwrap();
+        let set = cmd("SET").arg(&["lock", "b", "NX"]).get_packed_command();
+        impatient.set_patience(Duration::from_millis(100));
+        let ping = cmd("PING").get_packed_command();
+        assert!(redis::ConnectionLike::req_packed_command(&mut impatient, &ping).is_err(), "{server}: it stands still");
+        waiting.send_packed_command(&set).unwrap();
+        node.resume().unwrap();
+        assert_eq!(waiting.recv_response().unwrap(), Value::Okay, "{server}: it had expired");
+        assert_eq!(lock_of(&node).as_deref(), Some("b"), "{server}");
+    });
+}
+
+/// A node that stands still can be killed, and nothing waits for it.
+#[test]
+fn a_node_that_stands_still_can_be_killed_and_started_again() {
+    on_every_server(|server| {
+        let node = start(server, None);
+        node.pause().unwrap();
+        node.kill().unwrap();
+        node.restart().unwrap();
+        take_lock(&node, "a");
+        assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}");
     });
 }

@@ -42,12 +42,20 @@ const GROUPS: [AnomalyGroup; 7] = [
             "old-master-returns",
             "old-master-returns-to-nobody",
             "old-master-is-stopped-too-late",
+            "old-master-counts-too-late",
             "old-master-is-outwaited",
             "replicas-leave-one-by-one",
             "one-replica-acknowledges-to-two-masters",
             "every-replica-acknowledges-to-one-master",
             "partition-keeps-a-replica",
             "partition-of-a-minority",
+            "refused-writes-lead-to-a-failover",
+            "refused-writes-are-outwaited",
+            "old-master-stands-still",
+            "old-master-stands-still-and-waits-for-all",
+            "master-stands-still",
+            "master-stands-still-and-is-outwaited",
+            "replica-stands-still",
             "lock-delay-after-failover",
             "lock-delay-shorter-than-one-lease",
             "lock-delay-beside-an-old-master",
@@ -86,7 +94,11 @@ const GROUPS: [AnomalyGroup; 7] = [
             "missed-renewal-of-2026",
             "missed-renewal-is-told",
             "failed-renewal-of-2021",
+            "refused-renewal-ends-the-lease",
+            "refused-renewal-and-a-bounded-hold",
             "explicit-lease-beside-a-watchdog",
+            "reentry-with-a-shorter-lease",
+            "reentry-ends-the-renewal",
             "old-client-beside-a-new-one",
         ],
     },
@@ -105,12 +117,14 @@ const GROUPS: [AnomalyGroup; 7] = [
             "lost-reply-of-a-release-with-an-id-per-try",
             "late-release-takes-the-next-grant",
             "plain-late-release-takes-the-next-grant",
+            "requests-served-in-another-order",
             "resent-release-after-failover",
             "lost-undo",
             "lost-renewals",
             "late-renewal-after-release",
             "lost-unlock-message",
             "lost-unlock-message-costs-time",
+            "message-lost-with-a-broken-link",
         ],
     },
     AnomalyGroup {
@@ -145,6 +159,13 @@ const GROUPS: [AnomalyGroup; 7] = [
             "empty-master-wipes-its-replica",
             "evicted-lock",
             "evicted-lock-fenced",
+            "evicted-receipt-of-a-release",
+            "evicted-receipt-and-no-resend",
+            "persisted-lock-is-never-freed",
+            "plain-persisted-lock-is-never-freed",
+            "persisted-lock-outlives-a-failover",
+            "lost-unlock-message-of-a-persisted-lock",
+            "wait-limit-beside-a-persisted-lock",
         ],
     },
     AnomalyGroup {
@@ -187,8 +208,13 @@ const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
 const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
+const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
+const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
+const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
+const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
+
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 16] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 20] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -198,11 +224,15 @@ const REPAIRS: [(&str, &[ScenarioLine]); 16] = [
     ("failover-to-the-wrong-replica", &[AT_ONCE, SOON]),
     ("lease-ends-while-holder-works", &[FENCED]),
     ("lease-ends-while-holder-works", &[WATCHDOG]),
+    ("evicted-receipt-of-a-release", &[SENT_ONCE]),
     ("held-for-exactly-the-lease", &[HELD_FOR_LESS]),
     ("plain-held-for-exactly-the-lease", &[HELD_FOR_LESS]),
     ("renewed-exactly-at-the-lease", &[WATCHDOG]),
+    ("lost-unlock-message-of-a-persisted-lock", &[WAIT_LIMIT]),
+    ("message-lost-with-a-broken-link", &[ON_THE_MASTER]),
     ("missed-renewal-of-2021", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
+    ("reentry-with-a-shorter-lease", &[LONG_REENTRY]),
     ("write-arrives-after-the-next-holder", &[FENCED]),
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
 ];
@@ -239,6 +269,10 @@ fn anomalies() -> String {
          counter outside this Redis that no fault touches. This repairs no lock: two clients still believe that they hold it, but the stale \
          one can do no harm.\n\
          - `promote = \"coordinated\"`: `FAILOVER` without `FORCE`, which waits until the replica has everything.\n\
+         - `resend = \"none\"`: nothing is sent again, and a caller without an answer gets an error.\n\
+         - `wait_limit = 4`: a waiter gives up, whatever it was told about the TTL.\n\
+         - `subscribe_to = \"master\"`: unlock messages come from the master itself.\n\
+         - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\
          - `profile = \"redisson-4.7\"`: the client behaves as Redisson of 2026.\n\n\
          More repairs, and what they cost: [repairs.md](repairs.md). How many states stand behind each verdict: \
          [state-space.md](state-space.md).\n",

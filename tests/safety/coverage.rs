@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
 use lockstep_model::config::{
-    Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay,
+    Bound, Fault, Faults, Fencing, NetworkMode, Profile, PromoteRule, Resend, Resource, WaitRule, WriteDelay,
 };
 use lockstep_model::mutants::Mutant;
 use lockstep_model::outcomes::SWITCH_VALUES;
@@ -117,15 +117,19 @@ fn rich() -> Vec<Config> {
                     kill_node: 1,
                     shutdown_node: 1,
                     cut_link: 1,
+                    pause_node: 1,
                     vanish_key: 1,
                     clock_jump: 1,
                     client_clock_jump: 1,
                     hand_over: 1,
+                    refuse_writes: 1,
+                    break_link: 1,
+                    persist_key: 1,
                     ..Faults::default()
                 };
                 config.time.jump = 2;
                 config.cluster.min_replicas = 1;
-                config.cluster.min_replicas_max_lag = 1;
+                (config.cluster.min_replicas_max_lag, config.cluster.min_replicas_slack) = (1, 1);
                 all.push(config);
                 for wait_rule in WAIT_RULES {
                     let mut waiting = config;
@@ -171,7 +175,18 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     sent_to_demoted.network.mode = NetworkMode::Split;
     let mut sent_to_counting = sent_to_demoted;
     (sent_to_counting.cluster.min_replicas, sent_to_counting.cluster.min_replicas_max_lag) = (1, 1);
+    let mut refusing = scenario("refused-renewal-ends-the-lease").config;
+    (refusing.time.wait_limit, refusing.clients.acquires) = (Some(3), Some(2));
+    (refusing.faults.foreign_release, refusing.faults.force_release) = (1, 1);
+    let mut waiting_for_refusing = scenario("refused-writes-lead-to-a-failover").config;
+    (waiting_for_refusing.cluster.lag, waiting_for_refusing.cluster.wait_for) = (Bound::Any, 1);
+    waiting_for_refusing.protocol.wait_rule = WaitRule::All;
+    let mut sent_to_refusing = scenario("refused-renewal-and-a-bounded-hold").config;
+    (sent_to_refusing.network.mode, sent_to_refusing.time.renew_every) = (NetworkMode::Split, None);
     vec![
+        ("whoever asks a master whose last save failed", refusing),
+        ("whoever gives back what too few have, to such a master", waiting_for_refusing),
+        ("a request that finds that its master's last save failed", sent_to_refusing),
         ("whoever gives back what too few have, to a master that was demoted", waiting),
         ("the same, of a master that hears of no replica", waiting_for_the_counted),
         ("a request that finds its master demoted", sent_to_demoted),

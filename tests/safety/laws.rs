@@ -125,6 +125,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         &mut cluster.fsync_within,
         &mut cluster.restart_after,
         &mut cluster.min_replicas_max_lag,
+        &mut cluster.min_replicas_slack,
         &mut cluster.lock_delay,
         &mut cluster.start_delay,
         &mut cluster.shutdown_timeout,
@@ -141,7 +142,10 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
         for ticks in [&mut own.lease, &mut own.calls.answer_within, &mut own.calls.receipt] {
             *ticks = twice(*ticks)?;
         }
-        for ticks in [&mut own.renew_every, &mut own.wait_limit, &mut own.hold_at_most].into_iter().flatten() {
+        for ticks in [&mut own.reentry_lease, &mut own.renew_every, &mut own.wait_limit, &mut own.hold_at_most]
+            .into_iter()
+            .flatten()
+        {
             *ticks = twice(*ticks)?;
         }
         Some(own)

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 36] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -30,6 +30,8 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 36] = [
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::FreedAfterCrash, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "thread-dies-and-the-lease-ends", Property::NoOrphan, Verdict::Violated),
     (Mutant::LeaseNeverEnds, "crashed-holder-is-outlived", Property::Obtainable, Verdict::Violated),
+    // The master's copy stays for ever and the replica's ends: the failover loses it.
+    (Mutant::PersistStaysLocal, "persisted-lock-outlives-a-failover", Property::GrantSurvives, Verdict::Violated),
     (Mutant::RestartTooEarly, "delayed-restart-outlives-the-lease", Property::GrantSurvives, Verdict::Violated),
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::KilledWithItsMachine, "killed-process-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
@@ -41,6 +43,13 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 36] = [
     (Mutant::HeirStillCounts, "every-replica-is-needed-to-write", Property::OneBeliever, Verdict::Violated),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::StartDelayIgnored, "late-client-waits-at-its-start", Property::OneBeliever, Verdict::Violated),
+    (Mutant::PausedMasterCountsAtOnce, "old-master-stands-still", Property::ActionsReached, Verdict::Vacuous),
+    (
+        Mutant::PausedReplicaAcknowledges,
+        "old-master-stands-still-and-waits-for-all",
+        Property::OneBeliever,
+        Verdict::Violated,
+    ),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::OneBeliever, Verdict::Violated),
     (Mutant::HoldNotRegistered, "late-renewal-is-ignored", Property::RenewedWhileHeld, Verdict::Violated),
     (
@@ -67,14 +76,16 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
     }
 }
 
-/// A rule that lets a client win every tie hides what is broken: with the right rule the property is violated, with the wrong
-/// one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 5] = [
+/// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
+/// property is violated, with the wrong one it holds.
+const HIDDEN_BY: [(Mutant, &str, Property); 7] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
     (Mutant::ClientWinsTies, "failover-of-one-renewal-period", Property::RenewedWhileHeld),
     (Mutant::ClientWinsTies, "receipt-is-due-with-the-last-attempt", Property::OneBeliever),
+    (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::OneBeliever),
+    (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::RenewedWhileHeld),
 ];
 
 #[test]

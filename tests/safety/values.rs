@@ -153,6 +153,7 @@ fn values_are_counted_only_where_an_earlier_acquire_can_still_be_met() {
             "plain-failover-loses-the-grant",
             "plain-late-release-meets-another-value",
             "plain-old-master-serves-its-side",
+            "plain-requests-in-another-order",
             "plain-wait-for-the-replica",
         ]
     );

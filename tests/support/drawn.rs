@@ -130,6 +130,7 @@ const ROWS: &[DrawnKey] = &[
     row("role", &["\"reader\""], 1, |_| true),
     row("tick_ms", &["1", "1000", "2000", "60000", "3600000"], 8, |_| true),
     always("lease", &["1", "2", "2", "3", "3", "4"]),
+    row("reentry_lease", TICKS, 40, |said| said.has("max_holds") && !said.is("max_holds", "1")),
     row("renew_every", &["1"], 35, |_| true),
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
@@ -151,6 +152,8 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("restart_node", &["2"], 10, |said| said.some("crash_node")),
     row("cut_link", BUDGET, 25, |said| said.some("replicas")),
+    row("break_link", BUDGET, 12, |said| said.some("replicas")),
+    row("pause_node", BUDGET, 15, |_| true),
     row("hand_over", BUDGET, 20, |said| said.some("replicas")),
     row("lag", TICKS_OR_ANY, 40, |said| said.some("replicas")),
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
@@ -180,7 +183,7 @@ const ROWS: &[DrawnKey] = &[
     row("restart_after", TICKS_OR_NONE, 30, |said| said.some("restart_node")),
     row("lock_delay", TICKS_OR_NONE, 25, |said| {
         said.some("replicas")
-            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"]
+            && ["crash_node", "kill_node", "shutdown_node", "cut_link", "pause_node", "hand_over"]
                 .iter()
                 .any(|fault| said.some(fault))
     }),
@@ -193,6 +196,7 @@ const ROWS: &[DrawnKey] = &[
     row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
     row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
+    row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),
     row("wait_rule", &["\"any\"", "\"all\"", "\"ignored\""], 60, |said| said.some("wait_for")),
     // Where the profile ignores the answer to `WAIT`, the file has to say what it means.
@@ -214,6 +218,8 @@ const ROWS: &[DrawnKey] = &[
     row("force_release", BUDGET, 12, Said::can_be_forced),
     row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
     row("vanish_key", BUDGET, 8, |_| true),
+    row("refuse_writes", BUDGET, 12, |_| true),
+    row("persist_key", BUDGET, 10, |_| true),
     row("clock_jump", BUDGET, 8, |_| true),
     row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits()),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
@@ -224,6 +230,7 @@ const ROWS: &[DrawnKey] = &[
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
     row("receipts", FLAG, 25, |said| said.can_leave_receipts() || !said.is_split()),
+    row("vanish_receipts", BUDGET, 20, |said| said.is_split() && said.can_leave_receipts() && said.has_receipts()),
     row("resend", &["\"none\""], 10, |_| true),
     row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
     row("retry_attempts", TICKS, 40, |said| said.has("resend") && !said.is("resend", "\"none\"")),
@@ -238,6 +245,9 @@ const ROWS: &[DrawnKey] = &[
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
+    row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
+        said.publishes() && said.waits() && said.some("replicas")
+    }),
     row("value", &["\"per-acquire\"", "\"per-client\"", "\"per-client\""], 40, Said::stores_values),
     // Room: not less than usual, for a world in which a step is not explored may stand still.
     row("effects_under_way", &["4", "6"], 3, |said| said.some("replicas")),

@@ -33,6 +33,8 @@ pub(crate) struct Sending {
     pub(crate) receipt: u8,
     /// Of an acquire: how many replicas its `WAIT` asks for; 0: there is none.
     pub(crate) asks_for: u8,
+    /// Whether it is made inside another call, and brings the lease of that.
+    pub(crate) is_nested: bool,
 }
 
 /// What an answered request leads to, beyond the process itself.
@@ -72,6 +74,7 @@ impl<Q: InFlight> Process<'_, Q> {
             is_heard: false,
             must_undo: false,
             is_stale: false,
+            is_nested: sending.is_nested,
             asks_for: sending.asks_for,
         });
         Some(())
@@ -106,7 +109,7 @@ impl<Q: InFlight> Process<'_, Q> {
             *owed -= 1;
         } else {
             let call = requests.slot_mut(Slot::of_thread(thread)).as_mut()?;
-            if call.is_heard || !call.is_granted() {
+            if call.is_heard || !call.is_granted() || call.is_nested {
                 return None;
             }
             call.is_heard = true;
@@ -216,6 +219,10 @@ impl<Q: InFlight> Process<'_, Q> {
             return Some(());
         }
         if request.is_granted() {
+            if request.is_nested {
+                // It names its own lease, and the watchdog does not hear of it.
+                return Some(());
+            }
             let registration = self.config.calls.registration;
             let room = self.config.room_for(Capacity::Registrations);
             let owed = &mut self.in_flight.requests_mut()?.owed[usize::from(request.thread)];

@@ -20,18 +20,27 @@ pub(crate) struct ProcessView<'a, Q: InFlight> {
 /// What a process reaches of the servers.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach {
-    /// The master that it knows runs.
+    /// The master that it knows takes requests.
     pub(crate) is_up: bool,
-    /// And accepts writes.
+    /// And executes writes at once.
     pub(crate) is_master: bool,
 }
 
 impl<Q: InFlight> ProcessView<'_, Q> {
     /// Whether it will act before time passes. Without a master it only gives up, and finds that a renewal has no answer.
-    /// `can_execute`: whether a request can be executed by its node.
+    /// `can_execute`: whether a request can be executed by its node; `is_held`: whether its answer may wait in a node that
+    /// stands still; `is_muted`: whether an unlock message may.
     #[inline]
-    pub(crate) fn is_due(&self, reach: Reach, can_execute: impl Fn(&Request) -> bool) -> bool {
-        self.has_due_request(reach, can_execute) || self.has_due_act(reach) || self.has_due_message()
+    pub(crate) fn is_due(
+        &self,
+        reach: Reach,
+        can_execute: impl Fn(&Request) -> bool,
+        is_held: impl Fn(&Request) -> bool,
+        is_muted: bool,
+    ) -> bool {
+        self.has_due_request(reach, can_execute, is_held)
+            || self.has_due_act(reach)
+            || (!is_muted && self.has_due_message())
     }
 
     #[inline]
@@ -54,7 +63,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     }
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
                     Phase::Idle => thread.believes() && thread.hold_left.is_due(),
-                    Phase::Confirming => true,
+                    Phase::Confirming => reach.is_up,
                     // A request in flight is waited for where the network is.
                     Phase::Undoing => requests.get(Slot::of_thread(number)).is_none(),
                     Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,
@@ -74,14 +83,22 @@ impl<Q: InFlight> ProcessView<'_, Q> {
 
     /// Whether time must wait for something in flight.
     #[inline]
-    fn has_due_request(&self, reach: Reach, can_execute: impl Fn(&Request) -> bool) -> bool {
+    fn has_due_request(
+        &self,
+        reach: Reach,
+        can_execute: impl Fn(&Request) -> bool,
+        is_held: impl Fn(&Request) -> bool,
+    ) -> bool {
         let requests = self.in_flight.requests();
         let is_running = self.client.is_running();
         requests.iter().any(|(slot, request)| match request.stage {
             Stage::Sent if request.is_due(self.config) && can_execute(request) => true,
-            Stage::Confirming => true,
-            Stage::Executed(_) if is_running && (request.is_heard || request.is_due(self.config)) => true,
-            Stage::Sent | Stage::Executed(_) | Stage::Lost => self.will_act_on(slot, request, reach),
+            Stage::Confirming if can_execute(request) => true,
+            Stage::Executed(_) if is_running && request.is_heard => true,
+            Stage::Executed(_) if is_running && request.is_due(self.config) && !is_held(request) => true,
+            Stage::Sent | Stage::Confirming | Stage::Executed(_) | Stage::Lost => {
+                self.will_act_on(slot, request, reach)
+            }
         }) || (is_running && requests.owed != Requests::NONE.owed)
     }
 

@@ -139,6 +139,7 @@ impl Slot {
 
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[expect(clippy::struct_excessive_bools, reason = "each is noted at another time, and most requests have none")]
 pub struct Request {
     /// What it asks.
     pub verb: Verb,
@@ -166,6 +167,8 @@ pub struct Request {
     pub must_undo: bool,
     /// Of a renewal: the holds it was sent for are gone. Noted only where a rule reads it.
     pub is_stale: bool,
+    /// Of an acquire or a release: it is made inside another call, and brings the lease of that.
+    pub is_nested: bool,
     /// Of an acquire: how many replicas its `WAIT` asks for once it is granted; 0: there is no `WAIT`, or it is answered.
     pub asks_for: u8,
 }
@@ -376,11 +379,13 @@ impl Hash for Request {
             is_heard,
             must_undo,
             is_stale,
+            is_nested,
             asks_for,
         } = *self;
         const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
         const { assert!(MAX_RETRIES < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
-        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale) << 7;
+        // Only a renewal is stale, and none is nested: the verb says which of the two is meant.
+        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale || is_nested) << 7;
         let flags = thread | said | (verb as u8) << 3 | node << 5;
         let (reached, told) = match stage {
             Stage::Sent => (0, asks_for),
@@ -417,5 +422,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::ReadOnly => (19, 0),
         Reply::Acknowledged { replicas } => (20, replicas),
         Reply::TooFewReplicas { replicas } => (21, replicas),
+        // 22 is `Stage::Confirming`.
+        Reply::SaveFailed => (23, 0),
     }
 }

@@ -46,7 +46,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// what that thread has released and acquired since is not considered (Redisson: `LockTask.renew`), unless the protocol
     /// says that a stale answer is ignored.
     pub(crate) fn hear_renewal(&mut self, thread: u8, reply: Reply, is_stale: bool) {
-        if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas) {
+        if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed) {
             // An error is no answer.
             return self.renewal_failed();
         }
@@ -75,6 +75,15 @@ impl<Q: InFlight> Process<'_, Q> {
         let is_gone = self.config.protocol.renewal_timer == RenewalTimer::PerLock && table.is_empty();
         if table.due_in == Timer::OFF && !is_gone {
             table.due_in = period;
+        }
+    }
+
+    /// A thread holds once more, as it has just heard. A re-entry that names its own lease is not renewed, and its release ends
+    /// the renewal of the hold around it (docs/facts/redisson.md#a-lease-for-each-call).
+    pub(crate) fn register_grant(&mut self, thread: u8) {
+        let is_nested = self.config.time.reentry_lease.is_some() && self.thread(thread).holds() > 1;
+        if !is_nested {
+            self.register_hold(thread);
         }
     }
 

@@ -13,6 +13,9 @@ use crate::limits::MAX_CLIENTS;
 pub struct ClientSettings {
     /// The TTL of its grants.
     pub lease: u8,
+    /// The lease of a call inside another one of its thread; `None`: it names none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reentry_lease: Option<u8>,
     /// The period of its watchdog; `None`: it has none.
     pub renew_every: Option<u8>,
     /// How long it waits to acquire; `None`: for ever; 0: it asks once.

@@ -20,15 +20,19 @@ impl Config {
         self.some_client(|own| own.time.wait_limit != Some(0))
     }
 
-    /// Whether a replica can be promoted because the master is dead or cut off.
+    /// Whether a replica can be promoted because the master is dead, cut off, refuses writes or stands still.
     pub const fn can_promote(&self) -> bool {
-        self.cluster.replicas > 0 && (self.faults.deaths_of_nodes() > 0 || self.faults.cut_link > 0)
+        let faults = &self.faults;
+        let is_away = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0;
+        self.cluster.replicas > 0 && (faults.deaths_of_nodes() > 0 || is_away)
     }
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
-        let is_left = self.faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
-        self.can_fail_over() && (self.faults.cut_link > 0 || self.can_restart() || is_left)
+        let faults = &self.faults;
+        let is_left = faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
+        let is_replaced = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0;
+        self.can_fail_over() && (is_replaced || self.can_restart() || is_left)
     }
 
     /// Whether a failover can happen.
@@ -48,7 +52,10 @@ impl Config {
 
     /// Whether `WAIT` may find fewer replicas than it asks for.
     pub const fn can_time_out_waiting(&self) -> bool {
-        let may_lack = !self.cluster.lag.is_zero() || self.faults.deaths_of_nodes() > 0 || self.can_fail_over();
+        let may_lack = !self.cluster.lag.is_zero()
+            || self.faults.deaths_of_nodes() > 0
+            || self.faults.break_link > 0
+            || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
 
@@ -66,28 +73,43 @@ impl Config {
     /// replica stores is seen when it is promoted and not before, and every state between the two is seen where the replica
     /// has applied the older effect before the newer one was written. Not so where a TTL counts from its arrival
     /// (an effect that arrives late is another one), and where both `WAIT` and a choice by data count effects.
-    pub const fn merges_effects(&self) -> bool {
-        matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && self.cluster.wait_for > 0)
+    /// Effects that carry an unlock message to a replica stay apart (`redis/queue`).
+    pub fn merges_effects(&self) -> bool {
+        let counts_effects = self.cluster.wait_for > 0 || self.subscribes_to_replica();
+        matches!(self.cluster.ttls, Ttls::Absolute) && !(self.ranks_replicas() && counts_effects)
     }
 
     /// Whether there are nodes whose data may become unreadable, and leaving these out changes nothing else. How long a queue
     /// is tells time where the lag is bounded, and tells effects apart where they are not merged; a disk that differs from
     /// memory holds time back.
-    pub(crate) const fn may_leave_out_data(&self) -> bool {
-        let is_timeless = matches!(self.cluster.lag, Bound::Ticks(0) | Bound::Any);
-        self.nodes() > 1 && is_timeless && self.merges_effects() && !self.has_disk_apart()
+    pub(crate) fn may_leave_out_data(&self) -> bool {
+        let is_prompt = matches!(self.cluster.lag, Bound::Ticks(0)) && self.faults.pause_node == 0;
+        let is_timeless = is_prompt || matches!(self.cluster.lag, Bound::Any);
+        // What arrives at a replica is heard by those who are subscribed there.
+        self.nodes() > 1
+            && is_timeless
+            && self.merges_effects()
+            && !self.has_disk_apart()
+            && !self.subscribes_to_replica()
     }
 
     /// Whether exchanging the names of two nodes changes nothing that can happen: not where the first of several candidates
-    /// is promoted, or a partition keeps certain nodes together.
-    pub const fn nodes_are_alike(&self) -> bool {
+    /// is promoted, a partition keeps certain nodes together, or clients subscribe to the first of several replicas.
+    pub fn nodes_are_alike(&self) -> bool {
         let is_named = matches!(self.cluster.promote, PromoteRule::Priority) || !self.cluster.cut_together.is_empty();
-        self.nodes() > 1 && !is_named
+        let has_first = self.subscribes_to_replica() && self.cluster.replicas > 1;
+        self.nodes() > 1 && !is_named && !has_first
     }
 
     /// Whether it matters which links a master considers open.
     pub(crate) const fn has_half_open_links(&self) -> bool {
-        self.cluster.wait_for > 0 && self.faults.cut_link > 0
+        self.cluster.wait_for > 0 && (self.faults.cut_link > 0 || self.faults.pause_node > 0)
+    }
+
+    /// Whether a master that stood still goes on by what it knew of its replicas before, until it counts them anew
+    /// (docs/facts/redis.md#a-server-that-stands-still).
+    pub const fn counts_replicas_late(&self) -> bool {
+        self.faults.pause_node > 0 && (self.cluster.min_replicas > 0 || self.cluster.wait_for > 0)
     }
 
     /// Whether a dead node may restart.
@@ -146,7 +168,19 @@ impl Config {
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.
     pub(crate) const fn silent_for_long(&self) -> u8 {
-        if self.cluster.min_replicas == 0 { 0 } else { self.cluster.min_replicas_max_lag + 1 }
+        if self.cluster.min_replicas == 0 { 0 } else { self.counted_at_most() + 1 }
+    }
+
+    /// Silent for so long, a replica may still count.
+    pub(crate) const fn counted_at_most(&self) -> u8 {
+        self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
+    }
+
+    /// Whether a master may drop a replica from its count earlier or later. Only one that is cut off or stands still counts and
+    /// is silent.
+    pub(crate) const fn may_recount(&self) -> bool {
+        let is_silent = self.faults.cut_link > 0 || self.faults.pause_node > 0;
+        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && is_silent
     }
 
     /// Whether request and answer are steps of their own.
@@ -163,6 +197,7 @@ impl Config {
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
                 || faults.deaths_of_nodes() > 0
+                || faults.pause_node > 0
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
@@ -183,7 +218,10 @@ impl Config {
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             own.can_miss_answers()
-                && (own.calls.resend != Resend::All || is_late || losses > u32::from(own.calls.retry_attempts))
+                && (own.calls.resend != Resend::All
+                    || is_late
+                    || faults.pause_node > 0
+                    || losses > u32::from(own.calls.retry_attempts))
         })
     }
 
@@ -198,11 +236,11 @@ impl Config {
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
     pub(crate) fn late_requests(&self) -> u8 {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
-        // paused or its node died.
+        // paused or its node died. While a node stands still, any number of them may be.
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.deaths_of_nodes());
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
-        let most = if is_late { u8::MAX } else { by_fault.saturating_add(1) };
+        let most = if is_late || faults.pause_node > 0 { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 
@@ -277,13 +315,15 @@ impl Config {
         LockContext { lease_ticks: self.time.lease, mutant: self.active_mutant() }
     }
 
-    /// The same for a request, which brings the lease of the client that makes it.
-    pub(crate) fn lock_context_for(&self, request: LockRequest) -> LockContext {
+    /// The same for a request, which brings the lease of the client that makes it. `is_nested`: it is made inside another
+    /// call, and brings the lease of that.
+    pub(crate) fn lock_context_for(&self, request: LockRequest, is_nested: bool) -> LockContext {
+        let lease_of = |client| {
+            let own = if is_nested { self.reentry_lease_of(client) } else { None };
+            own.unwrap_or_else(|| self.lease_of(client))
+        };
         let caller = request.caller().map(Holder::client);
-        LockContext {
-            lease_ticks: caller.map_or(self.time.lease, |client| self.lease_of(client)),
-            ..self.lock_context()
-        }
+        LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() }
     }
 
     /// The rule that is wrong on purpose.

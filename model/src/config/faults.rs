@@ -92,6 +92,8 @@ faults! {
     #[serde(skip_serializing_if = "is_default")]
     cut_link => CutLink: "a node is cut off from the other nodes",
     #[serde(skip_serializing_if = "is_default")]
+    pause_node => PauseNode: "a node stands still for a while",
+    #[serde(skip_serializing_if = "is_default")]
     vanish_key => VanishKey: "a master loses the lock's key: evicted, or deleted by hand",
     #[serde(skip_serializing_if = "is_default")]
     lose_request => LoseRequest: "a request is lost",
@@ -105,6 +107,14 @@ faults! {
     client_clock_jump => ClientClockJump: "the wall clock of a client jumps",
     #[serde(skip_serializing_if = "is_default")]
     hand_over => HandOver: "a replica is made the master while the master runs",
+    #[serde(skip_serializing_if = "is_default")]
+    refuse_writes => RefuseWrites: "a master refuses every write for a while: its last save failed",
+    #[serde(skip_serializing_if = "is_default")]
+    break_link => BreakLink: "the link of a replica to its master breaks, and a full copy replaces its data",
+    #[serde(skip_serializing_if = "is_default")]
+    persist_key => PersistKey: "the lock's key loses its TTL: somebody sends PERSIST",
+    #[serde(skip_serializing_if = "is_default")]
+    vanish_receipts => VanishReceipts: "a master evicts the release receipts, and keeps the lock",
 }
 
 impl Faults {

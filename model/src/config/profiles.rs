@@ -25,6 +25,23 @@ pub struct Protocol {
     /// What a grant stores; read for kinds that have it ([`Facts::value`](crate::locks::Facts::value)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: ValueRule,
+    /// On which node clients subscribe to unlock messages.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub subscribe_to: SubscribeTo,
+}
+
+/// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
+/// docs/facts/redisson.md#subscription-mode).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum SubscribeTo {
+    /// On the master.
+    #[default]
+    Master,
+    /// On the first replica that runs; on the master while there is none. A message reaches a replica with the effect of its
+    /// release, and never where a full copy takes the place of that effect (docs/facts/redis.md#publish-in-a-script).
+    Replica,
 }
 
 /// What a grant stores, by which a release or a renewal finds that the lock is its own.
@@ -134,6 +151,7 @@ impl Profile {
                 failed_renewal: FailedRenewal::Forget,
                 wait_rule: WaitRule::Ignored,
                 value: ValueRule::PerAcquire,
+                subscribe_to: SubscribeTo::Master,
             },
             Self::Redisson47 => Protocol {
                 profile: self,
@@ -143,6 +161,7 @@ impl Profile {
                 failed_renewal: FailedRenewal::Retry,
                 wait_rule: WaitRule::Any,
                 value: ValueRule::PerAcquire,
+                subscribe_to: SubscribeTo::Master,
             },
             Self::Lockstep => Protocol {
                 profile: self,
@@ -152,6 +171,7 @@ impl Profile {
                 failed_renewal: FailedRenewal::Retry,
                 wait_rule: WaitRule::All,
                 value: ValueRule::PerAcquire,
+                subscribe_to: SubscribeTo::Master,
             },
         }
     }

@@ -66,6 +66,10 @@ pub struct Time {
     pub tick_ms: u32,
     /// Lease: the TTL of a grant.
     pub lease: u8,
+    /// The lease of a call inside another one of its thread, which names its own (`lock(lease)`); `None`: no such call names
+    /// one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reentry_lease: Option<u8>,
     /// Watchdog period; `None`: explicit lease, no watchdog.
     pub renew_every: Option<u8>,
     /// How long a client waits to acquire; `None`: for ever; 0: it asks once.
@@ -150,6 +154,10 @@ pub struct Cluster {
     /// How many ticks ago their last report may be (`min-replicas-max-lag`). Older traces have the unit in its name.
     #[serde(default, skip_serializing_if = "is_default", alias = "min_replicas_max_lag_ticks")]
     pub min_replicas_max_lag: u8,
+    /// For how many ticks more a master may still count a replica whose last report is too old: it measures by whole seconds,
+    /// and counts once a second (docs/facts/redis.md#min-replicas-in-real-time).
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub min_replicas_slack: u8,
     /// How many replicas a client waits for (`WAIT`) before it believes a grant; 0: none.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_for: u8,

@@ -7,6 +7,7 @@
 use std::borrow::Cow;
 
 use super::clients::{ClientSettings, ClientTables};
+use super::profiles::SubscribeTo;
 use super::sections::{Clients, Config, Time};
 use crate::limits::MAX_CLIENTS;
 
@@ -33,10 +34,10 @@ impl Config {
 
     /// The settings of a client that has none of its own.
     pub const fn common_settings(&self) -> ClientSettings {
-        let Time { lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
+        let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = self.time;
         let Clients { acquires, .. } = self.clients;
         let (protocol, calls) = (self.protocol, self.calls);
-        ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls }
+        ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls }
     }
 
     /// The settings of this client.
@@ -51,6 +52,25 @@ impl Config {
         self.client.get(client).map_or(self.time.lease, |own| own.lease)
     }
 
+    /// The lease that a call of this client inside another one of its thread names; `None`: it names none.
+    #[inline]
+    pub fn reentry_lease_of(&self, client: u8) -> Option<u8> {
+        self.client.get(client).map_or(self.time.reentry_lease, |own| own.reentry_lease)
+    }
+
+    /// Where this client subscribes.
+    #[inline]
+    pub(crate) fn subscribes_to(&self, client: u8) -> SubscribeTo {
+        self.client.get(client).map_or(self.protocol.subscribe_to, |own| own.protocol.subscribe_to)
+    }
+
+    /// Whether some client subscribes to a replica: effects then carry unlock messages.
+    #[inline]
+    pub fn subscribes_to_replica(&self) -> bool {
+        let is_one = |client| self.subscribes_to(client) == SubscribeTo::Replica;
+        if self.client.is_empty() { is_one(0) } else { (0..self.clients.count).any(is_one) }
+    }
+
     /// The scenario as this client sees it: the common settings are its own, and it has no others.
     #[inline]
     pub fn of_client(&self, client: u8) -> Cow<'_, Self> {
@@ -61,9 +81,10 @@ impl Config {
     }
 
     fn with_common(&self, settings: &ClientSettings) -> Self {
-        let ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } = *settings;
+        let ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls } =
+            *settings;
         Self {
-            time: Time { lease, renew_every, wait_limit, hold_at_most, ..self.time },
+            time: Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, ..self.time },
             clients: Clients { acquires, ..self.clients },
             protocol,
             calls,

@@ -39,6 +39,10 @@ pub trait Lock:
     #[must_use]
     fn without(self, slot: KeyFamily) -> Self;
 
+    /// The same where the lock's key has no TTL (`PERSIST`): it stays until somebody writes or deletes it.
+    #[must_use]
+    fn persisted(self) -> Self;
+
     /// This value in an effect that does not write the TTL of the lock's key, where TTLs travel as the time that is left.
     #[must_use]
     fn without_ttl(self) -> Self;

@@ -81,11 +81,15 @@ impl Lock for Reentrant {
     }
 
     fn without_ttl(self) -> Self {
+        Self { remaining: Timer::UNWRITTEN, ..self }
+    }
+
+    fn persisted(self) -> Self {
         Self { remaining: Timer::OFF, ..self }
     }
 
     fn with_ttl_of(self, own: Self) -> Self {
-        let is_unwritten = self.holder.is_some() && self.remaining == Timer::OFF;
+        let is_unwritten = self.holder.is_some() && self.remaining == Timer::UNWRITTEN;
         if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 

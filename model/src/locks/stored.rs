@@ -79,7 +79,7 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
         let keeps_ttl = writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
         let lock = if keeps_ttl { self.lock.without_ttl() } else { self.lock };
         let untold = |receipt: Receipt| match before.receipts.find(receipt.holder, receipt.id) {
-            Some(_) => Receipt { remaining: Timer::OFF, ..receipt },
+            Some(_) => Receipt { remaining: Timer::UNWRITTEN, ..receipt },
             None => receipt,
         };
         Self { lock, receipts: self.receipts.changed(|receipt| Some(untold(receipt))) }

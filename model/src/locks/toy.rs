@@ -77,11 +77,15 @@ impl Lock for Toy {
     }
 
     fn without_ttl(self) -> Self {
+        Self { remaining: Timer::UNWRITTEN, ..self }
+    }
+
+    fn persisted(self) -> Self {
         Self { remaining: Timer::OFF, ..self }
     }
 
     fn with_ttl_of(self, own: Self) -> Self {
-        let is_unwritten = self != Self::default() && self.remaining == Timer::OFF;
+        let is_unwritten = self != Self::default() && self.remaining == Timer::UNWRITTEN;
         if is_unwritten { Self { remaining: own.remaining, ..self } } else { self }
     }
 

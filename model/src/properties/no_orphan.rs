@@ -20,10 +20,11 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
-    // A failover can lose a release, and so can a disk; and a release in vain leaves what a node finds on its disk. Nothing
-    // else leaves a lock behind whose holder does not believe.
+    // A failover can lose a release, and so can a disk; a release in vain leaves what a node finds on its disk, and a node can
+    // refuse one, or stand still meanwhile. Nothing else leaves a lock behind whose holder does not believe.
     let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
-    let can_lose_release = config.is_split() || config.can_fail_over() || returns_with_data;
+    let is_refused = config.faults.refuse_writes > 0 || config.faults.pause_node > 0;
+    let can_lose_release = config.is_split() || config.can_fail_over() || returns_with_data || is_refused;
     let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
     if !can_lose_release && !can_die {
         return Err("no holder dies and no failover loses a release: the stored holder always believes");

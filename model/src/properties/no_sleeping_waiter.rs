@@ -6,6 +6,7 @@ use crate::client::state::Phase;
 use crate::config::sections::Config;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
+use crate::redis::queue::Effect;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -35,9 +36,15 @@ fn applies(config: &Config) -> Result<(), &'static str> {
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
     let is_free = world.acting_master().is_some_and(|master| master.stored.is_free());
     !is_free
-        || world.threads().all(|(_, client, thread)| {
+        || world.threads().all(|(holder, client, thread)| {
             let sleeps = client.is_running() && thread.phase == Phase::Waiting && !thread.wake_in.may_fire();
             let will_be_woken = client.wakeup.permits > 0 || client.wakeup.messages > 0 || thread.wait_left.is_due();
-            !sleeps || will_be_woken
+            !sleeps || will_be_woken || is_message_under_way(world, holder.client())
         })
+}
+
+/// Whether an effect brings a message to the replica on which this client is subscribed. Nothing is under way to a master.
+fn is_message_under_way<Y: Layout>(world: &World<Y>, client: u8) -> bool {
+    let subscribed = world.group().connection(client).subscription();
+    subscribed.is_some_and(|node| world.node(node).queue.effects().iter().any(Effect::has_message))
 }

@@ -44,7 +44,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 if config.cluster.ttls == Ttls::Absolute {
                     effect.stored = effect.stored.later(context);
                 }
-                if !matches!(config.cluster.lag, Bound::Any) {
+                // One that is due waits longer only where a node stands still.
+                if matches!(config.cluster.lag, Bound::Ticks(lag) if effect.age() < lag) {
                     effect.grow_older();
                 }
             }
@@ -112,10 +113,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// (docs/facts/redis.md#the-clock).
     pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
         let deleting = self.group.node(master);
-        if !deleting.is_master() || !self.is_followed(master) {
+        if !deleting.is_master() || deleting.is_paused() || !self.is_followed(master) {
             return Some(());
         }
-        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock))
+        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock), false)
     }
 }
 

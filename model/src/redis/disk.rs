@@ -17,7 +17,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// What a node has written reaches its disk; the rewrite of its AOF is over.
     pub(crate) fn fsync(&mut self, node: u8) -> Option<()> {
         let node = self.group.node_mut(node);
-        if !is_behind(self.config, node) {
+        if node.is_paused() || !is_behind(self.config, node) {
             return None;
         }
         copy(self.config, node);
@@ -27,7 +27,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A node saves a snapshot.
     pub(crate) fn snapshot(&mut self, node: u8) -> Option<()> {
         let node = self.group.node_mut(node);
-        if !self.config.has_snapshots() || !node.is_up() || node.disk == node.stored {
+        if !self.config.has_snapshots() || !node.is_working() || node.refuses_writes() || node.disk == node.stored {
             return None;
         }
         copy(self.config, node);
@@ -54,7 +54,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let config = self.config;
         let is_acting = node == self.group.master;
         let ending = self.group.node_mut(node);
-        if !ending.is_up() || ending.disk_age.is_rewriting() {
+        // One whose save fails would lose what it has not saved (docs/facts/redis.md#a-failed-save).
+        if !ending.is_working() || ending.refuses_writes() || ending.disk_age.is_rewriting() {
             return None;
         }
         let has_replicas = config.cluster.replicas > 0;
@@ -108,8 +109,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         returning.silent_ticks = if is_acting { 0 } else { config.silent_for_long() };
         if is_acting {
             // It does not know its replicas, nor they its data: they take a full copy, even of nothing.
-            let is_its_own = |node: &&mut Node<Y>| node.is_replica() && !node.is_old_replica();
-            for node in self.group.nodes.as_mut().iter_mut().filter(is_its_own) {
+            for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_own_replica()) {
                 node.role = Role::Unsynced;
                 node.links.set_missed(0);
                 node.silent_ticks = config.silent_for_long();
@@ -123,19 +123,24 @@ impl<Y: ServerLayout> Server<'_, Y> {
 pub(crate) fn is_late<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
     let cluster = &config.cluster;
     let is_late = |node: &Node<Y>| {
-        let within = if node.disk_age.is_rewriting() {
-            cluster.aof_rewrite_within
-        } else if cluster.no_appendfsync_on_rewrite {
-            cluster.fsync_within + cluster.aof_rewrite_within
-        } else {
-            cluster.fsync_within
-        };
-        node.disk_age.ticks() >= within && is_behind(config, node)
+        !node.is_paused() && node.disk_age.ticks() >= written_within(config, node) && is_behind(config, node)
     };
     let must_end = |node: &Node<Y>| node.is_stopping() && node.silent_ticks >= cluster.shutdown_timeout;
     let may_be_late = config.has_late_disk() || config.has_slow_rewrites();
     (may_be_late && group.nodes.as_ref().iter().any(is_late))
         || (cluster.shutdown_timeout > 0 && group.nodes.as_ref().iter().any(must_end))
+}
+
+/// For how many ticks the disk of this node may be behind.
+fn written_within<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> u8 {
+    let cluster = &config.cluster;
+    if node.disk_age.is_rewriting() {
+        cluster.aof_rewrite_within
+    } else if cluster.no_appendfsync_on_rewrite {
+        cluster.fsync_within + cluster.aof_rewrite_within
+    } else {
+        cluster.fsync_within
+    }
 }
 
 fn is_behind<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
@@ -145,8 +150,13 @@ fn is_behind<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
 /// One tick later.
 pub(super) fn grow_older<Y: ServerLayout>(config: &Config, node: &mut Node<Y>) {
     if config.has_late_disk() || config.has_slow_rewrites() {
-        let is_behind = is_behind(config, node);
-        node.disk_age = if is_behind { node.disk_age.later() } else { node.disk_age.restarted() };
+        // A node that stands still writes nothing, however long that takes.
+        let is_over = node.disk_age.ticks() >= written_within(config, node);
+        node.disk_age = match is_behind(config, node) {
+            true if is_over => node.disk_age,
+            true => node.disk_age.later(),
+            false => node.disk_age.restarted(),
+        };
     }
 }
 

@@ -5,7 +5,7 @@
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
 use super::disk;
-use super::group::{Node, Role};
+use super::group::{Node, Pace, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
@@ -25,6 +25,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.note_left_unnoticed(node);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
+        dying.pace = Pace::Runs;
         dying.role = if config.can_restart() && dying.is_replica() { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
         dying.silent_ticks = 0;
@@ -43,10 +44,20 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The acting master is dead, or cut off: what it had not sent does not reach its replicas, and a failover may begin.
     /// `kept`: the replicas that it still reaches, a bit each.
     pub(super) fn lose_master(&mut self, kept: u8) {
+        self.begin_failover();
+        self.lose_effects(kept);
+    }
+
+    /// The acting master is not reached any more: from now on a failover takes as long as it may.
+    pub(super) fn begin_failover(&mut self) {
         self.group.failover_left = match self.config.cluster.failover_within {
             Bound::Ticks(ticks) => Timer::ticks(ticks),
             Bound::Any => Timer::OFF,
         };
+    }
+
+    /// What is under way to the replicas does not reach them, but for those that are kept.
+    fn lose_effects(&mut self, kept: u8) {
         for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
             if node.role != Role::Replica || kept >> index & 1 != 0 {
                 continue;
@@ -67,10 +78,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A replica becomes master in the place of one that is dead or cut off.
+    /// A replica becomes master in the place of one that is dead, cut off, stands still or refuses writes: to Sentinel the last
+    /// looks dead too (docs/facts/redis.md#a-failed-save).
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(self.group.master);
-        let is_needed = master.is_dead() || master.is_cut() || self.config.is_mutated(Mutant::PromoteBesideMaster);
+        let is_paused = master.is_paused();
+        let refuses = master.refuses_writes() && !master.is_away();
+        let is_lost = master.is_dead() || master.is_away() || refuses;
+        let is_needed = is_lost || self.config.is_mutated(Mutant::PromoteBesideMaster);
         if self.config.is_mutated(Mutant::NoFailoverBesideCrashes) && self.config.faults.crash_client > 0 {
             return None;
         }
@@ -78,8 +93,27 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         let staying = self.staying(node);
-        self.take_over(node, staying);
+        if refuses {
+            self.leave_master_running(node, staying);
+        } else {
+            if is_paused {
+                // Until now it could have gone on.
+                self.lose_effects(staying);
+            }
+            self.take_over(node, staying);
+        }
         Some(())
+    }
+
+    /// A replica takes the place of a master that runs and is reached. `staying`: the replicas that do not leave it, a bit each.
+    fn leave_master_running(&mut self, node: u8, staying: u8) {
+        let old = self.group.master;
+        self.lose_master(staying);
+        self.take_over(node, staying);
+        let silent_for_long = self.config.silent_for_long();
+        let left = self.group.node_mut(old);
+        left.silent_ticks = silent_for_long;
+        left.links.close_all();
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
@@ -93,22 +127,29 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<(bool, WaitAnswers)> {
         let old = self.group.master;
         let (master, heir) = (self.group.node(old), self.group.node(node));
-        if !master.is_master() || master.is_cut() || heir.role != Role::Replica || heir.is_cut() {
+        let promote = self.config.cluster.promote;
+        // Nobody but the master looks at the link of the heir: REPLICAOF NO ONE does not, and Sentinel hardly
+        // (docs/facts/redis.md#choice-of-the-replica).
+        let can_be_heir = if promote.is_by_the_master() {
+            heir.role == Role::Replica && !heir.is_away()
+        } else {
+            heir.is_candidate()
+        };
+        if !master.is_master() || master.is_away() || !can_be_heir {
             return None;
         }
-        let promote = self.config.cluster.promote;
         let must_have_all = promote == PromoteRule::Coordinated;
         let lacks_some = !heir.queue.is_empty();
+        // A replica whose last save failed dies of the next write: who hands over by the master mends the disk first.
+        if promote.is_by_the_master() && master.refuses_writes() {
+            return None;
+        }
         if must_have_all && lacks_some && !self.config.is_mutated(Mutant::HandOverTooEarly) {
             return None;
         }
         let staying = if promote.is_by_the_master() { 0 } else { self.staying(node) };
-        self.lose_master(staying);
-        self.take_over(node, staying);
-        let silent_for_long = self.config.silent_for_long();
-        let left = self.group.node_mut(old);
-        left.silent_ticks = silent_for_long;
-        left.links.close_all();
+        self.leave_master_running(node, staying);
+        self.group.node_mut(old).pace = Pace::Runs;
         if !promote.is_by_the_master() {
             return Some((false, self.rejoin_old_master()));
         }
@@ -116,6 +157,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
             return Some((true, self.follow(old)?));
         }
+        let left = self.group.node_mut(old);
         // It continues from where it is (a partial resync): what it stores is what it stored.
         left.role = Role::Replica;
         left.silent_ticks = 0;
@@ -157,6 +199,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             disk::forget_memory(config, self.group.node_mut(old));
         } else {
             self.note_replaced(staying);
+            self.leave_paused(old, staying);
         }
         let is_behind_partition = self.group.node(old).is_cut();
         self.group.master = node;
@@ -199,10 +242,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let mut answers = WaitAnswers::default();
         for index in 0..config.nodes() {
             let node = self.group.node(index);
-            if node.role != Role::OldUnsynced || node.is_cut() {
+            if node.role != Role::OldUnsynced || node.is_away() {
                 continue;
             }
-            let Some(old) = self.group.old_master_of(index).filter(|old| !self.group.node(*old).is_cut()) else {
+            // A master that refuses writes refuses the `PING` of the handshake too.
+            let is_reached = |old: &u8| !self.group.node(*old).is_away() && !self.group.node(*old).refuses_writes();
+            let Some(old) = self.group.old_master_of(index).filter(is_reached) else {
                 continue;
             };
             let (stored, ahead) = (self.group.node(old).stored, self.group.node(old).ahead);
@@ -230,7 +275,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The authority that decides on failovers makes an old master a replica: the writes that only it has are erased. Its
     /// clients lose their connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
     pub(crate) fn demote(&mut self, node: u8) -> Option<WaitAnswers> {
-        if node == self.group.master || !self.group.node(node).is_master() {
+        let old = self.group.node(node);
+        // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save).
+        if node == self.group.master || !old.is_master() || old.refuses_writes() {
             return None;
         }
         self.lose_old_replicas(node);
@@ -242,14 +289,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replaces what the node had.
     fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        let master = self.group.acting_master().filter(|master| !master.is_cut())?;
+        // A master that refuses writes refuses the `PING` of the handshake too.
+        let master = self.group.acting_master().filter(|master| !master.is_away() && !master.refuses_writes())?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
-        if replica.is_cut() {
+        if replica.is_away() {
             return None;
         }
         replica.role = Role::Replica;
         replica.queue = Queue::empty();
+        replica.pace = Pace::Runs;
         replica.links.set_missed(0);
         // A copy holds deadlines, in every version.
         let copied = taken_over(config, stored, ahead, replica.ahead);
@@ -269,7 +318,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 // One that does not follow the dead master yet has less than any that did.
                 let rank = |index: u8| {
                     let candidate = self.group.node(index);
-                    (candidate.role == Role::Unsynced, candidate.links.missed())
+                    // Behind a master that stands still, what is under way now is lost.
+                    let under_way = if self.config.merges_effects() { 0 } else { candidate.queue.len() };
+                    (candidate.role == Role::Unsynced, candidate.links.missed().max(under_way))
                 };
                 candidates.all(|(other, _)| rank(node) <= rank(other))
             }

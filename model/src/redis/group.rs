@@ -40,6 +40,8 @@ pub struct Node<Y: ServerLayout> {
     pub disk_age: DiskAge,
     /// Its links to the other nodes.
     pub links: LinkState,
+    /// Whether it stands still, and whether it has counted its replicas since.
+    pub pace: Pace,
     /// Ticks of silence. Of a dead node: since it died. Of a replica: since its last report to its master. Of a master that
     /// was replaced: since it last had enough replicas. Of one that is to end: since it was told to. Counted as far as a rule reads it.
     pub silent_ticks: u8,
@@ -70,6 +72,36 @@ pub enum Role {
     Down,
     /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
     DownReplica,
+    /// It is a master, and refuses every write for now: its last save failed.
+    Refusing,
+}
+
+/// Whether a node stands still, and by which count of its replicas a master goes that did
+/// (docs/facts/redis.md#a-server-that-stands-still).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum Pace {
+    /// It runs, and what it knows of its replicas is new.
+    Runs,
+    /// It stands still. By its last count it has too few replicas, or it counts none.
+    Still,
+    /// It stands still. By its last count it has enough replicas.
+    StillWithEnough,
+    /// It runs again and has not counted anew: too few, by its last count.
+    Uncounted,
+    /// It runs again and has not counted anew: enough, by its last count.
+    UncountedWithEnough,
+}
+
+impl Pace {
+    /// Whether the last count is enough, where that is older than the pause; `None`: the count is new.
+    pub const fn last_count(self) -> Option<bool> {
+        match self {
+            Self::Runs => None,
+            Self::Still | Self::Uncounted => Some(false),
+            Self::StillWithEnough | Self::UncountedWithEnough => Some(true),
+        }
+    }
 }
 
 impl<Y: ServerLayout> Node<Y> {
@@ -82,6 +114,7 @@ impl<Y: ServerLayout> Node<Y> {
             disk: Stored::default(),
             disk_age: DiskAge::default(),
             links: LinkState::CONNECTED,
+            pace: Pace::Runs,
             silent_ticks: 0,
             ahead: 0,
         }
@@ -93,9 +126,35 @@ impl<Y: ServerLayout> Node<Y> {
         self.links.is_cut()
     }
 
-    /// Whether it accepts writes.
-    pub fn is_master(&self) -> bool {
-        self.role == Role::Master
+    /// Whether its process stands still: it executes, applies and answers nothing.
+    pub const fn is_paused(&self) -> bool {
+        matches!(self.pace, Pace::Still | Pace::StillWithEnough)
+    }
+
+    /// Whether it stood still, and goes by a count of its replicas that is older.
+    pub const fn is_uncounted(&self) -> bool {
+        matches!(self.pace, Pace::Uncounted | Pace::UncountedWithEnough)
+    }
+
+    /// Whether the other nodes, and the authority that decides on failovers, do not reach it: it is cut off, or stands
+    /// still.
+    pub const fn is_away(&self) -> bool {
+        self.is_cut() || self.is_paused()
+    }
+
+    /// Whether it executes what it is asked.
+    pub const fn is_working(&self) -> bool {
+        self.is_up() && !self.is_paused()
+    }
+
+    /// Whether it takes itself for a master, also while it refuses writes.
+    pub const fn is_master(&self) -> bool {
+        matches!(self.role, Role::Master | Role::Refusing)
+    }
+
+    /// Whether it is a master that refuses every write for now.
+    pub const fn refuses_writes(&self) -> bool {
+        matches!(self.role, Role::Refusing)
     }
 
     /// Whether it is a replica, of whichever master.
@@ -108,9 +167,14 @@ impl<Y: ServerLayout> Node<Y> {
         matches!(self.role, Role::OldReplica | Role::OldUnsynced)
     }
 
+    /// Whether it belongs to the acting master, whether it follows it already or not.
+    pub const fn is_own_replica(&self) -> bool {
+        self.is_replica() && !self.is_old_replica()
+    }
+
     /// Whether its process runs and serves.
     pub const fn is_up(&self) -> bool {
-        self.is_replica() || matches!(self.role, Role::Master)
+        self.is_master() || self.is_replica()
     }
 
     /// Whether it was told to end, and has not ended yet.
@@ -125,7 +189,7 @@ impl<Y: ServerLayout> Node<Y> {
 
     /// Whether a failover may promote it.
     pub const fn is_candidate(&self) -> bool {
-        self.is_replica() && !self.is_cut()
+        self.is_replica() && !self.is_away()
     }
 }
 
@@ -179,6 +243,7 @@ impl<Y: ServerLayout> Group<Y> {
             Role::OldReplica => self.old_master_of(node),
             Role::Absent
             | Role::Master
+            | Role::Refusing
             | Role::Stopping
             | Role::Unsynced
             | Role::OldUnsynced

@@ -7,7 +7,8 @@
 //! (`repl-timeout`, a minute) is longer than any scenario. A link is closed by the death of one of its ends, of which an
 //! acting master is notified; by a resync, which makes it anew; by a hand-over of its master; and by the end of a partition
 //! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link,
-//! unless a replica that had stayed with it was cut off.
+//! unless a replica that had stayed with it was cut off, and but for one that was replaced while it stood still, until it
+//! counts its replicas anew (`pause`).
 //!
 //! A partition has two sides: a node alone, or a master together with those of its replicas that `cut_together` names. These
 //! follow it as before, and are reached again when it is. What passes between two nodes is told by both being cut off, or
@@ -54,6 +55,23 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
+    /// The link of a replica to the acting master breaks, and both notice. What was under way is lost, with the messages in it:
+    /// the replica takes everything by a full copy (docs/facts/redis.md#a-full-copy-brings-no-message).
+    pub(crate) fn break_link(&mut self, node: u8) -> Option<()> {
+        let is_followed = self.group.acting_master().is_some_and(|master| !master.is_away());
+        if !is_followed || self.group.node(node).role != Role::Replica || self.group.node(node).is_away() {
+            return None;
+        }
+        let silent_for_long = self.config.silent_for_long();
+        let alone = self.group.node_mut(node);
+        alone.role = Role::Unsynced;
+        alone.links.set_missed(0);
+        alone.queue = Queue::empty();
+        // Its master counts it no more.
+        alone.silent_ticks = silent_for_long;
+        Some(())
+    }
+
     /// A node that was cut off reaches the others again.
     /// Those that were cut off together with it reach them as well. One whose master was cut off together with it is not
     /// reached before that.
@@ -74,7 +92,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if is_old_master {
             // A master that was replaced finds that its replicas follow another.
             healed.silent_ticks = silent_for_long;
-            healed.links.close_all();
+            if !healed.is_paused() {
+                healed.links.close_all();
+            }
         }
         for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
             if together >> index & 1 != 0 {
@@ -97,13 +117,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// Whether this node follows a master that it reaches.
-    fn is_linked(&self, node: u8) -> bool {
+    pub(super) fn is_linked(&self, node: u8) -> bool {
         self.group.master_of(node).is_some_and(|master| self.group.follows(node, master))
     }
 
     /// What passed between this node and the others, but for those that are cut off together with it, passes no more, and no
     /// master is notified.
-    fn leave_links_half_open(&mut self, node: u8, together: NodeSet) {
+    pub(super) fn leave_links_half_open(&mut self, node: u8, together: NodeSet) {
         if !self.config.has_half_open_links() {
             return;
         }
@@ -127,11 +147,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// and counts the last report as long as that is fresh.
     pub(super) fn note_left_unnoticed(&mut self, replica: u8) {
         let leaving = self.group.node(replica);
-        if !leaving.is_old_replica() || self.is_linked(replica) {
+        let Some(old) = self.group.old_master_of(replica).filter(|_| leaving.is_old_replica()) else { return };
+        let silent_ticks = leaving.silent_ticks;
+        if self.is_linked(replica) {
+            let is_late = self.group.node(old).is_paused() || self.group.node(old).is_uncounted();
+            if is_late && self.config.has_half_open_links() {
+                // It is told, and reads that when it counts its replicas anew (`pause`).
+                self.group.node_mut(old).links.note_half_open(replica);
+            }
             return;
         }
-        let silent_ticks = leaving.silent_ticks;
-        let Some(old) = self.group.old_master_of(replica) else { return };
         // Where it needs two, this one and the one that was promoted count together.
         let needs_both = self.config.cluster.min_replicas > 1;
         let old = self.group.node_mut(old);
@@ -144,16 +169,24 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.group.node(node).is_master() {
             return Some(Reply::ReadOnly);
         }
+        // Before it counts its replicas (`scriptVerifyWriteCommandAllow`; docs/facts/redis.md#a-failed-save).
+        if self.group.node(node).refuses_writes() && !self.config.is_mutated(Mutant::RefusingMasterWrites) {
+            return Some(Reply::SaveFailed);
+        }
         (!self.has_enough_replicas(node)).then_some(Reply::NotEnoughReplicas)
     }
 
     /// Whether enough replicas have reported to a master lately (`min-replicas-to-write`). One counts as long as its last
-    /// report is fresh, however much of the data it lacks.
-    fn has_enough_replicas(&self, master: u8) -> bool {
+    /// report is fresh, however much of the data it lacks; one that is still copying does not, and has reported nothing: it is
+    /// counted by its last report as a replica, until that is too old (docs/facts/redis.md#min-replicas-in-real-time).
+    pub(super) fn has_enough_replicas(&self, master: u8) -> bool {
         let config = self.config;
         let needed = usize::from(config.cluster.min_replicas);
         if needed == 0 || config.is_mutated(Mutant::MinReplicasIgnored) {
             return true;
+        }
+        if let Some(is_enough) = self.group.node(master).pace.last_count() {
+            return is_enough;
         }
         if master != self.group.master {
             // It was cut off when it was replaced. Once it is not any more, its replicas follow another, but for those that
@@ -161,14 +194,38 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let old = self.group.node(master);
             let (stayed, left) = self.group.numbered().fold((0, 0), |(stayed, left), (index, node)| {
                 let is_other = index != master && node.role != Role::Absent;
-                let is_fresh = node.is_old_replica() && node.silent_ticks <= config.cluster.min_replicas_max_lag;
+                let is_fresh = node.is_old_replica() && node.silent_ticks <= config.counted_at_most();
                 (stayed + usize::from(is_fresh), left + usize::from(is_other && !node.is_old_replica()))
             });
             let stayed = stayed + usize::from(config.is_mutated(Mutant::HeirStillCounts));
-            let is_remembered = old.silent_ticks <= config.cluster.min_replicas_max_lag;
+            let is_remembered = old.silent_ticks <= config.counted_at_most();
             return stayed >= needed || is_remembered && stayed + left >= needed;
         }
         self.group.nodes.as_ref().iter().filter(|node| is_counted(config, node)).count() >= needed
+    }
+
+    /// A master counts its replicas (`replicationCron`: once a second, by whole seconds). Within the slack it may find what it
+    /// finds at its end at the latest: that the last report of a replica is too old.
+    pub(crate) fn recount(&mut self, master: u8) -> Option<()> {
+        let config = self.config;
+        let silent_for_long = config.silent_for_long();
+        let is_too_old = |ticks: u8| (config.cluster.min_replicas_max_lag + 1..silent_for_long).contains(&ticks);
+        let is_acting = master == self.group.master;
+        // One that stood still has not counted at all (`pause`).
+        let counting = self.group.node(master);
+        if !counting.is_master() || counting.is_paused() || counting.is_uncounted() {
+            return None;
+        }
+        let mut is_changed = false;
+        for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
+            // One that was replaced remembers the last report of those that left it, and counts those that stayed.
+            let is_meant = if is_acting { node.is_own_replica() } else { index == master || node.is_old_replica() };
+            if is_meant && is_too_old(node.silent_ticks) {
+                node.silent_ticks = silent_for_long;
+                is_changed = true;
+            }
+        }
+        is_changed.then_some(())
     }
 
     /// A replica is promoted in this master's place: from here on the master's own silence counts.
@@ -191,17 +248,18 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node_mut(self.group.master).silent_ticks = needed;
     }
 
-    /// A tick without a report from a node that is dead or cut off.
+    /// A tick without a report from a node that is dead, cut off or stands still.
     pub(super) fn grow_silence(&mut self) {
         let config = self.config;
         let master = self.group.master;
-        let linked: NodeSet = (0..config.nodes()).filter(|node| self.is_linked(*node)).collect();
+        let reports = |node: &u8| self.is_linked(*node) && !self.group.node(*node).is_paused();
+        let reporting: NodeSet = (0..config.nodes()).filter(reports).collect();
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
             } else if node.is_stopping() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.shutdown_timeout);
-            } else if index != master && !linked.has(index) && node.is_up() {
+            } else if index != master && !reporting.has(index) && node.is_up() {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }
         }
@@ -209,8 +267,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 }
 
 fn is_counted<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
-    let is_its_own = node.is_replica() && !node.is_old_replica();
-    is_its_own && node.silent_ticks <= config.cluster.min_replicas_max_lag
+    node.is_own_replica() && node.silent_ticks <= config.counted_at_most()
 }
 
 /// What was under way to a replica comes with everything else when it follows again.

@@ -86,13 +86,14 @@ impl<Y: ServerLayout> Queue<Y> {
         Some(())
     }
 
-    /// Drops each effect that nobody waits for any more and that another follows; see [`supersede`](Self::supersede).
-    pub(super) fn merge(&mut self) {
+    /// Drops each effect that nobody waits for any more and that another follows; see [`supersede`](Self::supersede). `tells`:
+    /// those that carry a message stay.
+    pub(super) fn merge(&mut self, tells: bool) {
         let mut at = 0;
         while at + 1 < usize::from(self.len) {
             let effects = self.effects_mut();
             let older = effects[at];
-            if older.is_awaited() {
+            if older.is_awaited() || tells && older.has_message() {
                 at += 1;
                 continue;
             }
@@ -128,11 +129,15 @@ impl<Y: ServerLayout> Queue<Y> {
 impl<Y: ServerLayout> Effect<Y> {
     const AWAITED: u8 = 1 << 7;
     const KEEPS_LOCK: u8 = 1 << 6;
+    /// The same flag, of an effect that leaves the lock free: only then is there a message, and nothing else that an effect
+    /// could leave as it was. Set so where clients subscribe to replicas.
+    const HAS_MESSAGE: u8 = Self::KEEPS_LOCK;
     const AGE: u8 = Self::KEEPS_LOCK - 1;
 
-    /// Written just now. `keeps_lock`: neither content nor TTL of the lock's key was written.
-    pub(super) const fn new(stored: StoredIn<Y>, keeps_lock: bool) -> Self {
-        Self { stored, bits: if keeps_lock { Self::KEEPS_LOCK } else { 0 } }
+    /// Written just now. `is_marked`: neither content nor TTL of the lock's key was written; or, where clients subscribe to
+    /// replicas, it carries an unlock message.
+    pub(super) const fn new(stored: StoredIn<Y>, is_marked: bool) -> Self {
+        Self { stored, bits: if is_marked { Self::KEEPS_LOCK } else { 0 } }
     }
 
     /// The same, written this many ticks ago: what arrives in the place of an older effect has to arrive as early.
@@ -144,7 +149,7 @@ impl<Y: ServerLayout> Effect<Y> {
     fn tells_every_ttl(&self) -> bool {
         let Stored { lock, receipts } = self.stored;
         let tells_lock = self.stored.is_free() || lock != lock.without_ttl();
-        !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::OFF)
+        !self.keeps_lock() && tells_lock && receipts.iter().all(|receipt| receipt.remaining != Timer::UNWRITTEN)
     }
 
     /// Ticks since it was written, as far as they are counted. Where it took the place of others: since the oldest was.
@@ -155,6 +160,11 @@ impl<Y: ServerLayout> Effect<Y> {
     /// Whether neither content nor TTL of the lock's key was written.
     pub(super) const fn keeps_lock(&self) -> bool {
         self.bits & Self::KEEPS_LOCK != 0
+    }
+
+    /// Whether it carries an unlock message; asked only where clients subscribe to replicas.
+    pub(crate) fn has_message(&self) -> bool {
+        self.bits & Self::HAS_MESSAGE != 0 && self.stored.is_free()
     }
 
     /// A tick has passed.

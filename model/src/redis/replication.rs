@@ -22,6 +22,18 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A master stores a value and sends it to its replicas. `None`: too many effects are under way already, so this cannot
     /// happen yet.
     pub(super) fn write(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+        self.write_with(master, stored, writes, false)
+    }
+
+    /// The same, with an unlock message or without: a `PUBLISH` in a script is a part of its effect
+    /// (docs/facts/redis.md#publish-in-a-script).
+    pub(super) fn write_with(
+        &mut self,
+        master: u8,
+        stored: StoredIn<Y>,
+        writes: Writes,
+        has_message: bool,
+    ) -> Option<()> {
         self.notes.happened(Happening::Wrote);
         let before = core::mem::replace(&mut self.group.node_mut(master).stored, stored);
         // Replicas follow the acting master; one that was replaced, or is cut off, writes for itself alone, unless replicas
@@ -33,7 +45,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             Ttls::Absolute => stored,
             Ttls::Relative => stored.with_written_ttls(before, writes),
         };
-        self.send(master, sent, writes)
+        self.send(master, sent, writes, has_message)
     }
 
     /// Whether any replica is sent what this master writes.
@@ -42,8 +54,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// The replicas that follow this master are sent this effect.
-    pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes) -> Option<()> {
+    pub(super) fn send(&mut self, master: u8, stored: StoredIn<Y>, writes: Writes, has_message: bool) -> Option<()> {
         let config = self.config;
+        let tells_subscribers = config.subscribes_to_replica();
         let ahead = self.group.node(master).ahead;
         let room = config.room_for(Capacity::Effects);
         let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
@@ -59,15 +72,19 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 Ttls::Relative if !config.is_mutated(Mutant::DeadlinesAlwaysTravel) => stored,
                 Ttls::Absolute | Ttls::Relative => taken_over(config, stored, ahead, node.ahead),
             };
-            let effect = Effect::new(stored, keeps_lock);
-            if config.cluster.lag.is_zero() {
+            let is_kept = keeps_lock && !stored.is_free() && config.cluster.ttls == Ttls::Relative;
+            let effect = Effect::new(stored, if tells_subscribers { has_message || is_kept } else { keeps_lock });
+            // One that stands still has it once it goes on, after what waits there already.
+            if config.cluster.lag.is_zero() && !node.is_paused() && node.queue.is_empty() {
                 apply(config, &mut node.stored, &effect);
                 continue;
             }
             let pushed = if config.merges_effects() {
                 node.links.set_missed(node.links.missed() + u8::from(ranks_replicas));
-                node.queue.supersede(effect, room)
-            } else if config.ranks_replicas() {
+                // Who is subscribed hears the message, and not only what the replica stores.
+                let is_heard = tells_subscribers && node.queue.effects().last().is_some_and(Effect::has_message);
+                if is_heard { node.queue.push(effect, room) } else { node.queue.supersede(effect, room) }
+            } else if config.ranks_replicas() || tells_subscribers {
                 node.queue.push(effect, room)
             } else {
                 node.queue.push_anew(effect, room)
@@ -76,8 +93,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 self.notes.exceeded(Capacity::Effects);
                 return None;
             }
-            // Nobody can tell whether a replica has what it stored before.
-            let is_idle = !config.ranks_replicas() && config.cluster.wait_for == 0;
+            // Nobody can tell whether a replica has what it stored before. One that never lags has something to apply only
+            // because it stood still, and is behind until it does.
+            let is_told_apart = config.cluster.wait_for > 0 || tells_subscribers || config.cluster.lag.is_zero();
+            let is_idle = !config.ranks_replicas() && !is_told_apart;
             if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {
                 node.queue = Queue::empty();
@@ -87,11 +106,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
-    /// A replica applies the next effect.
-    pub(crate) fn replicate(&mut self, node: u8) -> Option<WaitAnswers> {
+    /// A replica applies the next effect. Which `WAIT`s that answers, and whether it publishes an unlock message.
+    pub(crate) fn replicate(&mut self, node: u8) -> Option<(WaitAnswers, bool)> {
         let master = self.group.master_of(node)?;
         let from = self.group.node(master);
-        if !(from.is_master() || from.is_stopping()) || !self.group.follows(node, master) {
+        let is_sent = (from.is_master() || from.is_stopping()) && self.group.follows(node, master);
+        if !is_sent || self.group.node(node).is_paused() {
             return None;
         }
         let replica = self.group.node_mut(node);
@@ -101,7 +121,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             replica.links.set_missed(0);
             self.rank_replicas();
         }
-        Some(self.acknowledge(node))
+        let is_published = self.config.subscribes_to_replica() && next.has_message();
+        Some((self.acknowledge(node), is_published))
     }
 
     /// Where the replica with the most data is chosen, what counts is which of two has missed more, and not how much more:
@@ -135,11 +156,38 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.stored.is_free() {
+        if !master.is_master() || master.is_paused() || master.stored.is_free() {
             return None;
         }
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
         self.write(node, stored, Writes::NONE.key(KeyFamily::Lock))
+    }
+
+    /// The receipts are evicted and the lock stays: `volatile-ttl` takes the keys with the shortest TTL first, and a receipt
+    /// outlives no lock that is renewed (docs/facts/redis.md#receipts-are-evicted-first). The master tells its replicas.
+    pub(crate) fn vanish_receipts(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        if !master.is_master() || master.is_paused() || master.stored.receipts.iter().next().is_none() {
+            return None;
+        }
+        let stored = Stored { receipts: Default::default(), ..master.stored };
+        self.write(node, stored, Writes::NONE.key(KeyFamily::Receipt))
+    }
+
+    /// The TTL of the lock's key is taken away (`PERSIST`). The master tells its replicas, as of any write
+    /// (docs/facts/redis.md#persist).
+    pub(crate) fn persist(&mut self, node: u8) -> Option<()> {
+        let master = self.group.node(node);
+        let stored = Stored { lock: master.stored.lock.persisted(), ..master.stored };
+        let is_executed = !master.is_paused() && self.refusal(node).is_none();
+        if stored == master.stored || master.stored.is_free() || !is_executed {
+            return None;
+        }
+        if self.config.is_mutated(Mutant::PersistStaysLocal) {
+            self.group.node_mut(node).stored = stored;
+            return Some(());
+        }
+        self.write(node, stored, Writes::NONE.ttl(KeyFamily::Lock))
     }
 }
 
@@ -155,7 +203,7 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
         own.receipts
     } else if is_relative {
         told.receipts.changed(|receipt: Receipt| {
-            let is_written = receipt.remaining != Timer::OFF;
+            let is_written = receipt.remaining != Timer::UNWRITTEN;
             own.receipts.find(receipt.holder, receipt.id).or(Some(receipt).filter(|_| is_written))
         })
     } else {
@@ -172,8 +220,13 @@ fn apply<Y: ServerLayout>(config: &Config, own: &mut StoredIn<Y>, effect: &Effec
     *own = Stored { lock, receipts };
 }
 
-/// Whether time must wait for a replica.
+/// Whether time must wait for a replica. Not while it, or its master, stands still: what the master wrote may not have
+/// left it.
 pub(crate) fn has_due_effect<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> bool {
     let Bound::Ticks(lag) = config.cluster.lag else { return false };
-    group.nodes.as_ref().iter().any(|node| node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag))
+    let is_paused = |node: u8| group.node(node).is_paused();
+    group.numbered().any(|(index, node)| {
+        let is_due = node.queue.effects().first().is_some_and(|oldest| oldest.age() >= lag);
+        is_due && !node.is_paused() && !group.master_of(index).is_some_and(is_paused)
+    })
 }

@@ -37,9 +37,10 @@ impl Executed {
 }
 
 impl<Y: ServerLayout> Server<'_, Y> {
-    /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `None`: it
-    /// cannot be executed yet (too many effects are under way, or there is no room for a receipt).
-    pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8) -> Option<Executed> {
+    /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `is_nested`: it
+    /// brings the lease of a re-entry. `None`: it cannot be executed yet (too many effects are under way, or there is no room
+    /// for a receipt).
+    pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8, is_nested: bool) -> Option<Executed> {
         let before = self.group.node(node).stored;
         if let LockRequest::Release(Requester { holder, .. }) = request
             && receipt > 0
@@ -49,7 +50,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.notes.happened(Happening::ReceiptFound);
             return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
         }
-        let outcome = before.lock.execute(self.config.lock_context_for(request), request);
+        let outcome = before.lock.execute(self.config.lock_context_for(request, is_nested), request);
         if let LockRequest::Renew(requester) | LockRequest::Release(requester) = request {
             self.note_foreign(&before, outcome.stored, requester);
         }
@@ -63,6 +64,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if let Some(happening) = happening {
             self.notes.happened(happening);
         }
+        let is_published = match outcome.publish {
+            Some(Publish::Unlock) => !self.config.is_mutated(Mutant::ReleaseWithoutMessage),
+            None => false,
+        };
         if outcome.writes.any() {
             let receipts = match (request, reply) {
                 (LockRequest::Release(Requester { holder, .. }), Reply::Released | Reply::StillHeld) if receipt > 0 => {
@@ -78,12 +83,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 }
                 _ => before.receipts,
             };
-            self.write(node, Stored { lock: outcome.stored, receipts }, outcome.writes)?;
+            self.write_with(node, Stored { lock: outcome.stored, receipts }, outcome.writes, is_published)?;
         }
-        let is_published = match outcome.publish {
-            Some(Publish::Unlock) => !self.config.is_mutated(Mutant::ReleaseWithoutMessage),
-            None => false,
-        };
         if is_published {
             self.notes.happened(Happening::Published);
         }

@@ -17,9 +17,14 @@ use crate::mutants::Mutant;
 impl<Y: ServerLayout> Group<Y> {
     /// Whether some replica may still take the master's place.
     fn can_fail_over(&self, config: &Config, faults: Faults) -> bool {
-        let is_replaced =
-            self.acting_master().is_none_or(Node::is_cut) || config.is_mutated(Mutant::PromoteBesideMaster);
-        is_replaced || faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0
+        let is_replaced = self.acting_master().is_none_or(|master| master.is_away() || master.refuses_writes())
+            || config.is_mutated(Mutant::PromoteBesideMaster);
+        let is_begun = faults.deaths_of_nodes() > 0
+            || faults.cut_link > 0
+            || faults.hand_over > 0
+            || faults.refuse_writes > 0
+            || faults.pause_node > 0;
+        is_replaced || is_begun
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -46,7 +51,7 @@ impl<Y: ServerLayout> Group<Y> {
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
-            Role::Absent | Role::Master | Role::Stopping => false,
+            Role::Absent | Role::Master | Role::Refusing | Role::Stopping => false,
             Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
             Role::Down => index != self.master && faults.restart_node == 0,
         };
@@ -60,6 +65,7 @@ impl<Y: ServerLayout> Group<Y> {
 
 /// What was possible only in what was left out of a node. Done, it changes nothing that is kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each action")]
 pub struct IdleNode {
     /// It could apply an effect.
     pub replicates: bool,
@@ -67,6 +73,8 @@ pub struct IdleNode {
     pub resyncs: bool,
     /// It could be reached again.
     pub heals: bool,
+    /// It could go on after it stood still.
+    pub resumes: bool,
 }
 
 impl<Y: ServerLayout> Node<Y> {
@@ -79,7 +87,8 @@ impl<Y: ServerLayout> Node<Y> {
         if self.is_dead() && faults.restart_node == 0 {
             self.silent_ticks = 0;
         }
-        IdleNode { replicates: self.queue.keep_awaited(), ..IdleNode::default() }
+        let has_others = self.queue.keep_awaited();
+        IdleNode { replicates: has_others && !self.is_paused(), ..IdleNode::default() }
     }
 
     /// Without the receipts that no release names. Returns whether one of these has no time left on a master.
@@ -99,15 +108,16 @@ impl<Y: ServerLayout> Node<Y> {
     /// where a fault may still happen to it.
     pub(crate) fn leave_out_standing(&mut self, config: &Config, faults: Faults) -> IdleNode {
         let is_counted = config.cluster.min_replicas > 0 || config.cluster.wait_for > 0;
-        let may_change = faults.clock_jump > 0 || (self.is_dead() && faults.restart_node > 0);
+        let may_change = faults.clock_jump > 0 || faults.break_link > 0 || (self.is_dead() && faults.restart_node > 0);
         if is_counted || may_change {
             return IdleNode::default();
         }
-        let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_cut();
+        let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_away();
         // One that was cut off together with its master is reached again with it.
         let heals = self.is_cut() && (self.is_dead() || matches!(self.role, Role::Unsynced | Role::OldUnsynced));
+        let resumes = self.is_paused();
         *self = Self { role: Role::Replica, ..Self::absent() };
-        IdleNode { replicates: false, resyncs, heals }
+        IdleNode { replicates: false, resyncs, heals, resumes }
     }
 }
 

@@ -8,6 +8,7 @@ use super::layout::ServerLayout;
 use super::server::Server;
 use crate::limits::MAX_THREADS;
 use crate::locks::holder::Holder;
+use crate::mutants::Mutant;
 use crate::slots::Slots;
 
 impl<Y: ServerLayout> Server<'_, Y> {
@@ -28,14 +29,20 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// A replica has applied an effect, or copied everything: it acknowledges each grant that is not under way to it any
-    /// more. Which `WAIT`s are answered by that.
+    /// more. Which `WAIT`s are answered by that. A master that stands still reads it later (`count_anew`).
     pub(super) fn acknowledge(&mut self, node: u8) -> WaitAnswers {
         let mut answers = WaitAnswers::default();
         if self.config.cluster.wait_for == 0 {
             return answers;
         }
+        let is_believed =
+            self.config.is_mutated(Mutant::PausedReplicaAcknowledges) && self.group.node(node).is_paused();
+        if self.group.node(node).is_paused() && !is_believed {
+            return answers;
+        }
         // Each master in turn is answered by the replica that follows it then.
-        let Some(master) = self.group.master_of(node).filter(|master| self.group.follows(node, *master)) else {
+        let is_heard = |master: &u8| self.group.follows(node, *master) && !self.group.node(*master).is_paused();
+        let Some(master) = self.group.master_of(node).filter(is_heard) else {
             return answers;
         };
         let queue = self.group.node(node).queue;
@@ -44,7 +51,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             for holder in (0..MAX_THREADS).map(|thread| Holder::new(client, thread)) {
                 let is_under_way =
                     || queue.effects().iter().any(|effect| effect.is_awaited() && effect.stored.is_held_by(holder));
-                if self.group.waits_at(holder) == Some(master) && !is_under_way() {
+                if self.group.waits_at(holder) == Some(master) && (is_believed || !is_under_way()) {
                     self.group.connection_mut(client).note_acknowledged(holder.thread(), node);
                     let asks_for = self.group.connection(client).asks_for(holder.thread());
                     let replicas = self.acknowledged(holder, master);
@@ -69,12 +76,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// This `WAIT` is answered, or its connection is gone.
     pub(crate) fn close_wait(&mut self, holder: Holder) {
         self.group.connection_mut(holder.client()).close_wait(holder.thread());
+        let tells = self.config.subscribes_to_replica();
         for node in self.group.nodes.as_mut() {
             for effect in node.queue.effects_mut().iter_mut().filter(|effect| effect.stored.is_held_by(holder)) {
                 effect.set_awaited(false);
             }
             if self.config.merges_effects() {
-                node.queue.merge();
+                node.queue.merge(tells);
             }
         }
     }

@@ -18,7 +18,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 33] = [
+pub const BOUNDS: [NumberBound; 34] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
@@ -40,6 +40,7 @@ pub const BOUNDS: [NumberBound; 33] = [
     NumberBound::new("/cluster/restart_after", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/min_replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/min_replicas_max_lag", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/min_replicas_slack", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/wait_for", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/lock_delay", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/start_delay", 0, MAX_TICKS as i64),

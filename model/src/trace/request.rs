@@ -9,6 +9,7 @@ use crate::reply::Reply;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a key of its own in a trace")]
 pub struct RequestState {
     /// Which of its client's requests it is.
     pub slot: Slot,
@@ -45,6 +46,9 @@ pub struct RequestState {
     /// The holds that it should renew are gone; recorded only where that makes a difference.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub stale: bool,
+    /// It is made inside another call of its thread, and brings the lease of that.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub nested: bool,
     /// Of an acquire: how many replicas its `WAIT` asks for, until that is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_for: Option<u8>,

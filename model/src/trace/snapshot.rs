@@ -124,6 +124,7 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
         heard: request.is_heard,
         must_undo: request.must_undo,
         stale: request.is_stale,
+        nested: request.is_nested,
         asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
     }
 }
@@ -133,7 +134,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
     let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
-        Role::Master => NodeRole::Master,
+        Role::Master | Role::Refusing => NodeRole::Master,
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Stopping => NodeRole::Stopping,
@@ -148,6 +149,9 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         on_disk: disk::on_disk(config, node).map(|stored| contents(&stored)),
         follows: if node.is_old_replica() { group.old_master_of(index).map(node_name) } else { None },
         is_cut: node.is_cut(),
+        refuses_writes: node.refuses_writes(),
+        is_paused: node.is_paused(),
+        last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
         ahead: node.ahead,

@@ -171,6 +171,15 @@ pub struct NodeState {
     /// Whether it is cut off from the other nodes.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_cut: bool,
+    /// Whether it refuses every write: its last save failed.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub refuses_writes: bool,
+    /// Whether it stands still.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_paused: bool,
+    /// Whether a master has enough replicas by its last count, where it has not counted since it stood still.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub last_count: Option<bool>,
     /// Nodes to which it believes its link is open although nothing passes; recorded where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub half_open_to: Vec<String>,

@@ -8,11 +8,13 @@ use super::normal_form::unread_nodes;
 use super::values;
 use crate::client::requests::Slot;
 use crate::client::wait_loop::SecondAsk;
+use crate::config::profiles::SubscribeTo;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::LockRequest;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore;
 use crate::notes::Happening;
+use crate::redis::group::Node;
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -34,7 +36,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.process(client, |process| process.can_subscribe(holder.thread())) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         if !self.world.client(client).uses_wakeup_entry() {
             self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         }
@@ -67,9 +69,20 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() || !self.world.has_lost_subscription(self.config, client) {
             return None;
         }
-        let node = self.world.reachable_master(client)?;
+        let node = self.subscription_place(client)?;
         self.world.group_mut().connection_mut(client).set_subscription(Some(node));
         Some(Reply::Done)
+    }
+
+    /// The node on which this client subscribes: the master that it knows, or the first replica that runs, if its protocol
+    /// says so and there is one. `None` while its master does not answer: it has just been refused by it, or looks for it.
+    fn subscription_place(&self, client: u8) -> Option<u8> {
+        let master = self.world.reachable_master(client)?;
+        if self.config.subscribes_to(client) == SubscribeTo::Master {
+            return Some(master);
+        }
+        let is_followed = |(index, node): &(u8, &Node<Y>)| *index != master && node.is_replica() && node.is_working();
+        Some(self.world.group().numbered().find(is_followed).map_or(master, |(index, _)| index))
     }
 
     /// A client learns which node is the master now.
@@ -88,7 +101,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// is not up to date has named it (docs/facts/redis.md#a-client-that-starts-or-goes-back).
     pub(crate) fn go_back(&mut self, client: u8, node: u8) -> Option<Reply> {
         let process = self.world.client(client);
-        let is_old = node != self.world.group().master && self.world.node(node).is_master();
+        let old = self.world.node(node);
+        let is_old = node != self.world.group().master && old.is_master() && old.is_working();
         if !self.config.can_go_back() || !process.is_running() || process.master() == node || !is_old {
             return None;
         }
@@ -100,7 +114,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// the scenario lets it find any.
     pub(crate) fn start_client(&mut self, client: u8, node: u8) -> Option<Reply> {
         let is_found = node == self.world.group().master || self.config.can_go_back();
-        if !is_found || !self.world.node(node).is_master() {
+        let found = self.world.node(node);
+        if !is_found || !found.is_master() || !found.is_working() {
             return None;
         }
         self.process(client, |process| process.start(node))?;
@@ -112,9 +127,14 @@ impl<Y: Layout> Context<'_, Y> {
         self.leave_master(client);
         self.process(client, |process| process.turn_to(master));
         // It leaves a master that may still run, and its subscription there with it (Redisson: `changeMaster`).
-        let connection = self.world.group_mut().connection_mut(client);
-        if connection.subscription().is_some_and(|node| node != master) {
-            connection.set_subscription(None);
+        // One on a replica lasts as long as that is one: a node that is promoted leaves the replicas of its clients.
+        let subscribed = self.world.group().connection(client).subscription();
+        let may_stay = |node: u8| match self.config.subscribes_to(client) {
+            SubscribeTo::Master => node == master,
+            SubscribeTo::Replica => self.world.node(node).is_replica() || self.subscription_place(client) == Some(node),
+        };
+        if subscribed.is_some_and(|node| !may_stay(node)) {
+            self.world.group_mut().connection_mut(client).set_subscription(None);
             self.notes.happened(Happening::SubscriptionLost);
         }
     }
@@ -124,9 +144,9 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.world.client(client).is_running() {
             return None;
         }
-        let node = self.world.reachable(client)?;
+        let node = self.world.reachable(client).filter(|node| self.world.node(*node).is_working())?;
         self.count_replicas(client);
-        let executed = self.server().execute(node, LockRequest::Force, 0)?;
+        let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if executed.is_published {
             self.publish(node);
         }
@@ -146,9 +166,26 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// The lock is free: a message sets out to every process that is subscribed on this node.
-    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    /// The lock is free: a message sets out to every process that is subscribed on this node, and on a replica that has
+    /// everything at once.
     pub(super) fn publish(&mut self, node: u8) {
+        self.publish_on(node);
+        if !self.config.cluster.lag.is_zero() || !self.config.subscribes_to_replica() {
+            return;
+        }
+        for replica in 0..self.config.nodes() {
+            // One that stands still, or is behind since then, publishes it with the effect.
+            let applying = self.world.node(replica);
+            let has_all = applying.queue.is_empty() && !applying.is_paused();
+            if has_all && self.world.group().follows(replica, node) {
+                self.publish_on(replica);
+            }
+        }
+    }
+
+    /// A message sets out to every process that is subscribed on this node.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    pub(super) fn publish_on(&mut self, node: u8) {
         for client in clients::<Y>() {
             if self.world.group().connection(client).subscription() == Some(node) {
                 self.process(client, |process| process.send_message());

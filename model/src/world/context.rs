@@ -54,8 +54,7 @@ impl<Y: Layout> World<Y> {
     /// What a client reaches of the servers.
     #[inline]
     pub(super) fn reach(&self, client: u8) -> Reach {
-        let known = self.node(self.client(client).master());
-        Reach { is_up: known.is_up(), is_master: known.is_master() }
+        Reach { is_up: self.reachable(client).is_some(), is_master: self.reachable_master(client).is_some() }
     }
 
     /// Whether a client's subscription has ended although it still has waiters.

@@ -13,7 +13,7 @@ pub(crate) fn note_end<Y: Layout>(config: &Config, world: &mut World<Y>) {
     if group.failover_left == Timer::OFF {
         return;
     }
-    let is_over = match group.acting_master().filter(|master| !master.is_cut()) {
+    let is_over = match group.acting_master().filter(|master| !master.is_away()) {
         Some(_) => world
             .clients()
             .filter(|(_, client)| client.is_running())

@@ -50,8 +50,12 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A replica applies the next effect.
     pub(crate) fn replicate(&mut self, node: u8) -> Option<Reply> {
-        let answers = self.server().replicate(node)?;
+        let (answers, is_published) = self.server().replicate(node)?;
         self.hear_wait_answers(answers);
+        if is_published {
+            self.notes.happened(Happening::Published);
+            self.publish_on(node);
+        }
         Some(Reply::Done)
     }
 
@@ -65,6 +69,13 @@ impl<Y: Layout> Context<'_, Y> {
     /// A node that was cut off reaches the others again.
     pub(crate) fn heal(&mut self, node: u8) -> Option<Reply> {
         let answers = self.server().heal(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
+    /// A node that refused writes accepts them again.
+    pub(crate) fn accept_writes(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().accept_writes(node)?;
         self.hear_wait_answers(answers);
         Some(Reply::Done)
     }
@@ -86,6 +97,20 @@ impl<Y: Layout> Context<'_, Y> {
             self.lose_connections(old);
             self.server().delete_expired_after_hand_over(old)?;
         }
+        Some(Reply::Done)
+    }
+
+    /// A node that stood still goes on.
+    pub(crate) fn resume_node(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().resume(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
+    /// A master that stood still counts its replicas anew.
+    pub(crate) fn count_anew(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().count_anew(node)?;
+        self.hear_wait_answers(answers);
         Some(Reply::Done)
     }
 
@@ -128,7 +153,8 @@ impl<Y: Layout> Context<'_, Y> {
     /// replica that nobody asks shows it when it has been promoted, and then it is a master that finds a key with no time left.
     fn is_read(&self, node: u8) -> bool {
         let reading = self.world.node(node);
-        reading.is_master() || reading.is_replica() && asked_nodes(self.config, self.world) >> node & 1 != 0
+        // One that stands still answers nobody before it goes on.
+        reading.is_working() && (reading.is_master() || asked_nodes(self.config, self.world) >> node & 1 != 0)
     }
 
     /// Notes that the acting master's key expires, and whether a holder has a watchdog that should have prevented it.
@@ -137,7 +163,8 @@ impl<Y: Layout> Context<'_, Y> {
         for hold in stored.holders() {
             self.notes.happened(Happening::Expired);
             let client = self.world.client(hold.by.holder.client());
-            let is_connected = client.master() == self.world.group().master;
+            let master = self.world.group().master;
+            let is_connected = client.master() == master && !self.world.node(master).is_paused();
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();

@@ -88,8 +88,8 @@ impl<L: Lock, M: NetworkLayout, const C: usize, const N: usize, const E: usize, 
 const QUEUE: usize = EFFECTS_UNDER_WAY as usize;
 const LONG_QUEUE: usize = MAX_EFFECTS_UNDER_WAY as usize;
 /// Words of bits for the actions of two clients and three nodes, and of the largest world.
-const FEW_ACTIONS: usize = 3;
-const MANY_ACTIONS: usize = 7;
+const FEW_ACTIONS: usize = 5;
+const MANY_ACTIONS: usize = 10;
 
 /// One client process or two, and a node without replicas.
 pub type Alone<L, M> = Room<L, M, 2, 1, 0, FEW_ACTIONS>;

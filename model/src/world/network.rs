@@ -49,7 +49,8 @@ impl<Y: Layout> Context<'_, Y> {
             self.process(holder.client(), |process| process.send(holder.thread(), slot, verb, sending))?;
             return Some(Asked::Sent);
         }
-        let (reply, token) = self.execute_at(node, requester, verb, 0)?;
+        let is_nested = self.is_nested(holder, verb);
+        let (reply, token) = self.execute_at(node, requester, verb, 0, is_nested)?;
         Some(Asked::Answered { reply, token })
     }
 
@@ -58,7 +59,18 @@ impl<Y: Layout> Context<'_, Y> {
         let leaves_receipt = verb.releases() && self.config.of_client(holder.client()).leaves_receipts();
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
-        Sending { value, node, receipt, asks_for }
+        Sending { value, node, receipt, asks_for, is_nested: self.is_nested(holder, verb) }
+    }
+
+    /// Whether this thread makes the request inside another call, and brings a lease of its own: the acquire of a thread that
+    /// holds already, and the release that ends it (docs/facts/redisson.md#a-lease-for-each-call).
+    fn is_nested(&self, holder: Holder, verb: Verb) -> bool {
+        let outer_holds = match verb {
+            Verb::Acquire => 0,
+            Verb::Release => 1,
+            Verb::Renew | Verb::Undo => return false,
+        };
+        self.config.reentry_lease_of(holder.client()).is_some() && self.world.thread(holder).holds() > outer_holds
     }
 
     /// Before each script of the lock a client reads how many replicas its master has, if it does not know. So it does where
@@ -82,13 +94,20 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     /// One request, executed by one node: its reply, and the token of a new grant.
-    fn execute_at(&mut self, node: u8, requester: Requester, verb: Verb, receipt: u8) -> Option<(Reply, u8)> {
+    fn execute_at(
+        &mut self,
+        node: u8,
+        requester: Requester,
+        verb: Verb,
+        receipt: u8,
+        is_nested: bool,
+    ) -> Option<(Reply, u8)> {
         let request = match verb {
             Verb::Acquire => LockRequest::Acquire(requester),
             Verb::Release | Verb::Undo => LockRequest::Release(requester),
             Verb::Renew => LockRequest::Renew(requester),
         };
-        let executed = self.server().execute(node, request, receipt)?;
+        let executed = self.server().execute(node, request, receipt, is_nested)?;
         if executed.is_published {
             self.publish(node);
         }
@@ -122,7 +141,7 @@ impl<Y: Layout> Context<'_, Y> {
                 if reply != Reply::Acquired || !self.begin_wait(holder, token) {
                     self.process(client, |process| {
                         if process.hear_acquire(thread, reply, token) {
-                            process.register_hold(thread);
+                            process.register_grant(thread);
                         }
                     });
                     self.note_renewed(reply, requester);
@@ -235,7 +254,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// `WAIT` answers at its time-out.
     pub(crate) fn confirm(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
-        let node = self.world.group().waits_at(holder)?;
+        let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).is_working())?;
         let replicas = self.server().acknowledged(holder, node);
         let reply = verdict_on(&self.config.of_client(client), replicas);
         if Y::InFlight::IS_SPLIT {
@@ -249,7 +268,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.server().close_wait(holder);
         self.process(client, |process| {
             if process.hear_wait(thread, reply) {
-                process.register_hold(thread);
+                process.register_grant(thread);
             }
         });
         self.note_renewed(reply, self.world.requester(holder));
@@ -265,7 +284,7 @@ impl<Y: Layout> Context<'_, Y> {
         let reply = match self.world.reachable(client) {
             Some(node) => {
                 self.count_replicas(client);
-                self.execute_at(node, self.world.requester(holder), Verb::Undo, 0)?.0
+                self.execute_at(node, self.world.requester(holder), Verb::Undo, 0, false)?.0
             }
             None => Reply::Unreachable,
         };
@@ -315,6 +334,15 @@ impl<Y: Layout> Context<'_, Y> {
         self.lose_waits(|holder, world| world.group().waits_at(holder) == Some(node));
     }
 
+    /// Time passes. Where request and answer are one step, nobody waits for a node that stands still.
+    pub(super) fn lose_paused_waits(&mut self) {
+        if self.config.faults.pause_node > 0 && !Y::InFlight::IS_SPLIT {
+            self.lose_waits(|holder, world| {
+                world.group().waits_at(holder).is_some_and(|node| world.node(node).is_paused())
+            });
+        }
+    }
+
     /// A client leaves its master for another one. A call in flight stays on its own connection.
     pub(super) fn leave_master(&mut self, client: u8) {
         if !Y::InFlight::IS_SPLIT {
@@ -346,12 +374,12 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn execute(&mut self, client: u8, slot: Slot) -> Option<Reply> {
         let request = *self.world.requests(client).get(slot).filter(|request| request.stage == Stage::Sent)?;
         let node = request.node;
-        if !self.world.node(node).is_up() {
+        if !self.world.node(node).is_working() {
             return None;
         }
         let holder = Holder::new(client, request.thread);
         let requester = Requester { holder, value: request.value };
-        let (reply, token) = self.execute_at(node, requester, request.verb, request.id)?;
+        let (reply, token) = self.execute_at(node, requester, request.verb, request.id, request.is_nested)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
         let is_awaited = self.process(client, |process| process.awaits_reply(slot, &request, must_undo));
         if slot.is_late() {
@@ -371,7 +399,7 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The caller sees the reply.
     pub(crate) fn answer(&mut self, client: u8, slot: Slot) -> Option<Reply> {
-        let &Request { thread, value, .. } = self.world.requests(client).get(slot)?;
+        let &Request { thread, value, is_nested, .. } = self.world.requests(client).get(slot)?;
         let holder = Holder::new(client, thread);
         let granted = Requester { holder, value };
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
@@ -380,8 +408,8 @@ impl<Y: Layout> Context<'_, Y> {
         }
         match leads_to {
             Answered::Heard => {}
-            Answered::MustRelease => self.send_back(granted, slot, Verb::Release)?,
-            Answered::MustUndo => self.send_back(granted, Slot::of_thread(thread), Verb::Undo)?,
+            Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, is_nested))?,
+            Answered::MustUndo => self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, false))?,
             Answered::DropReceipt { receipt } => {
                 if self.config.of_client(client).leaves_receipts()
                     && let Some(node) = self.world.reachable_master(client)
@@ -402,12 +430,12 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// A grant is given back by a request of the process, whatever has become of the thread. A process that reaches no
     /// master cannot give it back.
-    fn send_back(&mut self, granted: Requester, slot: Slot, verb: Verb) -> Option<()> {
+    fn send_back(&mut self, granted: Requester, slot: Slot, (verb, is_nested): (Verb, bool)) -> Option<()> {
         let holder = granted.holder;
         let (client, thread) = (holder.client(), holder.thread());
         let Some(node) = self.world.reachable(client) else { return Some(()) };
         self.count_replicas(client);
-        let sending = self.sending(granted, verb, node);
+        let sending = Sending { is_nested, ..self.sending(granted, verb, node) };
         let is_awaited = !slot.is_late() && self.world.thread(holder).phase != Phase::Dead;
         self.process(client, |process| {
             process.send(thread, slot, verb, sending)?;
@@ -483,8 +511,11 @@ impl<Y: Layout> Context<'_, Y> {
 /// Whether a client will act, or something of its is to arrive, before time passes.
 #[inline]
 pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
-    let can_execute = |request: &Request| world.node(request.node).is_up();
-    world.view(config, client).is_due(world.reach(client), can_execute)
+    let is_working = |request: &Request| world.node(request.node).is_working();
+    // What a node has answered or published may wait in it while it stands still.
+    let is_paused = |node: u8| world.node(node).is_paused();
+    let is_muted = world.group().connection(client).subscription().is_some_and(is_paused);
+    world.view(config, client).is_due(world.reach(client), is_working, |request| is_paused(request.node), is_muted)
 }
 
 /// The smallest number that no release of this thread has and no receipt that could be found.

@@ -47,11 +47,12 @@ pub struct LeftOut {
 impl LeftOut {
     /// Their kinds.
     pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
-        let IdleNode { replicates, resyncs, heals } = self.nodes;
+        let IdleNode { replicates, resyncs, heals, resumes } = self.nodes;
         let kinds = [
             (replicates, ActionKind::Replicate),
             (resyncs, ActionKind::Resync),
             (heals, ActionKind::Heal),
+            (resumes, ActionKind::ResumeNode),
             (self.discovers, ActionKind::Discover),
             (self.expires_receipts, ActionKind::ExpireReceipts),
         ];
@@ -81,7 +82,8 @@ impl NormalForm {
             // to depends on the one that it knows.
             keeps_masters: !matches!(config.cluster.failover_within, Bound::Any) || config.can_go_back(),
             has_values: config.has_values(),
-            has_requests: config.is_split() && config.nodes() > 1,
+            // What a node has answered may wait in it while it stands still.
+            has_requests: config.is_split() && config.nodes() > 1 && config.faults.pause_node == 0,
             has_receipts: config.leaves_receipts(),
         }
     }
@@ -105,9 +107,10 @@ impl NormalForm {
                     idle.nodes.replicates |= node.leave_out_data(faults).replicates && has_master;
                 }
                 if unasked >> index & 1 != 0 {
-                    let IdleNode { resyncs, heals, .. } = node.leave_out_standing(config, faults);
+                    let IdleNode { resyncs, heals, resumes, .. } = node.leave_out_standing(config, faults);
                     idle.nodes.resyncs |= resyncs;
                     idle.nodes.heals |= heals;
+                    idle.nodes.resumes |= resumes;
                 }
             }
         }

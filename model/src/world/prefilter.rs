@@ -279,9 +279,12 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
         Action::Fsync { node } => {
             let node = world.node(node);
-            !node.is_up() || (node.disk == node.stored && !node.disk_age.is_rewriting())
+            !node.is_working() || (node.disk == node.stored && !node.disk_age.is_rewriting())
         }
-        Action::Snapshot { node } => !world.node(node).is_up() || world.node(node).disk == world.node(node).stored,
+        Action::Snapshot { node } => {
+            let node = world.node(node);
+            !node.is_working() || node.disk == node.stored
+        }
         Action::FinishShutdown { node } => !world.node(node).is_stopping(),
         Action::Heal { node } => !world.node(node).is_cut(),
         Action::Expire { node } => {
@@ -294,8 +297,17 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         }
         Action::RestartNode { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
-        Action::VanishKey { node } => !world.node(node).is_master(),
-        Action::HandOver { node } => world.node(node).role != Role::Replica,
+        Action::PauseNode { node } => !world.node(node).is_working(),
+        Action::ResumeNode { node } => !world.node(node).is_paused(),
+        Action::CountReplicas { node } => !world.node(node).is_uncounted(),
+        Action::RefuseWrites { node } => world.node(node).role != Role::Master,
+        Action::AcceptWrites { node } => world.node(node).role != Role::Refusing,
+        Action::VanishKey { node }
+        | Action::PersistKey { node }
+        | Action::VanishReceipts { node }
+        | Action::Recount { node } => !world.node(node).is_master(),
+        Action::HandOver { node } => !world.node(node).is_candidate(),
+        Action::BreakLink { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
         Action::Acquire { .. }
         | Action::Subscribe { .. }

@@ -127,16 +127,20 @@ impl<Y: Layout> World<Y> {
         self.group().acting_master()
     }
 
-    /// The node that this client's writes reach; `None` while the master it knows is dead or is none any more.
+    /// The node that executes this client's writes at once; `None` while the master it knows is dead, stands still or is
+    /// none any more.
     pub(crate) fn reachable_master(&self, client: u8) -> Option<u8> {
         let known = self.client(client).master();
-        self.node(known).is_master().then_some(known)
+        let known_node = self.node(known);
+        (known_node.is_master() && !known_node.is_paused()).then_some(known)
     }
 
-    /// The node that this client's requests reach, even if it is a replica by now and will refuse to write.
+    /// The node that this client's requests reach, even if it is a replica by now and will refuse to write. Where requests
+    /// are steps of their own they wait in the sockets of one that stands still; elsewhere it is as one that is dead.
     pub(crate) fn reachable(&self, client: u8) -> Option<u8> {
         let known = self.client(client).master();
-        self.node(known).is_up().then_some(known)
+        let is_reached = if Y::InFlight::IS_SPLIT { self.node(known).is_up() } else { self.node(known).is_working() };
+        is_reached.then_some(known)
     }
 
     /// Every thread of every client that has not crashed, with its client.

@@ -6,6 +6,7 @@ use super::network::{self, clients};
 use super::state::World;
 use crate::config::sections::Config;
 use crate::notes::Breach;
+use crate::redis::group::Node;
 use crate::redis::{disk, replication};
 use crate::reply::Reply;
 
@@ -19,6 +20,7 @@ impl<Y: Layout> Context<'_, Y> {
             self.note_lost_lease();
         }
         self.server().tick()?;
+        self.lose_paused_waits();
         let mut is_overrun = false;
         for client in clients::<Y>() {
             is_overrun |= self.process(client, |process| {
@@ -40,5 +42,6 @@ pub(super) fn must_wait<Y: Layout>(config: &Config, world: &World<Y>) -> bool {
     replication::has_due_effect(config, group)
         || group.failover_left.is_due()
         || disk::is_late(config, group)
+        || group.nodes.as_ref().iter().any(Node::is_uncounted)
         || clients::<Y>().any(|client| network::is_due(config, world, client))
 }

@@ -213,7 +213,12 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::ShutdownNode
         | ActionKind::Snapshot
         | ActionKind::CutLink
+        | ActionKind::RefuseWrites
+        | ActionKind::PauseNode
         | ActionKind::VanishKey
+        | ActionKind::BreakLink
+        | ActionKind::PersistKey
+        | ActionKind::VanishReceipts
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump
         // A late write may be lost.
@@ -245,6 +250,10 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Fsync
         | ActionKind::FinishShutdown
         | ActionKind::Heal
+        | ActionKind::Recount
+        | ActionKind::AcceptWrites
+        | ActionKind::ResumeNode
+        | ActionKind::CountReplicas
         | ActionKind::Tick => true,
     }
 }

@@ -34,9 +34,9 @@ pub(super) struct FrontierArgs {
     /// How often one fault may happen, at most
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u8).range(1..=8))]
     each: u8,
-    /// A fault that is checked alone only: `delay`, if combinations become too large
+    /// A fault that is checked alone only: `delay`, if combinations become too large; may be repeated
     #[arg(long, value_name = "FAULT", value_parser = fault)]
-    alone: Option<&'static Setting>,
+    alone: Vec<&'static Setting>,
     /// A fault that is in no set, if worlds with it become too large; may be repeated
     #[arg(long, value_name = "FAULT", value_parser = fault)]
     without: Vec<&'static Setting>,
@@ -88,8 +88,8 @@ pub(super) fn run(args: &FrontierArgs, screen: &Screen) -> Ended<Exit> {
     }
     let threads = args.threads.map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
     // The options are copied freely and live as long as the process.
-    let without = args.without.clone().leak();
-    let options = FrontierOptions { most: args.most, each: args.each, alone: args.alone, without, threads };
+    let (alone, without) = (args.alone.clone().leak(), args.without.clone().leak());
+    let options = FrontierOptions { most: args.most, each: args.each, alone, without, threads };
     let states = AtomicU64::new(0);
     let limits = Limits { max_states: args.max_states, time_limit: args.timeout, ..args.memory.limits(&states) };
     let sets = SetsChecked::default();

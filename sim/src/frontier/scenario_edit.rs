@@ -2,12 +2,14 @@
 
 use std::collections::BTreeMap;
 
+use lockstep_model::Config;
+use lockstep_model::config::Cluster;
 use lockstep_model::trace::client_name;
 use lockstep_model::{Property, Verdict};
 use toml_edit::{DocumentMut, Item, Table, TableLike, Value, value};
 
 use super::settings::{Idle, LATENESS, Setting, SettingEntry, SettingValue};
-use crate::scenario::{CLIENT, KEYS, Scenario, ScenarioError, ms_of};
+use crate::scenario::{CLIENT, KEYS, Scenario, ScenarioError, ms_of, usual_slack};
 
 /// The file without its faults and claims.
 #[derive(Clone, Debug)]
@@ -16,6 +18,8 @@ pub struct ScenarioEdit {
     lease: i64,
     /// Of any client.
     longest_lease: i64,
+    /// For how long a master that needs a replica may count one that is silent.
+    longest_silence: i64,
     replicas: i64,
 }
 
@@ -39,7 +43,8 @@ impl ScenarioEdit {
         let replicas = replicas.and_then(Item::as_integer).unwrap_or(0);
         let leases = (0..config.clients.count).map(|client| i64::from(config.lease_of(client)));
         let longest_lease = leases.max().unwrap_or(lease);
-        Self { document, lease, longest_lease, replicas }
+        let longest_silence = longest_silence(&config);
+        Self { document, lease, longest_lease, longest_silence, replicas }
     }
 
     /// The story of the file.
@@ -127,6 +132,7 @@ impl ScenarioEdit {
             return;
         }
         let (lease, longest_lease, replicas) = (self.lease, self.longest_lease, self.replicas);
+        let longest_silence = self.longest_silence;
         let table = self.table(entry.table);
         if entry.is_default && table.get(entry.key).is_some() {
             return;
@@ -137,6 +143,7 @@ impl ScenarioEdit {
             SettingValue::Word(word) => value(word),
             SettingValue::Flag(flag) => value(flag),
             SettingValue::LeaseAnd(more) => value(longest_lease + more),
+            SettingValue::LeaseAndSilence(more) => value(longest_lease + longest_silence + more),
             SettingValue::LeaseBy(part) => value((lease / part).max(1)),
             SettingValue::Replicas => value(replicas.max(1)),
         };
@@ -147,6 +154,15 @@ impl ScenarioEdit {
         debug_assert!(item.is_table_like(), "the scenario's reader has read it");
         item
     }
+}
+
+/// For how long a master that needs a replica may count one that is silent, in ticks; where the file needs none, by default.
+fn longest_silence(config: &Config) -> i64 {
+    let Cluster { min_replicas, min_replicas_max_lag, min_replicas_slack, .. } = config.cluster;
+    if min_replicas > 0 {
+        return i64::from(min_replicas_max_lag) + i64::from(min_replicas_slack);
+    }
+    1 + i64::from(usual_slack(config.time.tick_ms))
 }
 
 fn is_of_client(table: &str, key: &str) -> bool {

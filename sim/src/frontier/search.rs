@@ -24,8 +24,8 @@ pub struct FrontierOptions {
     pub most: u8,
     /// How often one fault may happen, at most.
     pub each: u8,
-    /// A fault that is checked alone only, because combinations with it become too large.
-    pub alone: Option<&'static Setting>,
+    /// Faults that are checked alone only, because combinations with them become too large.
+    pub alone: &'static [&'static Setting],
     /// Faults that are in no set, because the worlds with them become too large.
     pub without: &'static [&'static Setting],
     /// Sets that are checked at the same time.
@@ -351,7 +351,7 @@ fn larger(sets: &[FaultSet], known: &[usize], options: FrontierOptions) -> Vec<F
     let mut all: Vec<_> = sets
         .iter()
         .flat_map(|set| known.iter().filter(|fault| set.0[**fault] < options.each).map(|fault| set.and(*fault)))
-        .filter(|set| !options.alone.is_some_and(|fault| set.mixes(fault)))
+        .filter(|set| !options.alone.iter().any(|fault| set.mixes(fault)))
         .collect();
     all.sort_by(|left, right| right.cmp(left));
     all.dedup();

@@ -25,6 +25,9 @@ impl Setting {
             SettingValue::Flag(flag) => format!("{key} = {flag}"),
             SettingValue::LeaseAnd(more @ ..0) => format!("{key} = lease - {}", -more),
             SettingValue::LeaseAnd(more) => format!("{key} = lease + {more}"),
+            SettingValue::LeaseAndSilence(more) => {
+                format!("{key} = lease + min_replicas_max_lag + min_replicas_slack + {more}")
+            }
             SettingValue::LeaseBy(part) => format!("{key} = lease / {part}"),
             SettingValue::Nothing => format!("no {key}"),
             SettingValue::Replicas => format!("{key} = replicas"),
@@ -55,6 +58,8 @@ pub(super) enum SettingValue {
     Flag(bool),
     /// So many ticks more than the lease; negative: less.
     LeaseAnd(i64),
+    /// So many ticks more than the lease and the longest silence of a replica that a master may still count.
+    LeaseAndSilence(i64),
     /// This part of the lease; at least 1 tick.
     LeaseBy(i64),
     /// Nothing: the key is removed.
@@ -81,15 +86,35 @@ pub const FAULTS: &[Setting] = &[
     KILL_NODE,
     SHUTDOWN_NODE,
     fault(Fault::CutLink),
+    PAUSE_NODE,
     fault(Fault::VanishKey),
+    BREAK_LINK,
+    PERSIST_KEY,
+    VANISH_RECEIPTS,
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },
     fault(Fault::LoseRequest),
     fault(Fault::LoseReply),
     fault(Fault::Interrupt),
     fault(Fault::HandOver),
+    REFUSE_WRITES,
     LATENESS,
 ];
+
+/// A node that stands still: in a split network every request may wait in it, and worlds become very large.
+pub const PAUSE_NODE: Setting = fault(Fault::PauseNode);
+
+/// A master refuses every write for a while.
+pub const REFUSE_WRITES: Setting = fault(Fault::RefuseWrites);
+
+/// The lock's key loses its TTL.
+pub const PERSIST_KEY: Setting = fault(Fault::PersistKey);
+
+/// A master drops its release receipts.
+pub const VANISH_RECEIPTS: Setting = fault(Fault::VanishReceipts);
+
+/// The link of a replica to its master breaks.
+pub const BREAK_LINK: Setting = fault(Fault::BreakLink);
 
 /// A process of a node is killed.
 pub const KILL_NODE: Setting = fault(Fault::KillNode);
@@ -130,18 +155,23 @@ pub(super) const IDLE: &[Idle] = &[
         table: "cluster",
         key: "lock_delay",
         word: None,
-        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "hand_over"],
+        faults: &["crash_node", "kill_node", "shutdown_node", "cut_link", "pause_node", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "start_delay", word: None, faults: &["start_client"] },
     Idle {
         table: "cluster",
         key: "discovery",
         word: Some("any-master"),
-        faults: &["cut_link", "restart_node", "hand_over"],
+        faults: &["cut_link", "pause_node", "restart_node", "hand_over", "refuse_writes"],
     },
     Idle { table: "cluster", key: "promote", word: Some("coordinated"), faults: &["hand_over"] },
     Idle { table: "cluster", key: "promote", word: Some("forced"), faults: &["hand_over"] },
-    Idle { table: "cluster", key: "replicas_leave", word: None, faults: &["cut_link", "hand_over"] },
+    Idle {
+        table: "cluster",
+        key: "replicas_leave",
+        word: None,
+        faults: &["cut_link", "pause_node", "hand_over", "refuse_writes"],
+    },
     Idle { table: "cluster", key: "cut_together", word: None, faults: &["cut_link"] },
     Idle { table: "time", key: "jump", word: None, faults: &["clock_jump", "client_clock_jump"] },
     Idle { table: "protocol", key: "interrupted_acquire", word: None, faults: &["interrupt"] },
@@ -235,10 +265,11 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "min-replicas-and-lock-delay",
-        sentence: "both",
+        sentence: "both, and the delay covers the time in which an old master still writes",
         entries: &[
             set("cluster", "min_replicas", SettingValue::Number(1)),
-            set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
+            // Until then an old master may have granted the lock: a lease begins at the latest when it counts no replica.
+            set("cluster", "lock_delay", SettingValue::LeaseAndSilence(1)),
         ],
     },
     Setting {
@@ -248,7 +279,7 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "lock-delay-and-start-delay",
-        sentence: "both",
+        sentence: "a lock delay and a start delay, each longer than the longest lease",
         entries: &[
             set("cluster", "lock_delay", SettingValue::LeaseAnd(1)),
             set("cluster", "start_delay", SettingValue::LeaseAnd(1)),
@@ -267,6 +298,11 @@ pub const REPAIRS: &[Setting] = &[
         entries: &[set("time", "hold_at_most", SettingValue::LeaseAnd(-1))],
     },
     Setting {
+        name: "hold-less-than-the-lease",
+        sentence: "a client stops its work, and releases, before the lease that it was granted can end",
+        entries: &[set("time", "hold_at_most", SettingValue::LeaseBy(2))],
+    },
+    Setting {
         name: "explicit-lease",
         sentence: "the caller sets the lease, and no watchdog renews it",
         // The keys of the watchdog go with it: the reader refuses keys without effect.
@@ -283,6 +319,26 @@ pub const REPAIRS: &[Setting] = &[
         name: "told-holder",
         sentence: "a holder whose renewal finds the lock gone is notified",
         entries: &[set("protocol", "missed_renewal", SettingValue::Word("tell-holder"))],
+    },
+    Setting {
+        name: "one-lease",
+        sentence: "a call inside another one names no lease of its own",
+        entries: &[set("time", "reentry_lease", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "subscribe-to-the-master",
+        sentence: "a waiter subscribes on the master (Redisson: subscriptionMode = MASTER, the default)",
+        entries: &[set("protocol", "subscribe_to", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "wait-limit",
+        sentence: "a client waits for the longest lease at most, and then leaves without the lock (tryLock)",
+        entries: &[SettingEntry {
+            table: "time",
+            key: "wait_limit",
+            value: SettingValue::LeaseAnd(1),
+            is_default: true,
+        }],
     },
     // For split networks; for others the reader refuses them. Source: docs/facts/redisson.md#release-receipt, #resending, #renewal-entry.
     Setting {

@@ -17,6 +17,12 @@ pub(super) fn renewal(config: &Config) -> String {
     config.time.renew_every.map_or_else(|| "no watchdog".to_owned(), every)
 }
 
+/// `a call inside another one has a lease of 10 s`.
+pub(super) fn reentry(config: &Config) -> String {
+    let own = |lease: u8| format!("a call inside another one has a lease of {}", time(config, lease.into()));
+    config.time.reentry_lease.map_or_else(|| "a call inside another one has no lease of its own".to_owned(), own)
+}
+
 /// `a refused client waits at most 20 s`.
 pub(super) fn wait(config: &Config) -> String {
     match config.time.wait_limit {
@@ -52,7 +58,7 @@ pub(super) fn unlike_clients(config: &Config) -> impl Iterator<Item = String> {
                 Some(times) => format!("it asks at most {}", count(times.into(), "time")),
             });
         }
-        let phrases = [lease, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));
+        let phrases = [lease, reentry, renewal, wait, hold, profile].map(|phrase| (phrase(&own), phrase(config)));
         differences.extend(phrases.into_iter().filter(|(own, common)| own != common).map(|(own, _)| own));
         let has_other_profile = own.protocol.profile != config.protocol.profile;
         let common = if has_other_profile { own.protocol.profile.protocol() } else { config.protocol };
@@ -68,7 +74,16 @@ type KeyAndValue = (&'static str, Value);
 
 /// The switches of a protocol but for its profile, as a scenario would write them.
 fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
-    let Protocol { profile: _, receipts, renewal_timer, missed_renewal, failed_renewal, wait_rule, value } = protocol;
+    let Protocol {
+        profile: _,
+        receipts,
+        renewal_timer,
+        missed_renewal,
+        failed_renewal,
+        wait_rule,
+        value,
+        subscribe_to,
+    } = protocol;
     vec![
         ("receipts", json!(receipts)),
         ("renewal_timer", json!(renewal_timer)),
@@ -76,6 +91,7 @@ fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("failed_renewal", json!(failed_renewal)),
         ("wait_rule", json!(wait_rule)),
         ("value", json!(value)),
+        ("subscribe_to", json!(subscribe_to)),
     ]
 }
 

@@ -130,7 +130,7 @@ pub fn bounds(survey: &Survey, options: FrontierOptions) -> String {
     let is_left_out = |fault: &&Setting| options.without.contains(fault);
     let known = FAULTS.iter().filter(|fault| !is_left_out(fault)).count() - survey.foreign.len();
     let times = if options.each == 1 { "once".to_owned() } else { format!("{} times", options.each) };
-    let alone = options.alone.map_or_else(String::new, |fault| format!(", {} alone only", fault.name));
+    let alone = options.alone.iter().fold(String::new(), |said, fault| format!("{said}, {} alone only", fault.name));
     let without = options.without.iter().fold(String::new(), |said, fault| said + ", without " + fault.name);
     format!(
         "at most {} of {known} faults, each at most {times}{alone}{without}: {}, {} states",
@@ -242,7 +242,7 @@ pub fn json(name: &str, survey: &Survey, options: FrontierOptions) -> Value {
         "scenario": name,
         "most": options.most,
         "each": options.each,
-        "alone": options.alone.map(|fault| fault.name),
+        "alone": options.alone.iter().map(|fault| fault.name).collect::<Vec<_>>(),
         "without": options.without.iter().map(|fault| fault.name).collect::<Vec<_>>(),
         "variants": variants,
         "cells": cells,

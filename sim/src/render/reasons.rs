@@ -117,6 +117,9 @@ fn limits_of_grants(config: &Config) -> String {
         let replicas = count(config.cluster.min_replicas.into(), "replica");
         needs = format!("; a master that has not heard of {replicas} refuses to write (min_replicas)");
     }
+    if config.faults.refuse_writes > 0 {
+        needs += "; a master whose last save failed refuses to write (refuse_writes)";
+    }
     if config.can_lack_replicas() {
         needs += "; a grant that too few replicas acknowledge is undone (wait_for)";
     }

@@ -26,6 +26,7 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::Accepted => "accepted".to_owned(),
         Reply::Rejected => "rejected".to_owned(),
         Reply::NotEnoughReplicas => "not enough replicas".to_owned(),
+        Reply::SaveFailed => "no writes: a save failed".to_owned(),
         Reply::ReadOnly => "read only: a replica".to_owned(),
         Reply::Unknown => "outcome unknown".to_owned(),
         Reply::Interrupted => "interrupted".to_owned(),
@@ -43,6 +44,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         Reply::NothingToRelease => "no lock".to_owned(),
         Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => format!("{replicas} have it"),
         Reply::NotEnoughReplicas => "no replicas".to_owned(),
+        Reply::SaveFailed => "no writes".to_owned(),
         Reply::ReadOnly => "read only".to_owned(),
         Reply::Unknown => "unknown".to_owned(),
         Reply::Done

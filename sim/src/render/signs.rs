@@ -4,7 +4,7 @@
 pub const BELIEVES: &str = "believes it holds";
 /// A thread that has called `lock()`, which has not returned.
 pub const WAITS: &str = "waits for the lock, or for an answer";
-/// A thread whose client is paused.
+/// A thread whose client is paused, or a node that stands still.
 pub const PAUSED: &str = "paused";
 /// A lane without an event.
 pub const QUIET: &str = "no event";

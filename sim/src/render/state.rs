@@ -264,6 +264,17 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     if node.is_cut() {
         says += "; cut off from the other nodes";
     }
+    if state.refuses_writes {
+        says += "; refuses every write";
+    }
+    if node.is_paused() {
+        says += "; stands still";
+    } else if node.is_uncounted() {
+        says += "; has not counted its replicas since it stood still";
+    }
+    if let Some(has_enough) = state.last_count {
+        says += if has_enough { "; enough replicas by its last count" } else { "; too few replicas by its last count" };
+    }
     if !state.half_open_to.is_empty() {
         let _ = write!(says, "; believes its link to {} is open", list(&state.half_open_to));
     }

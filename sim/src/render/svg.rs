@@ -411,6 +411,14 @@ impl<'a> Sheet<'a> {
                 let text = if is.is_cut { "cut off" } else { "healed" };
                 return self.label(writer, lane, y + lower, side, Tone::Odd, text);
             }
+            if was.is_paused != is.is_paused {
+                let text = if is.is_paused { "stands still" } else { "goes on" };
+                return self.label(writer, lane, y + lower, side, Tone::Odd, text);
+            }
+            if was.refuses_writes != is.refuses_writes && !is.is_down() {
+                let text = if is.refuses_writes { "refuses writes" } else { "accepts writes" };
+                return self.label(writer, lane, y + lower, side, Tone::Odd, text);
+            }
             let text = match is.stored.holder() {
                 Some(lock) if was.stored.holder() != Some(lock) || becomes.is_some() => {
                     words::stored(&self.trace.config, lock)

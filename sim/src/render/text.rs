@@ -358,6 +358,7 @@ fn at_rest(lane: Lane, state: &State) -> TextCell {
             }
         }
         Lane::Node(node) if state.nodes[usize::from(node)].is_down() => ("", Tone::Faint),
+        Lane::Node(node) if state.nodes[usize::from(node)].is_paused => ("=", Tone::Odd),
         Lane::Node(_) | Lane::Resource => (".", Tone::Faint),
     };
     TextCell { text: sign.to_owned(), tone, is_at_rest: true }

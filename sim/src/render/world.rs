@@ -132,7 +132,11 @@ fn safeguards(config: &Config) -> Vec<String> {
     if config.cluster.min_replicas > 0 {
         let most = ticks(config.cluster.min_replicas_max_lag);
         let needed = count(config.cluster.min_replicas.into(), "replica");
-        lines.push(format!("a master accepts writes only if it heard of {needed} within {most}"));
+        let slack = match config.cluster.min_replicas_slack {
+            0 => String::new(),
+            slack => format!(", and may count one that is silent for {} longer", ticks(slack)),
+        };
+        lines.push(format!("a master accepts writes only if it heard of {needed} within {most}{slack}"));
     }
     if config.cluster.wait_for > 0 {
         let asked = count(config.cluster.wait_for.into(), "replica");

@@ -203,11 +203,11 @@ pub enum ReplayError {
         server: String,
     },
 
-    /// FAILOVER requires that master and replica have the same replication id, and a resync on this server must change it.
+    /// FAILOVER requires that master and replica have the same replication id, and a resync in this world must change it.
     #[error(
-        "on {server} a hand-over by FAILOVER is replayed with one replica only: it replicates relative TTLs, so each resync \
-         must be a full copy, which needs a new replication id, and FAILOVER requires the same id on both nodes; \
-         use replicas = 1, or name a server of Redis 7.0 or newer with --server"
+        "on {server} a hand-over by FAILOVER is replayed with one replica only where each resync must be a full copy: TTLs \
+         are relative, clients subscribe to replicas, or links break; a full copy needs a new replication id, and FAILOVER \
+         requires the same id on both nodes; use replicas = 1"
     )]
     HandOverNeedsOneId {
         /// Flavour and version.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
-use lockstep_model::trace::{Contents, NodeRole, State, Trace, TraceStep};
+use lockstep_model::trace::{Contents, KeySlot, NodeRole, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
 
@@ -226,6 +226,7 @@ impl Player {
     }
 
     /// Changes nodes, links and clocks as the step does.
+    #[expect(clippy::too_many_lines, reason = "one arm for each action")]
     fn change_servers(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         let index = usize::from;
         let shown = self.testbed.servers.beyond_tie_no_longer(&step.step.state.nodes);
@@ -240,12 +241,16 @@ impl Player {
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
                 let lacks_some = !step.before.nodes[index(node)].under_way.is_empty();
-                let rejoining = rejoining(step);
-                self.change(true, |servers| {
-                    let done = servers.hand_over(index(node), lacks_some, step.step.number)?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
+                self.change_and_rejoin(true, step, |servers| {
+                    servers.hand_over(index(node), lacks_some, step.step.number)
                 })
             }
+            Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
+                .change(true, |servers| {
+                    let is_paused = servers.is_paused(servers.master());
+                    let replace = if is_paused { ServerGroup::replace_paused } else { ServerGroup::replace };
+                    replace(servers, index(node), step.step.number).map(Some)
+                }),
             Action::Promote { node } => {
                 self.change(true, |servers| servers.promote(index(node), step.step.number).map(Some))
             }
@@ -268,15 +273,33 @@ impl Player {
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
-            Action::Heal { node } => {
-                let rejoining = rejoining(step);
-                self.change(false, |servers| {
-                    let done = servers.heal(index(node))?;
-                    servers.rejoin(&rejoining).map(|()| Some(done))
-                })
+            Action::Heal { node } => self.change_and_rejoin(false, step, |servers| servers.heal(index(node))),
+            Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
+            Action::ResumeNode { node } => {
+                let resumed = &step.step.state.nodes[index(node)];
+                let counts = !(resumed.is_master() && self.config.counts_replicas_late());
+                self.change_and_rejoin(true, step, |servers| servers.resume(index(node), resumed.last_count, counts))
             }
+            Action::CountReplicas { node } => {
+                let is_cut = step.step.state.nodes[index(node)].is_cut;
+                self.change(false, |servers| servers.count_anew(index(node), is_cut).map(Some))
+            }
+            Action::BreakLink { node } => self.change(false, |servers| servers.break_link(index(node)).map(Some)),
+            Action::RefuseWrites { node } => self.change(false, |servers| servers.refuse_writes(index(node)).map(Some)),
+            Action::AcceptWrites { node } => {
+                self.change_and_rejoin(false, step, |servers| servers.accept_writes(index(node)))
+            }
+            Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
-            Action::VanishKey { node } => self.change(false, |servers| servers.drop_key(index(node)).map(Some)),
+            Action::VanishKey { node } => self.vanish_key(step, node),
+            Action::PersistKey { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
+                self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))
+            }
+            Action::VanishReceipts { node } => {
+                let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));
+                self.change(false, |servers| servers.unlink(index(node), &names).map(Some))
+            }
             Action::Discover { client } => self.compare_sentinels_answer(step, index(client)),
             Action::GoBack { node, .. } | Action::StartClient { node, .. } => self.compare_claim(step, index(node)),
             // The clients and their requests: the target plays them.
@@ -312,6 +335,38 @@ impl Player {
             | Action::ForceRelease { .. }
             | Action::ClientClockJump { .. } => Ok(()),
         }
+    }
+
+    /// The names in Redis of the keys of one family that this node stored before the step.
+    fn names_on(&self, step: HistoryStep<'_>, node: u8, is_meant: impl Fn(&KeySlot) -> bool) -> Vec<String> {
+        let mut meant = step.before.nodes[usize::from(node)].stored.clone();
+        meant.keys.retain(|key| is_meant(&key.slot));
+        self.translator.key_names(&meant)
+    }
+
+    /// The lock is evicted, where an eviction takes nothing else and finds it; or deleted by hand, which comes to the same.
+    fn vanish_key(&mut self, step: HistoryStep<'_>, node: u8) -> Result<(), ReplayError> {
+        let keys = &step.before.nodes[usize::from(node)].stored.keys;
+        if keys.iter().all(|key| matches!(key.slot, KeySlot::Lock) && key.ttl_ms.is_some()) {
+            return self.change(false, |servers| servers.drop_key(usize::from(node)).map(Some));
+        }
+        let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
+        self.change(false, |servers| servers.unlink(usize::from(node), &names).map(Some))
+    }
+
+    /// Changes the servers as `change` does; then replicas follow a master again that was replaced, those that do so after the
+    /// step.
+    fn change_and_rejoin(
+        &mut self,
+        may_expire: bool,
+        step: HistoryStep<'_>,
+        change: impl FnOnce(&mut ServerGroup) -> Result<String, ReplayError>,
+    ) -> Result<(), ReplayError> {
+        let rejoining = rejoining(step);
+        self.change(may_expire, |servers| {
+            let done = change(servers)?;
+            servers.rejoin(&rejoining).map(|()| Some(done))
+        })
     }
 
     /// Changes the servers once nothing is on its way to them.

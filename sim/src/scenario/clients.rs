@@ -4,7 +4,7 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
-    MissedRenewal, Profile, Protocol, RenewalTimer, Time, ValueRule, WaitRule,
+    MissedRenewal, Profile, Protocol, RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
 };
 
 use super::calls;
@@ -83,6 +83,7 @@ impl Sections<'_> {
     /// What one client has.
     fn own(&self, table: &Section<'_>, common: Option<ClientSettings>) -> Option<ClientSettings> {
         let lease = table.ticks("lease", 1..=MAX_TICKS);
+        let reentry_lease = table.ticks_or_none("reentry_lease", 1..=MAX_TICKS);
         let renew_every = table.ticks_or_none("renew_every", 1..=MAX_TICKS);
         let wait_limit = table.ticks_or_none("wait_limit", 0..=MAX_TICKS);
         let hold_at_most = table.ticks_or_none("hold_at_most", 1..=MAX_TICKS);
@@ -106,6 +107,7 @@ impl Sections<'_> {
         let common = common?;
         Some(ClientSettings {
             lease: lease.or(common.lease)?,
+            reentry_lease: reentry_lease.or(common.reentry_lease)?,
             renew_every: renew_every.or(common.renew_every)?,
             wait_limit: wait_limit.or(common.wait_limit)?,
             hold_at_most: hold_at_most.or(common.hold_at_most)?,
@@ -127,6 +129,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
     let value = section.word("value", "rule for values", &VALUE_RULES);
+    let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
     Some(Protocol {
         profile: switches.profile,
@@ -137,6 +140,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         wait_rule: wait_rule.or(switches.wait_rule)?,
         // No profile sets it: it is of the lock, not of a client library's version.
         value: value.or(otherwise.value)?,
+        // Nor this: it is of the deployment.
+        subscribe_to: subscribe_to.or(otherwise.subscribe_to)?,
     })
 }
 
@@ -174,5 +179,7 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
 ];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
+const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =
+    [("master", Some(SubscribeTo::Master)), ("replica", Some(SubscribeTo::Replica))];
 const FAILED_RENEWALS: [(&str, Option<FailedRenewal>); 2] =
     [("retry", Some(FailedRenewal::Retry)), ("forget", Some(FailedRenewal::Forget))];

@@ -1,8 +1,11 @@
 //! Values that are valid alone but contradict each other.
 
+use core::ops::Range;
+
 use lockstep_model::Config;
 use lockstep_model::config::{
-    Cluster, Discovery, Faults, Fsync, MAX_TICKS, PromoteRule, ReplicasLeave, Resource, WaitRule,
+    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
+    ReplicasLeave, Resource, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -10,8 +13,9 @@ use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
+use super::places::SettingsPlace;
 use super::section::Section;
-use super::ticks::FSYNC_WITHIN_MS;
+use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -32,14 +36,10 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(sections.time.span_of("hold_at_most"), "this is the time of the latest release")
             .note("remove one of the two keys");
     }
-    if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
-        && let Support::No { why } = kind.facts().reentry
-        && clients.max_holds > 1
-    {
-        let name = kind.name();
-        Contradiction::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
-            .with(lock.clone(), format!("{name}: {why}"))
-            .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
+    note_holds(parts, sections, lock.as_ref());
+    for place in sections.places(parts) {
+        note_reentry_lease(parts, place, lock.as_ref());
+        note_subscriptions(parts, place, sections, lock.as_ref());
     }
     if let (Some(kind), Some(faults)) = (parts.lock, parts.faults)
         && let Support::No { why } = kind.facts().force
@@ -141,6 +141,71 @@ fn note_kind(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
 }
 
+/// How often a holder may enter.
+fn note_holds(parts: &Parts, sections: &Sections<'_>, lock: Option<&Range<usize>>) {
+    if let (Some(kind), Some(clients)) = (parts.lock, parts.clients)
+        && let Support::No { why } = kind.facts().reentry
+        && clients.max_holds > 1
+    {
+        let name = kind.name();
+        Contradiction::of(&sections.clients, "max_holds", &format!("a {name} lock cannot be re-entered"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("use max_holds = 1, or {}", kinds_with(|facts| facts.reentry.is_there())));
+    }
+}
+
+/// A lease that only a re-entry has.
+fn note_reentry_lease(parts: &Parts, place: SettingsPlace<'_, '_>, lock: Option<&Range<usize>>) {
+    let (Some(kind), Some(clients)) = (parts.lock, parts.clients) else { return };
+    let name = kind.name();
+    if let Support::No { why } = kind.facts().reentry {
+        Contradiction::of(place.time, "reentry_lease", &format!("a {name} lock cannot be re-entered"))
+            .with(lock.cloned(), format!("{name}: {why}"))
+            .note(&format!("remove `reentry_lease`, or use {}", kinds_with(|facts| facts.reentry.is_there())));
+    } else if clients.max_holds == 1 {
+        Contradiction::of(place.time, "reentry_lease", "no holder enters again, so no call is inside another one")
+            .note("remove `reentry_lease`, or let a holder enter again: max_holds = 2 in [clients]");
+    }
+    let is_told = |own: &ClientSettings| {
+        let is_notified = own.renew_every.is_some() && own.protocol.missed_renewal == MissedRenewal::TellHolder;
+        own.reentry_lease.is_some() && is_notified
+    };
+    if parts.settings.is_some() && !place.nobody(is_told) {
+        let reason = "`reentry_lease` together with missed_renewal = \"tell-holder\" is not modelled yet";
+        Contradiction::not_yet(place.time, "reentry_lease", reason)
+            .with(
+                place.protocol.span_of("missed_renewal").or(place.protocol.span_of("profile")),
+                "a call inside another one would go on as a first one when its thread is notified",
+            )
+            .note("remove `reentry_lease`, or use missed_renewal = \"lower-first\" in [protocol]");
+    }
+}
+
+/// Where clients subscribe.
+fn note_subscriptions(
+    parts: &Parts,
+    place: SettingsPlace<'_, '_>,
+    sections: &Sections<'_>,
+    lock: Option<&Range<usize>>,
+) {
+    let useless = |reason: &str| {
+        Contradiction::of(place.protocol, "subscribe_to", &format!("`subscribe_to` has no effect: {reason}"))
+    };
+    if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
+        useless("no client subscribes")
+            .with(lock.cloned(), format!("the waiters of a {} lock poll", kind.name()))
+            .note(&format!("remove `subscribe_to`, or use {}", kinds_with(Facts::publishes)));
+    } else if parts.cluster.is_some_and(|cluster| cluster.replicas == 0) {
+        useless("there is no replica on which a client could subscribe")
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("remove `subscribe_to`, or add a replica: replicas = 1 in [cluster]");
+    } else if place.nobody(|own| own.wait_limit != Some(0)) {
+        useless("a refused client does not wait")
+            .with(place.time.span_of("wait_limit"), "it asks once")
+            .note("remove `subscribe_to`, or use a longer wait_limit");
+    }
+}
+
 /// What nodes have on disk, how they are connected, and when they restart or hand over.
 fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     let (Some(cluster), Some(faults)) = (parts.cluster, parts.faults) else { return };
@@ -166,6 +231,11 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
             .note("use cut_link = 0, or add a replica: replicas = 1 in [cluster]");
     }
+    if faults.break_link > 0 && cluster.replicas == 0 {
+        Contradiction::of(&sections.faults, "break_link", "there is no replica whose link could break")
+            .with(sections.cluster.span_of("replicas"), "there are no replicas")
+            .note("use break_link = 0, or add a replica: replicas = 1 in [cluster]");
+    }
     if faults.hand_over > 0 && cluster.replicas == 0 {
         Contradiction::of(&sections.faults, "hand_over", "there is no replica that could take over")
             .with(sections.cluster.span_of("replicas"), "there are no replicas")
@@ -183,26 +253,14 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
     }
     note_files(cluster, faults, sections);
     note_followers(parts, sections);
-    let can_fail_over = faults.deaths_of_nodes() > 0 || faults.cut_link > 0 || faults.hand_over > 0;
+    let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.refuse_writes > 0;
+    let can_fail_over = faults.deaths_of_nodes() > 0 || is_away || faults.hand_over > 0;
     if cluster.lock_delay > 0 && cluster.replicas > 0 && !can_fail_over {
         Contradiction::of(&sections.cluster, "lock_delay", "there is no failover after which a client could delay")
-            .with(sections.faults.span(), "no node crashes, is cut off or hands over")
+            .with(sections.faults.span(), "no node crashes, is cut off, stands still, hands over or refuses writes")
             .note("remove `lock_delay`, or add a fault that leads to a failover: crash_node = 1 in [faults]");
     }
-    if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
-        Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
-            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
-            .note("use a smaller min_replicas, or more replicas");
-    }
-    if cluster.min_replicas == 0 {
-        Contradiction::of(
-            &sections.cluster,
-            "min_replicas_max_lag",
-            "the master does not check the lag of its replicas",
-        )
-        .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
-        .note("remove `min_replicas_max_lag`, or let the master need replicas: min_replicas = 1");
-    }
+    note_counting(parts, sections);
     let Some(time) = parts.time else { return };
     if cluster.fsync == Fsync::EverySecond && u32::from(MAX_TICKS) < FSYNC_WITHIN_MS.div_ceil(time.tick_ms) {
         Contradiction::of(
@@ -218,6 +276,37 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "shutdown_timeout", "a master counts this time in whole seconds")
             .with(sections.time.span_of("tick_ms"), "shutdown_timeout is no whole number of seconds")
             .note("use a tick of whole seconds, such as tick_ms = 1000");
+    }
+}
+
+/// How a master counts its replicas.
+fn note_counting(parts: &Parts, sections: &Sections<'_>) {
+    let Some(cluster) = parts.cluster else { return };
+    if cluster.min_replicas > cluster.replicas && cluster.replicas > 0 {
+        Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
+            .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
+            .note("use a smaller min_replicas, or more replicas");
+    }
+    if cluster.min_replicas == 0 {
+        for key in ["min_replicas_max_lag", "min_replicas_slack"] {
+            Contradiction::of(&sections.cluster, key, "the master does not check the lag of its replicas")
+                .with(sections.cluster.span_of("min_replicas"), "the master needs no replica")
+                .note(&format!("remove `{key}`, or let the master need replicas: min_replicas = 1"));
+        }
+    }
+    let Some(time) = parts.time else { return };
+    let usual_slack = MIN_REPLICAS_SLACK_MS.div_ceil(time.tick_ms);
+    if cluster.min_replicas > 0
+        && u32::from(MAX_TICKS) < usual_slack
+        && sections.cluster.span_of("min_replicas_slack").is_none()
+    {
+        Contradiction::of(
+            &sections.cluster,
+            "min_replicas",
+            "a master may count a silent replica for two seconds too long (min_replicas_slack)",
+        )
+        .with(sections.time.span_of("tick_ms"), format!("that is more than {MAX_TICKS} of these ticks"))
+        .note("use a tick of 34 ms or more");
     }
     let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(time.tick_ms);
     if !max_lag_ms.is_multiple_of(1000) {
@@ -263,7 +352,10 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
     }
     if cluster.discovery == Discovery::AnyMaster && cluster.replicas > 0 && !can_demote {
         Contradiction::of(&sections.cluster, "discovery", "no old master ever runs, so no client can go back to one")
-            .with(sections.faults.span(), "no node restarts, is cut off or hands over while it goes on as a master")
+            .with(
+                sections.faults.span(),
+                "no node restarts, is cut off, stands still, refuses writes or hands over while it goes on as a master",
+            )
             .note("remove `discovery`, or let an old master run: cut_link = 1 or restart_node = 1 in [faults]");
     }
 }
@@ -279,14 +371,15 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
                 .note(&format!("remove `{key}`, or add a replica: replicas = 2"));
         }
     }
-    let stays_alive = faults.cut_link > 0 || faults.hand_over > 0 && cluster.promote != PromoteRule::Coordinated;
+    let is_left = faults.hand_over > 0 && !cluster.promote.is_by_the_master();
+    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0 || is_left;
     if cluster.replicas > 1 && !stays_alive {
         Contradiction::of(
             &sections.cluster,
             leave,
             "no master is replaced while it runs, so no replica can follow it then",
         )
-        .with(sections.faults.span(), "no node is cut off or hands over")
+        .with(sections.faults.span(), "no node is cut off, stands still, hands over or refuses writes")
         .note("remove `replicas_leave`, or add such a fault: hand_over = 1 in [faults]");
     }
     if cluster.replicas > 1 && faults.cut_link == 0 {
@@ -454,6 +547,14 @@ fn note_clocks(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::not_yet(&sections.faults, "clock_jump", reason)
             .with(sections.cluster.span_of("fsync"), "the time of the next fsync depends on that clock")
             .note("use a positive jump in [time], or another fsync");
+    }
+    let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
+    let leaves_receipts =
+        parts.lock.is_some_and(|kind| kind.facts().receipts.is_there()) && !parts.nobody(|own| own.protocol.receipts);
+    if faults.vanish_receipts > 0 && parts.network.is_some() && !(is_split && leaves_receipts) {
+        Contradiction::of(&sections.faults, "vanish_receipts", "there is no release receipt that could ever be read")
+            .with(sections.network.span_of("mode"), "only in a split network a request may be sent again")
+            .note("use vanish_receipts = 0, or mode = \"split\" in [network] and a lock and a profile with receipts");
     }
     if parts.config().is_some_and(|config| config.leaves_receipts()) {
         let keys = [("clock_jump", faults.clock_jump), ("vanish_key", faults.vanish_key)];

@@ -43,8 +43,8 @@ pub const TABLES: [(&str, &str); 12] = [
         CLIENT,
         "one client, where clients differ: a table [[client]] for each, the first of them is client A; if there are fewer \
          than count, the other clients have no settings of their own. A key that it leaves out is as [time], [clients] and \
-         [protocol] say, but a profile brings all its switches. \"none\" takes back a renew_every, wait_limit or \
-         hold_at_most of [time]",
+         [protocol] say, but a profile brings all its switches. \"none\" takes back a reentry_lease, renew_every, \
+         wait_limit or hold_at_most of [time]",
     ),
     ("cluster", "the Redis nodes that store the lock"),
     ("network", "the network between clients and nodes"),
@@ -100,6 +100,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "",
         "how long a grant lives if it is not renewed; at the instant at which it is due, whoever acts then may still find the \
          key or find it gone, and both are explored",
+    )),
+    of_each(key(
+        "time",
+        "reentry_lease",
+        TICKS,
+        "the same lease as every other, kept by the watchdog if there is one",
+        "the lease of a call inside another one of the same thread, which names its own (`lock(lease)`): it replaces the TTL of \
+         the whole lock, its release sets it again, and ends the renewal of the hold around it",
     )),
     of_each(key(
         "time",
@@ -226,7 +234,17 @@ pub const KEYS: &[ScenarioKey] = &[
         "min_replicas_max_lag",
         TICKS,
         "1 if min_replicas is set: one tick; where times have units, `lockstep explain FILE` says how long that is",
-        "the age up to which such news counts as recent (`min-replicas-max-lag`)",
+        "the age up to which such news counts as recent (`min-replicas-max-lag`); a replica that is still copying counts only \
+         by what it reported before",
+    ),
+    key(
+        "cluster",
+        "min_replicas_slack",
+        TICKS_OR_NONE,
+        "2 s if min_replicas is set, rounded up to a tick",
+        "for how long after min_replicas_max_lag a master may still count a replica: it measures ages in whole seconds, and \
+         counts once a second (with 1 s, a write was accepted after 2.1 s of silence); a real master may also refuse up to a \
+         second before min_replicas_max_lag, because reports come once a second: that is not explored",
     ),
     key(
         "cluster",
@@ -251,7 +269,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "which replica is promoted. Sentinel chooses, of those that it reaches, by priority, then the largest offset as it \
          last read it, then the smallest run id; \"any\" allows more than that: whatever it chooses is among them. With \
          \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`); over a stalled \
-         link it waits, or is given up. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
+         link it waits, or is given up, and writes wait with it: that wait takes no time here. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
          (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",
     ),
     key(
@@ -453,6 +471,14 @@ pub const KEYS: &[ScenarioKey] = &[
          other acquire has, or the same for all acquires of a client's thread, so that a late release or renewal of an earlier \
          hold takes effect on the next one",
     ),
+    of_each(key(
+        "protocol",
+        "subscribe_to",
+        "\"master\" or \"replica\"",
+        "\"master\"",
+        "where a waiter subscribes to unlock messages (Redisson's subscriptionMode): on the first replica that runs a message \
+         arrives with the replicated release, and never if a full copy of the data takes the place of that",
+    )),
     key("faults", "crash_client", BUDGET, "0", "a client crashes for good"),
     key(
         "faults",
@@ -488,6 +514,21 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key("faults", "restart_node", BUDGET, "0", "a crashed node restarts with what fsync has saved"),
     key("faults", "cut_link", BUDGET, "0", "a node is cut off from the other nodes, but clients still reach it"),
+    key(
+        "faults",
+        "break_link",
+        BUDGET,
+        "0",
+        "the link between a replica and its master breaks, and both notice; the replica takes a full copy when it follows again, \
+         and unlock messages that were under way to it are lost",
+    ),
+    key(
+        "faults",
+        "pause_node",
+        BUDGET,
+        "0",
+        "a node stands still for a while and goes on; in a split network requests to it wait, otherwise it is as one that is down",
+    ),
     key("faults", "clock_jump", BUDGET, "0", "the clock of a node jumps by `jump`"),
     key("faults", "lose_request", BUDGET, "0", "a request never reaches its node; in a split network"),
     key("faults", "lose_reply", BUDGET, "0", "a reply never reaches its client; in a split network"),
@@ -496,10 +537,35 @@ pub const KEYS: &[ScenarioKey] = &[
     key("faults", "force_release", BUDGET, "0", "a client deletes the lock, even if another client holds it"),
     key(
         "faults",
+        "refuse_writes",
+        BUDGET,
+        "0",
+        "a master refuses every write for a while and answers reads: its last save failed (`MISCONF`, \
+         stop-writes-on-bgsave-error); a refused write has no effect, and the client gets an error; no replica can begin to \
+         follow it, and Sentinel may replace it. Memory that is full (`OOM`) is another fault: it lets `DEL` and `PEXPIRE` \
+         pass, and is not modelled. Nor is a replica whose save fails: use crash_node for it",
+    ),
+    key(
+        "faults",
         "vanish_key",
         BUDGET,
         "0",
         "the lock's key disappears without a message: it is evicted, or deleted by hand",
+    ),
+    key(
+        "faults",
+        "vanish_receipts",
+        BUDGET,
+        "0",
+        "a master evicts the release receipts, all of them at once, and keeps the lock: a release that is sent again is executed \
+         again; in a split network with receipts",
+    ),
+    key(
+        "faults",
+        "persist_key",
+        BUDGET,
+        "0",
+        "the lock's key loses its TTL: an operator or a script sends PERSIST. It has one again after the next renewal or re-entry",
     ),
     key("faults", "interrupt", BUDGET, "0", "a thread is interrupted while it waits, asks or releases"),
     key(

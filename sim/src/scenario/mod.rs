@@ -36,4 +36,4 @@ pub use reader::MAX_STORY;
 pub use resolve::{located, resolve};
 pub(crate) use spelling::removed;
 pub use ticks::MAX_TICK_MS;
-pub(crate) use ticks::{awkward, common_divisor, ms_of};
+pub(crate) use ticks::{awkward, common_divisor, ms_of, usual_slack};

@@ -51,7 +51,7 @@ pub(super) const fn common(
     let (Some(time), Some(clients), Some(protocol), Some(calls)) = (time, clients, protocol, calls) else {
         return None;
     };
-    let Time { lease, renew_every, wait_limit, hold_at_most, .. } = time;
+    let Time { lease, reentry_lease, renew_every, wait_limit, hold_at_most, .. } = time;
     let Clients { acquires, .. } = clients;
-    Some(ClientSettings { lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls })
+    Some(ClientSettings { lease, reentry_lease, renew_every, wait_limit, hold_at_most, acquires, protocol, calls })
 }

@@ -22,7 +22,7 @@ use super::error::Problem;
 use super::parts::{Parts, Sections};
 use super::section::{Entry, Problems, Section};
 use super::spelling::{kind_of, meant, one_of, short};
-use super::ticks::{FSYNC_WITHIN_MS, MAX_TICK_MS, TICK_MS, Tick};
+use super::ticks::{FSYNC_WITHIN_MS, MAX_TICK_MS, TICK_MS, Tick, usual_slack};
 use super::{calls, clients, impossible, syntax, ticks};
 
 /// The maximum length of a story, in characters.
@@ -125,6 +125,7 @@ impl Sections<'_> {
             time.ticks("lease", 1..=MAX_TICKS),
             "`lease = 3`, the number of ticks, or `lease = \"30s\"`, after which an unrenewed grant expires",
         );
+        let reentry_lease = time.ticks("reentry_lease", 1..=MAX_TICKS);
         let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
         // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
@@ -135,6 +136,7 @@ impl Sections<'_> {
         Some(Time {
             tick_ms: tick_ms?,
             lease: lease.given()?.0,
+            reentry_lease: reentry_lease.optional().or(None)?,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,
@@ -152,6 +154,7 @@ impl Sections<'_> {
         let min_replicas = cluster.number("min_replicas", 0..=MAX_REPLICAS);
         // 0 would switch the rule off (Redis: "setting one or the other to 0 disables the feature").
         let max_lag = cluster.ticks("min_replicas_max_lag", 1..=MAX_TICKS);
+        let slack = cluster.ticks("min_replicas_slack", 0..=MAX_TICKS);
         let lag = cluster.ticks_or_any("lag", MAX_TICKS);
         let failover_within = cluster.ticks_or_any("failover_within", MAX_TICKS);
         let ttls = cluster.word("ttls", "form of a replicated TTL", &TTLS);
@@ -169,6 +172,7 @@ impl Sections<'_> {
         let discovery = cluster.word("discovery", "rule of discovery", &DISCOVERIES);
         let min_replicas = min_replicas.or(0)?;
         let fsync = fsync.or(Fsync::None)?;
+        let usual_slack = if min_replicas > 0 { usual_slack(tick_ms) } else { 0 };
         let latest_fsync = if fsync == Fsync::EverySecond { FSYNC_WITHIN_MS.div_ceil(tick_ms) } else { 0 };
         Some(Cluster {
             replicas: replicas.or(0)?,
@@ -190,6 +194,7 @@ impl Sections<'_> {
             discovery: discovery.or(Discovery::NewMaster)?,
             min_replicas,
             min_replicas_max_lag: max_lag.or(u8::from(min_replicas > 0))?,
+            min_replicas_slack: slack.or(usual_slack)?,
         })
     }
 
@@ -218,8 +223,11 @@ impl Sections<'_> {
         let (force_release, restart_node) = (budget("force_release"), budget("restart_node"));
         let (kill_node, shutdown_node) = (budget("kill_node"), budget("shutdown_node"));
         let (cut_link, vanish_key) = (budget("cut_link"), budget("vanish_key"));
+        let pause_node = budget("pause_node");
         let (clock_jump, client_clock_jump) = (budget("clock_jump"), budget("client_clock_jump"));
-        let hand_over = budget("hand_over");
+        let (hand_over, refuse_writes) = (budget("hand_over"), budget("refuse_writes"));
+        let (break_link, persist_key, vanish_receipts) =
+            (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -234,6 +242,7 @@ impl Sections<'_> {
             kill_node: kill_node.or(0)?,
             shutdown_node: shutdown_node.or(0)?,
             cut_link: cut_link.or(0)?,
+            pause_node: pause_node.or(0)?,
             vanish_key: vanish_key.or(0)?,
             lose_request: lose_request.or(0)?,
             lose_reply: lose_reply.or(0)?,
@@ -241,6 +250,10 @@ impl Sections<'_> {
             clock_jump: clock_jump.or(0)?,
             client_clock_jump: client_clock_jump.or(0)?,
             hand_over: hand_over.or(0)?,
+            refuse_writes: refuse_writes.or(0)?,
+            break_link: break_link.or(0)?,
+            persist_key: persist_key.or(0)?,
+            vanish_receipts: vanish_receipts.or(0)?,
         })
     }
 

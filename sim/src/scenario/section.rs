@@ -320,13 +320,22 @@ impl<'a> Section<'a> {
     pub(super) fn nodes(&self, key: &'static str, most: u8) -> Entry<NodeSet> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         let number = |name: &str| (0..most).find(|node| node_name(*node) == name);
-        let all = value.get_ref().as_array().and_then(|names| {
-            names.iter().map(|name| name.get_ref().as_str().and_then(number)).collect::<Option<NodeSet>>()
-        });
-        match all {
-            Some(all) => Entry::Given { value: all, span: value.span() },
-            None => self.note_type(key, value, "a list of nodes, for example [\"n2\"]"),
+        let Some(names) = value.get_ref().as_array() else {
+            return self.note_type(key, value, "a list of nodes, for example [\"n2\"]");
+        };
+        let mut all = Vec::new();
+        for name in names {
+            let Some(node) = name.get_ref().as_str().and_then(number) else {
+                let expected = format!("the name of a node, \"n1\" to \"{}\"", node_name(most - 1));
+                return self.note_type(&format!("a value in {key}"), name, &expected);
+            };
+            if all.contains(&node) {
+                let title = format!("{} is in `{key}` twice", node_name(node));
+                return self.note(Problem::at(Code::WrongType, name.span(), title).label("leave one of them out"));
+            }
+            all.push(node);
         }
+        Entry::Given { value: all.into_iter().collect(), span: value.span() }
     }
 
     /// Rejects any value: the key is reserved for later.

@@ -16,7 +16,7 @@ const REMOVED: [(&str, &str); 4] = [
 
 /// Names from Redis, Redisson and the literature, in lower case, and the word that a scenario uses. A modelled lock kind
 /// brings its own (`Facts::other_names`).
-const SYNONYMS: [(&str, &str); 9] = [
+const SYNONYMS: [(&str, &str); 10] = [
     ("redlock", "red"),
     ("leasetime", "lease"),
     ("ttl", "lease"),
@@ -25,6 +25,7 @@ const SYNONYMS: [(&str, &str); 9] = [
     ("min-slaves-to-write", "min_replicas"),
     ("min-replicas-max-lag", "min_replicas_max_lag"),
     ("min-slaves-max-lag", "min_replicas_max_lag"),
+    ("stop-writes-on-bgsave-error", "refuse_writes"),
     ("appendfsync", "fsync"),
 ];
 

@@ -53,6 +53,7 @@ min_replicas = 1
 lag = 2
 promote = "most-data"
 min_replicas_max_lag = 2
+min_replicas_slack = 3
 fsync = "everysec"
 restart_after = 3
 lock_delay = 4
@@ -76,6 +77,7 @@ pause_client = 3
 crash_node = 4
 restart_node = 2
 cut_link = 3
+refuse_writes = 1
 clock_jump = 0
 client_clock_jump = 2
 lose_request = 0
@@ -84,6 +86,8 @@ lose_message = 5
 foreign_release = 6
 force_release = 7
 vanish_key = 8
+persist_key = 1
+break_link = 2
 
 [resource]
 fencing = "ideal"
@@ -162,10 +166,12 @@ fn every_key_is_read() {
     assert_eq!((faults.crash_client, faults.crash_thread, faults.pause_client, faults.crash_node), (1, 2, 3, 4));
     assert_eq!((faults.lose_message, faults.foreign_release, faults.force_release), (5, 6, 7));
     assert_eq!((faults.restart_node, faults.cut_link, faults.vanish_key), (2, 3, 8));
+    assert_eq!((faults.persist_key, faults.break_link, faults.vanish_receipts), (1, 2, 0));
     assert_eq!((config.cluster.fsync, config.cluster.restart_after), (Fsync::EverySecond, 3));
     assert_eq!(config.cluster.lock_delay, 4);
     assert_eq!((config.time.jump, faults.clock_jump, faults.client_clock_jump), (-4, 0, 2));
     assert_eq!((config.cluster.min_replicas, config.cluster.min_replicas_max_lag), (1, 2));
+    assert_eq!((config.cluster.min_replicas_slack, faults.refuse_writes), (3, 1));
     assert!(config.resource.expect("there is a resource").is_fenced());
     assert_eq!(expect.len(), 3);
     assert_eq!(expect[&Property::OneBeliever], Verdict::Violated);
@@ -282,6 +288,8 @@ fn what_the_model_does_not_know_is_refused_and_not_ignored() {
             + "[cluster]\nfsync = \"everysec\"\n[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + waiting + "[faults]\nclock_jump = 1",
         smallest_and(split) + "vanish_key = 1",
+        SMALLEST.replace("lease = 3", "lease = 3\nreentry_lease = 1\nrenew_every = 1")
+            + "max_holds = 2\n[protocol]\nmissed_renewal = \"tell-holder\"",
         SMALLEST.replace("lease = 3", "lease = 3\njump = 4") + split + "clock_jump = 1",
     ] {
         assert_eq!(codes(&text), [Code::NotModelled], "{text}");
@@ -298,6 +306,12 @@ fn what_does_not_go_together_is_refused() {
         plain.clone() + "max_holds = 2",
         plain.clone() + "[faults]\nforce_release = 1",
         plain.clone() + "[faults]\nlose_message = 1",
+        plain.clone() + "[cluster]\nreplicas = 1\n[protocol]\nsubscribe_to = \"replica\"",
+        plain.replace("lease = 3", "lease = 3\nreentry_lease = 1"),
+        SMALLEST.replace("lease = 3", "lease = 3\nreentry_lease = 1"),
+        smallest_and("[protocol]\nsubscribe_to = \"replica\""),
+        smallest_and("[faults]\nvanish_receipts = 1"),
+        smallest_and("[faults]\nbreak_link = 1"),
         smallest_and("[protocol]\nvalue = \"per-acquire\""),
         SMALLEST.replace("lease = 3", "lease = 3\nwait_limit = 0") + "[faults]\nlose_message = 1",
         SMALLEST.replace("lease = 3", "lease = 3\nhold_at_most = 2") + "hold_for_ever = true",

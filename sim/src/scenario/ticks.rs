@@ -23,6 +23,15 @@ const LONGEST: Duration = Duration::from_secs(MAX_TICKS as u64 * MAX_TICK_MS as 
 /// running (`flushAppendOnlyFile`).
 pub(super) const FSYNC_WITHIN_MS: u32 = 2_000;
 
+/// For so long after its limit a master may still count a silent replica: it measures by whole seconds, and counts once a
+/// second (docs/facts/redis.md#min-replicas-in-real-time).
+pub(super) const MIN_REPLICAS_SLACK_MS: u32 = 2_000;
+
+/// The slack of a master that needs replicas, in ticks of this length, where the file does not say it.
+pub fn usual_slack(tick_ms: u32) -> u8 {
+    u8::try_from(MIN_REPLICAS_SLACK_MS.div_ceil(tick_ms)).unwrap_or(MAX_TICKS).min(MAX_TICKS)
+}
+
 /// A bare number from here on is taken for milliseconds, as Redis and Redisson count them; a smaller one for seconds.
 const LEAST_MS: u64 = 1000;
 

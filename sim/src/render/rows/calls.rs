@@ -43,7 +43,7 @@ impl Narrator<'_> {
                 let then = self.then_sleeps(name, after);
                 (self.label(), Tone::Odd, format!("{master} refuses: {holder} has it, {life}{then}"))
             }
-            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
@@ -73,6 +73,9 @@ impl Narrator<'_> {
         let name = node_name(node);
         if self.step.answer == Reply::ReadOnly {
             return (self.label(), Tone::Odd, format!("{name} does not write: it is a replica now"));
+        }
+        if self.step.answer == Reply::SaveFailed {
+            return (self.label(), Tone::Odd, format!("{name} does not write: its last save failed"));
         }
         (self.label(), Tone::Odd, format!("{name} does not write: it has not heard of enough replicas recently"))
     }
@@ -113,7 +116,7 @@ impl Narrator<'_> {
                 (self.label(), Tone::Odd, format!("{master} {stores}: nothing changes{then}"))
             }
             Reply::NothingToRelease => (self.label(), Tone::Plain, format!("{master} stores no lock: nothing changes")),
-            Reply::NotEnoughReplicas | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
@@ -152,7 +155,7 @@ impl Narrator<'_> {
                 let answer = format!("{master} stores {stores}: nothing changes; {then}");
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
-            Reply::NotEnoughReplicas | Reply::ReadOnly => {
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => {
                 let (says, tone, answer) = self.refuses_to_write(node);
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use lockstep_model::Config;
 use lockstep_model::action::Party;
 use lockstep_model::trace::{
-    ClientState, Hold, NodeRole, NodeState, State, ThreadState, TraceStep, client_name, node_name,
+    ClientState, Hold, NodeRole, NodeState, State, SubscriptionState, ThreadState, TraceStep, client_name, node_name,
 };
 use lockstep_model::{Happening, Reply};
 
@@ -172,6 +172,14 @@ impl Narrator<'_> {
     pub(super) fn asked(&self, client: u8) -> u8 {
         let name = &self.before.clients[usize::from(client)].master;
         (0..self.config.nodes()).find(|node| node_name(*node) == *name).unwrap_or(0)
+    }
+
+    /// The node on which a client is subscribed after the step.
+    pub(super) fn subscribed(&self, client: u8) -> u8 {
+        let place = self.client_after(client).subscription.as_ref().and_then(SubscriptionState::node);
+        (0..self.config.nodes())
+            .find(|node| Some(node_name(*node).as_str()) == place)
+            .unwrap_or_else(|| self.asked(client))
     }
 
     pub(super) fn acting_master(&self) -> Option<u8> {

@@ -144,6 +144,11 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x cut", Tone::Odd, what)
     }
 
+    pub(super) fn break_link(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} loses its link to the master, and with it what was under way", self.step.lane);
+        self.alone(Lane::Node(node), "x link", Tone::Odd, what)
+    }
+
     pub(super) fn demote(&self, node: u8) -> Vec<Row> {
         let had = &self.before.nodes[usize::from(node)].stored;
         let loses = if had.is_held() && had.holders != self.node_after(node).stored.holders {
@@ -173,6 +178,45 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "x receipt", Tone::Odd, what)
     }
 
+    pub(super) fn refuse_writes(&self, node: u8) -> Vec<Row> {
+        let what = format!("the save of {} fails: it refuses every write, and answers reads", self.step.lane);
+        self.alone(Lane::Node(node), "x writes", Tone::Odd, what)
+    }
+
+    pub(super) fn accept_writes(&self, node: u8) -> Vec<Row> {
+        let what = format!("a save of {} succeeds: it accepts writes again", self.step.lane);
+        self.alone(Lane::Node(node), "writes", Tone::Plain, what)
+    }
+
+    pub(super) fn recount(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} counts its replicas, and does not count those that are silent", self.step.lane);
+        self.alone(Lane::Node(node), "counts", Tone::Plain, what)
+    }
+
+    pub(super) fn pause_node(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} stands still: it answers nothing, and its clock goes on", self.step.lane);
+        self.alone(Lane::Node(node), "x still", Tone::Odd, what)
+    }
+
+    pub(super) fn resume_node(&self, node: u8) -> Vec<Row> {
+        let now = self.node_after(node);
+        let is_replaced = self.step.state.acting_master().is_some_and(|acting| acting.name != self.step.lane);
+        let mut what = format!("{} goes on", self.step.lane);
+        if now.is_master() && is_replaced {
+            what += ", and still believes it is the master";
+        }
+        if let Some(has_enough) = now.last_count {
+            let enough = if has_enough { "enough" } else { "too few" };
+            let _ = write!(what, "; it had {enough} replicas when it counted last");
+        }
+        self.alone(Lane::Node(node), "goes on", Tone::Plain, what)
+    }
+
+    pub(super) fn count_replicas(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} counts its replicas, the first time since it stood still", self.step.lane);
+        self.alone(Lane::Node(node), "counts", Tone::Plain, what)
+    }
+
     pub(super) fn fsync(&self, node: u8) -> Vec<Row> {
         self.alone(Lane::Node(node), "fsync", Tone::Plain, format!("{} writes its data to disk", self.step.lane))
     }
@@ -189,6 +233,17 @@ impl Narrator<'_> {
     pub(super) fn vanish_key(&self, node: u8) -> Vec<Row> {
         let what = format!("{} loses the lock's key{}", self.step.lane, self.replicas_know());
         self.alone(Lane::Node(node), "x key", Tone::Odd, what)
+    }
+
+    pub(super) fn persist_key(&self, node: u8) -> Vec<Row> {
+        let what = format!("PERSIST on {}: the lock's key has no TTL any more{}", self.step.lane, self.replicas_know());
+        self.alone(Lane::Node(node), "x ttl", Tone::Odd, what)
+    }
+
+    pub(super) fn vanish_receipts(&self, node: u8) -> Vec<Row> {
+        let what =
+            format!("{} evicts the release receipts, and keeps the lock{}", self.step.lane, self.replicas_know());
+        self.alone(Lane::Node(node), "x receipts", Tone::Odd, what)
     }
 
     pub(super) fn clock_jump(&self, node: u8) -> Vec<Row> {

@@ -61,12 +61,12 @@ impl Narrator<'_> {
                 self.ask(client, thread, "timer", format!("{name}'s timer fires, and it asks"))
             }
             Action::Subscribe { client, thread } => {
-                let node = self.asked(client);
+                let node = self.subscribed(client);
                 let what = format!("{name} subscribes to the unlock channel on {}", node_name(node));
                 vec![self.one_way(Lane::Thread { client, thread }, Lane::Node(node), "subscribe", what)]
             }
             Action::Resubscribe { client } => {
-                let node = self.asked(client);
+                let node = self.subscribed(client);
                 let what = format!("{name} lost its subscription with the node, and subscribes on {}", node_name(node));
                 vec![self.one_way(Lane::Thread { client, thread: 0 }, Lane::Node(node), "subscribe", what)]
             }
@@ -145,6 +145,8 @@ impl Narrator<'_> {
             Action::Snapshot { node } => self.snapshot(node),
             Action::FinishShutdown { node } => self.finish_shutdown(node),
             Action::Heal { node } => self.heal(node),
+            Action::Recount { node } => self.recount(node),
+            Action::AcceptWrites { node } => self.accept_writes(node),
             Action::Expire { node } => self.expire(node),
             Action::ExpireReceipts { node } => self.expire_receipts(node),
             Action::CrashClient { client } => {
@@ -173,7 +175,14 @@ impl Narrator<'_> {
             Action::KillNode { node } => self.kill_node(node),
             Action::ShutdownNode { node } => self.shutdown_node(node),
             Action::CutLink { node } => self.cut_link(node),
+            Action::RefuseWrites { node } => self.refuse_writes(node),
+            Action::BreakLink { node } => self.break_link(node),
+            Action::PauseNode { node } => self.pause_node(node),
+            Action::ResumeNode { node } => self.resume_node(node),
+            Action::CountReplicas { node } => self.count_replicas(node),
             Action::VanishKey { node } => self.vanish_key(node),
+            Action::PersistKey { node } => self.persist_key(node),
+            Action::VanishReceipts { node } => self.vanish_receipts(node),
             Action::ClockJump { node } => self.clock_jump(node),
             Action::ClientClockJump { client } => self.client_clock_jump(client),
             Action::Tick => vec![self.passing(None)],

@@ -27,6 +27,7 @@ pub(super) fn life(state: &State, lane: Lane) -> Life {
             }
         }
         Lane::Node(node) if state.nodes[usize::from(node)].is_down() => Life::IsOver,
+        Lane::Node(node) if state.nodes[usize::from(node)].is_paused => Life::Paused,
         Lane::Node(_) | Lane::Resource => Life::Runs,
     }
 }

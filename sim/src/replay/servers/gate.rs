@@ -121,10 +121,20 @@ impl Gate {
     /// `NothingHeld`; `NotAnEffect` if its mark is in the middle of a command; `Link` or `TimedOut` if the master did not
     /// send it or the replica did not apply it.
     pub fn release_one(&self) -> Result<ReplicatedEffect, ReplayError> {
-        let effect = self.send_oldest()?;
-        self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
+        let effect = self.release_unacknowledged()?;
         // A sync wait is answered by this. If the master is gone, the effect is applied all the same.
         let _ = self.send_acknowledgement(effect.end_offset);
+        Ok(effect)
+    }
+
+    /// As `release_one`, and the master hears nothing of it yet: it stands still.
+    ///
+    /// # Errors
+    ///
+    /// As `release_one`.
+    pub fn release_unacknowledged(&self) -> Result<ReplicatedEffect, ReplayError> {
+        let effect = self.send_oldest()?;
+        self.with_ends(|ends| ends.replica.wait_offset(effect.end_offset))?;
         Ok(effect)
     }
 

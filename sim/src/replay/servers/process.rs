@@ -123,6 +123,32 @@ impl OwnProcess {
         !self.has_ended && self.ended().is_ok_and(|ended| !ended)
     }
 
+    /// Makes the process stand still (SIGSTOP), and waits until it does.
+    ///
+    /// # Errors
+    /// `System` if the kernel refuses; `TimedOut` if it runs on.
+    pub fn pause(&self) -> Result<(), ReplayError> {
+        send_to_group(self.id(), Signal::STOP);
+        let look = WaitIdOptions::STOPPED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
+        let begin = Instant::now();
+        loop {
+            let stopped = waitid(WaitId::Pid(Pid::from_child(&self.child)), look);
+            if stopped.map_err(|errno| ReplayError::system("stop a server process")(errno.into()))?.is_some() {
+                return Ok(());
+            }
+            if begin.elapsed() > END_WAIT {
+                let awaited = format!("process {} to stop after SIGSTOP", self.id());
+                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
+            }
+            thread::sleep(Duration::from_micros(50));
+        }
+    }
+
+    /// Lets the process go on (SIGCONT).
+    pub fn resume(&self) {
+        send_to_group(self.id(), Signal::CONT);
+    }
+
     /// Kills the whole group (SIGKILL) and waits for the end of the process. Does nothing if that was done.
     ///
     /// # Errors
@@ -255,9 +281,13 @@ fn running() -> MutexGuard<'static, BTreeSet<u32>> {
 }
 
 fn kill_group(id: u32) {
+    send_to_group(id, Signal::KILL);
+}
+
+fn send_to_group(id: u32, what: Signal) {
     let group = i32::try_from(id).ok().and_then(Pid::from_raw);
     // An error says that nobody is left in it.
-    let _ = group.map(|group| kill_process_group(group, Signal::KILL));
+    let _ = group.map(|group| kill_process_group(group, what));
 }
 
 /// What a child does to itself before it becomes the server: no file of it grows without end, and it ends with this process.

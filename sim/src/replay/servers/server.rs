@@ -101,6 +101,12 @@ impl ServerProgram {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
     }
 
+    /// Whether a master that refuses a script's write for both reasons says that it lacks replicas, and not that its last save
+    /// failed (measured: 7.0.15 answers `MISCONF`, Valkey 9.1.2 `NOREPLICAS`; docs/facts/redis.md#a-failed-save).
+    pub fn names_missing_replicas_first(&self) -> bool {
+        self.flavour == Flavour::Valkey
+    }
+
     /// How it replicates a TTL: since 7.0 as a time on the master's clock (measured: 6.2.5 sends `PEXPIRE`, 7.0.15 and
     /// Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

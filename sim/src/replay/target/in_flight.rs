@@ -67,20 +67,20 @@ impl RequestsInFlight {
     ) -> Result<Option<usize>, ReplayError> {
         let mut request = self.take((client, slot)).ok_or(ReplayError::NothingInFlight)?;
         let values = request.answers()?;
+        let words = translator.reply_words(step.step.answer);
         let meaning = match (values.as_slice(), step.step.answer) {
             ([_, Value::Int(replicas)], Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => {
                 acknowledged(*replicas)
             }
-            ([value, ..], _) => request.request.answer_words(value).unwrap_or_else(|error| error.to_string()),
+            ([value, ..], _) => testbed.meaning_of(&request.request, value, &words),
             ([], _) => return Err(ReplayError::NothingInFlight),
         };
-        let words = translator.reply_words(step.step.answer);
         testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
         testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
 
         let Some(command) = request.request.follow_up else { return Ok(None) };
         let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
-        if !testbed.servers.is_master(node) {
+        if !testbed.servers.is_master(node) || testbed.servers.is_paused(node) {
             return Ok(None);
         }
         testbed.servers.ask(node, &command, "DEL of a receipt")?;
@@ -162,8 +162,11 @@ impl RequestsInFlight {
             Some(state) if state.stage == RequestStage::Sent && is_sent_now(step, key) => {
                 self.take(key);
                 let client = key.0;
+                let may_pause =
+                    step.before.faults_left.pause_node > 0 || step.before.nodes.iter().any(|node| node.is_paused);
                 let call = translator.call_of(state, client, thread_of(after, client, state));
-                let request = HeldRequest::send(call, state.asks_for.map(wait_command).as_ref())?;
+                let request =
+                    HeldRequest::send(call, state.asks_for.map(|replicas| wait_command(replicas, may_pause)).as_ref())?;
                 let then = state.asks_for.map_or_else(String::new, |replicas| format!(", WAIT {replicas}"));
                 let call = request.request.call_words();
                 testbed.findings.note(|| format!("{} writes {call}{then}", client_name(client)));

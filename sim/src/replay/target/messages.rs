@@ -20,7 +20,8 @@ pub struct ClientMessages {
 /// What one client's process has to do with messages.
 #[derive(Default)]
 struct ClientSubscription {
-    subscriber: Option<Subscriber>,
+    /// The connection, and the node it leads to.
+    subscriber: Option<(usize, Subscriber)>,
     /// Messages that have been read from the connection but not been delivered yet.
     inbox: VecDeque<String>,
     /// Steps that published to the client since its connection was last read.
@@ -70,7 +71,7 @@ impl ClientMessages {
                     let node = testbed.servers.index_of(node);
                     testbed.findings.note(|| format!("{}: SUBSCRIBE {}", name_of_node(node), channel.name));
                     let subscriber = Subscriber::start(testbed.servers.node(node), &channel.name)?;
-                    self.clients[index].subscriber = Some(subscriber);
+                    self.clients[index].subscriber = Some((node, subscriber));
                 }
             }
         }
@@ -79,9 +80,13 @@ impl ClientMessages {
 
     /// Expects a message for every client that is subscribed on this node.
     pub fn expect_published(&mut self, step: HistoryStep<'_>, node: usize) {
-        let name = name_of_node(node);
+        self.expect_published_on(step, &name_of_node(node));
+    }
+
+    /// The same of a node by its name.
+    pub fn expect_published_on(&mut self, step: HistoryStep<'_>, name: &str) {
         for (subscription, client) in self.clients.iter_mut().zip(&step.before.clients) {
-            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(&name) {
+            if client.subscription.as_ref().and_then(SubscriptionState::node) == Some(name) {
                 subscription.published.push(step.place());
             }
         }
@@ -104,7 +109,11 @@ impl ClientMessages {
     pub fn read(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, subscription) in (0u8..).zip(&mut self.clients) {
             let published = std::mem::take(&mut subscription.published);
-            let Some(subscriber) = &mut subscription.subscriber else { continue };
+            let Some((node, subscriber)) = &mut subscription.subscriber else { continue };
+            // Everything was read before it stood still, and it publishes nothing meanwhile.
+            if testbed.servers.is_paused(*node) {
+                continue;
+            }
             let arrived = subscriber.drain()?;
             if arrived.len() != published.len() {
                 // The first message that is missing; or one too many, from some step up to the last one that was answered.

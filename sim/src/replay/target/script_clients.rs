@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::Happening;
 use lockstep_model::config::WaitRule;
+use lockstep_model::trace::{NodeRole, NodeState};
 use lockstep_model::{Action, Config};
 use redis::Cmd;
 
@@ -29,6 +30,8 @@ pub struct ScriptClients {
     in_flight: RequestsInFlight,
     /// The connections of callers that were granted the lock and may wait for replicas.
     waiting: BTreeMap<Caller, WaitConnection>,
+    /// The node that executed a request last.
+    executed_by: usize,
 }
 
 impl ScriptClients {
@@ -40,6 +43,7 @@ impl ScriptClients {
             translator,
             in_flight: RequestsInFlight::default(),
             waiting: BTreeMap::new(),
+            executed_by: 0,
         }
     }
 }
@@ -57,6 +61,13 @@ impl Target for ScriptClients {
 
     fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {
         self.messages.follow(step, testbed)?;
+        if let Action::Replicate { node } = step.step.action
+            && step.has(Happening::Published)
+        {
+            // The replica has applied the effect, and published the message that is a part of it.
+            self.messages.expect_published(step, usize::from(node));
+            self.messages.read(testbed)?;
+        }
         match ClientPart::of(step.step.action) {
             ClientPart::Asks(verb) => {
                 let request = self.translator.request(step, verb);
@@ -77,6 +88,7 @@ impl Target for ScriptClients {
             ClientPart::Executes(key) => {
                 self.messages.settle(testbed)?;
                 let node = self.in_flight.execute(key, step, &self.translator, testbed)?;
+                self.executed_by = node;
                 if step.has(Happening::Published) {
                     self.messages.expect_published(step, node);
                     self.messages.read(testbed)?;
@@ -92,6 +104,7 @@ impl Target for ScriptClients {
     }
 
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        self.hear_replicas(step, testbed)?;
         if self.config.is_split() {
             if self.in_flight.has_open_wait() {
                 self.messages.settle(testbed)?;
@@ -116,6 +129,7 @@ impl ScriptClients {
     ) -> Result<usize, ReplayError> {
         let client = client_of(step.step.action).and_then(|client| step.before.clients.get(client));
         let node = testbed.servers.index_of(client.map_or("", |client| client.master.as_str()));
+        self.executed_by = node;
         let words = self.translator.reply_words(step.step.answer);
         if let Some(caller) = caller_that_waits(&self.config, step.step.action) {
             self.acquire_to_wait(caller, node, (step, words, request), testbed)?;
@@ -148,6 +162,29 @@ impl ScriptClients {
         Ok(())
     }
 
+    /// Where replicas have everything at once, a release is published on each of its master's in the same step.
+    fn hear_replicas(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let is_sent = self.config.cluster.lag.is_zero() && self.config.subscribes_to_replica();
+        let is_published = step.has(Happening::Published) && step.has(Happening::Wrote);
+        if !is_sent || !is_published {
+            return Ok(());
+        }
+        self.messages.settle(testbed)?;
+        let state = &step.step.state;
+        let acting = state.acting_master().map(|master| &master.name);
+        let executed_by = name_of_node(self.executed_by);
+        // One that stood still publishes it later.
+        let has_all = |node: &NodeState| node.under_way.is_empty() && !node.is_paused;
+        let follows = |node: &NodeState| {
+            has_all(node) && node.role == NodeRole::Replica && node.follows.as_ref().or(acting) == Some(&executed_by)
+        };
+        for (number, node) in state.nodes.iter().enumerate().filter(|(_, node)| follows(node)) {
+            self.messages.expect_published_on(step, &node.name);
+            testbed.findings.note(|| format!("{} publishes it", name_of_node(number)));
+        }
+        self.messages.read(testbed)
+    }
+
     /// `WAIT` for as many replicas as the scenario's rule says.
     fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.messages.settle(testbed)?;
@@ -170,8 +207,11 @@ impl ScriptClients {
         for (before, after) in step.before.clients.iter().zip(&step.step.state.clients) {
             let counted = after.replicas_known.filter(|_| after.replicas_known != before.replicas_known);
             let Some(known) = counted else { continue };
-            self.messages.settle(testbed)?;
             let node = testbed.servers.index_of(&after.master);
+            if testbed.servers.is_paused(node) {
+                continue;
+            }
+            self.messages.settle(testbed)?;
             let info = testbed.servers.ask(node, redis::cmd("INFO").arg("replication"), "INFO replication")?;
             let connected = compare::connected_replicas(&info)?;
             let what = || format!("replicas of {}", after.master);

@@ -47,7 +47,7 @@ impl WaitConnection {
     /// # Errors
     /// `Redis`; `TimedOut`.
     pub fn wait_for(mut self, replicas: u8, servers: &mut ServerGroup) -> Result<i64, ReplayError> {
-        let wait = wait_command(replicas).get_packed_command();
+        let wait = wait_command(replicas, false).get_packed_command();
         self.connection.send_packed_command(&wait).map_err(ReplayError::redis("WAIT"))?;
         servers.wait_acknowledged(self.node)?;
         end_wait(servers, self.node, self.id)?;
@@ -56,9 +56,10 @@ impl WaitConnection {
     }
 }
 
-/// `WAIT` for so many replicas.
-pub fn wait_command(replicas: u8) -> Cmd {
-    redis::cmd("WAIT").arg(replicas).arg(WAIT_WITHIN_MS).to_owned()
+/// `WAIT` for so many replicas. Where a node may stand still while its clock goes on, without a time limit: its time-out is
+/// the history's to choose.
+pub fn wait_command(replicas: u8, may_pause: bool) -> Cmd {
+    redis::cmd("WAIT").arg(replicas).arg(if may_pause { 0 } else { WAIT_WITHIN_MS }).to_owned()
 }
 
 /// Makes the node answer the `WAIT` of the connection with this id, as if its time were over.

@@ -116,6 +116,9 @@ impl ClientPart {
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }
+            | Action::Recount { .. }
+            | Action::AcceptWrites { .. }
+            | Action::RefuseWrites { .. }
             | Action::Expire { .. }
             | Action::ExpireReceipts { .. }
             | Action::RestartNode { .. }
@@ -124,7 +127,13 @@ impl ClientPart {
             | Action::FinishShutdown { .. }
             | Action::Snapshot { .. }
             | Action::CutLink { .. }
+            | Action::PauseNode { .. }
+            | Action::ResumeNode { .. }
+            | Action::CountReplicas { .. }
             | Action::VanishKey { .. }
+            | Action::BreakLink { .. }
+            | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }
             | Action::HandOver { .. }

@@ -7,7 +7,7 @@ mod client_part;
 mod plain;
 pub mod protocol;
 mod reentrant;
-mod replies;
+pub mod replies;
 mod request;
 #[cfg(feature = "toy")]
 mod toy;

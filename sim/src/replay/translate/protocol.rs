@@ -160,7 +160,29 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::CutLink | ActionKind::Heal => {
             Shared("the node's gates pass nothing and stay open; then new gates", "(a network partition)")
         }
+        ActionKind::RefuseWrites => Shared(
+            "CONFIG SET save; BGSAVE fails, because a folder has the name of the dump (stop-writes-on-bgsave-error)",
+            "(Redis itself)",
+        ),
+        ActionKind::AcceptWrites => Shared("the folder is removed, and BGSAVE succeeds", "(Redis itself)"),
+        ActionKind::Recount => {
+            Shared("CONFIG SET min-replicas-max-lag: the master counts its replicas", "(Redis itself)")
+        }
+        ActionKind::BreakLink => {
+            Shared("the gate of the replica is closed; a new one comes with the resync", "(the network)")
+        }
+        ActionKind::PauseNode => Shared("SIGSTOP", "(a paused machine, a fork, a slow script)"),
+        ActionKind::ResumeNode => Shared(
+            "SIGCONT; a master that needs replicas is held at its last count (CONFIG SET min-replicas-to-write)",
+            "(the machine goes on)",
+        ),
+        ActionKind::CountReplicas => Shared(
+            "CONFIG SET min-replicas-to-write and min-replicas-max-lag; its replicas acknowledge",
+            "(Redis itself: replicationCron)",
+        ),
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
+        ActionKind::PersistKey => Shared("PERSIST of the lock's key", "(an operator's command)"),
+        ActionKind::VanishReceipts => Shared("UNLINK of each receipt: what an eviction replicates", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",
             "(the machine's clock)",

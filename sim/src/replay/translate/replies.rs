@@ -20,6 +20,8 @@ pub const FORCE_RELEASED: &str = "force released";
 pub const NOTHING_TO_RELEASE: &str = "nothing to release";
 /// The answer of a master to a write while too few replicas are linked.
 pub const NOT_ENOUGH_REPLICAS: &str = "not enough replicas";
+/// The answer of a master to a write after a failed save.
+pub const SAVE_FAILED: &str = "no writes after a failed save";
 /// The answer of a replica to a write.
 pub const READ_ONLY: &str = "read only";
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
-use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY};
+use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, SAVE_FAILED};
 
 /// Reads an answer to a call, in the words of `replies`.
 type ReadAnswer = dyn Fn(&Call, &Value) -> Result<String, ReplyError> + Send + Sync;
@@ -41,6 +41,12 @@ impl ScriptRequest {
         format!("{} {} | {}", self.call.script.name(), self.call.keys.join(" "), args.join(" "))
     }
 
+    /// Whether the server may refuse a write in these words where the model refuses it in those: after a failed save and for
+    /// lack of replicas, and it names the second.
+    pub fn is_refused_either_way(model: &str, server: &str) -> bool {
+        model == SAVE_FAILED && server == NOT_ENOUGH_REPLICAS
+    }
+
     /// What the answer means, in the words of [`Translator::reply_words`](super::Translator::reply_words).
     ///
     /// # Errors
@@ -52,9 +58,20 @@ impl ScriptRequest {
         {
             return Ok(NOT_ENOUGH_REPLICAS.to_owned());
         }
+        if let Value::ServerError(error) = value
+            && is_of_failed_save(error)
+        {
+            return Ok(SAVE_FAILED.to_owned());
+        }
         match (self.read)(&self.call, value) {
             Err(ReplyError::NotMaster { .. }) => Ok(READ_ONLY.to_owned()),
             read => read,
         }
     }
+}
+
+/// `MISCONF`; before Redis 7.0 it stands inside the error of the script that wrote (measured on 6.2.5).
+fn is_of_failed_save(error: &redis::ServerError) -> bool {
+    const CODE: &str = "MISCONF";
+    error.code() == CODE || error.details().is_some_and(|details| details.contains(&format!("-{CODE} ")))
 }

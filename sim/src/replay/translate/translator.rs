@@ -8,7 +8,7 @@ use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 use super::client_part::ScriptVerb;
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
-    RENEWED, STILL_HELD, acknowledged,
+    RENEWED, SAVE_FAILED, STILL_HELD, acknowledged,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -21,6 +21,10 @@ pub struct Translator {
     scripts: Scripts,
     /// What the requests of each client have in common.
     contexts: Vec<RequestContext>,
+    /// The same of calls inside other calls, which may have a lease of their own.
+    nested: Vec<RequestContext>,
+    /// Where that matters.
+    has_reentry_lease: Vec<bool>,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
     is_split: bool,
     /// Whether the acquires of a holder are told apart.
@@ -33,20 +37,23 @@ impl Translator {
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
         let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
-        let context = |client| {
+        let context = |client, is_nested: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
             Some(RequestContext {
                 scripts: scripts.clone(),
                 names: Names::of("lock"),
-                lease: lease_of(own.time.lease)?,
+                lease: lease_of(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 has_receipts: own.protocol.receipts,
             })
         };
+        let clients = || 0..config.clients.count.max(1);
         Some(Self {
             translation,
-            contexts: (0..config.clients.count.max(1)).map(context).collect::<Option<_>>()?,
+            contexts: clients().map(|client| context(client, false)).collect::<Option<_>>()?,
+            nested: clients().map(|client| context(client, true)).collect::<Option<_>>()?,
+            has_reentry_lease: clients().map(|client| config.reentry_lease_of(client).is_some()).collect(),
             scripts,
             is_split: config.is_split(),
             has_values: config.has_values(),
@@ -62,6 +69,21 @@ impl Translator {
     /// What the requests of this client have in common.
     fn context(&self, client: u8) -> &RequestContext {
         self.contexts.get(usize::from(client)).unwrap_or_else(|| self.common())
+    }
+
+    /// The same of a call that may be inside another one.
+    fn context_of(&self, client: u8, is_nested: bool) -> &RequestContext {
+        self.nested.get(usize::from(client)).filter(|_| is_nested).unwrap_or_else(|| self.context(client))
+    }
+
+    /// Whether a thread calls inside another call: it has more holds than that.
+    fn is_nested(&self, before: &State, client: u8, thread: u8, outer_holds: u8) -> bool {
+        let holds = before
+            .clients
+            .get(usize::from(client))
+            .and_then(|client| client.threads.get(usize::from(thread)))
+            .map_or(0, |thread| thread.holds);
+        self.has_reentry_lease.get(usize::from(client)) == Some(&true) && holds > outer_holds
     }
 
     /// For what every client does alike.
@@ -81,14 +103,16 @@ impl Translator {
             ScriptVerb::Acquire { client, thread } => self.in_one_step().then(|| {
                 // The call has its value from this step on. One that is refused and does not wait has none any more.
                 let caller = self.caller(client, thread, value_of(&step.state, client, thread));
-                self.translation.acquire(self.context(client), &caller)
+                let is_nested = self.is_nested(before, client, thread, 0);
+                self.translation.acquire(self.context_of(client, is_nested), &caller)
             }),
             ScriptVerb::Release { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
-                is_sent.then(|| self.release(step.number, before, client, thread))
+                let is_nested = self.is_nested(before, client, thread, 1);
+                is_sent.then(|| self.release(step.number, before, (client, thread), is_nested))
             }
             ScriptVerb::Undo { client, thread } => {
-                (reply != Reply::Unreachable).then(|| self.release(step.number, before, client, thread))
+                (reply != Reply::Unreachable).then(|| self.release(step.number, before, (client, thread), false))
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
@@ -105,11 +129,12 @@ impl Translator {
     /// A request that is sent, as the model describes it.
     pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
         let caller = self.caller(client, thread, request.value);
+        let context = self.context_of(client, request.nested);
         match request.verb {
-            Verb::Acquire => self.translation.acquire(self.context(client), &caller),
+            Verb::Acquire => self.translation.acquire(context, &caller),
             Verb::Release | Verb::Undo => {
                 let release_id = release_id(&caller.holder.to_string(), request.receipt.unwrap_or_default());
-                self.translation.release(self.context(client), &caller, &release_id)
+                self.translation.release(context, &caller, &release_id)
             }
             Verb::Renew => self.translation.renew(self.context(client), &caller),
         }
@@ -131,6 +156,7 @@ impl Translator {
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
+            Reply::SaveFailed => SAVE_FAILED,
             Reply::ReadOnly => READ_ONLY,
             Reply::ForceReleased => FORCE_RELEASED,
             Reply::NothingToRelease => NOTHING_TO_RELEASE,
@@ -187,9 +213,9 @@ impl Translator {
         !self.is_split
     }
 
-    fn release(&self, step: usize, before: &State, client: u8, thread: u8) -> ScriptRequest {
+    fn release(&self, step: usize, before: &State, (client, thread): (u8, u8), is_nested: bool) -> ScriptRequest {
         let caller = self.caller(client, thread, value_of(before, client, thread));
-        self.translation.release(self.context(client), &caller, &format!("release-{step}"))
+        self.translation.release(self.context_of(client, is_nested), &caller, &format!("release-{step}"))
     }
 
     /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.

@@ -1,8 +1,13 @@
 //! What happens to single nodes: they crash and restart, lose keys, and their clocks jump.
 
+use std::cell::Cell;
+
+use redis::Value;
+
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
+use crate::replay::servers::gate::Gate;
 
 impl ServerGroup {
     /// Kills a node with everything that it has not replicated. Returns what was done, in words.
@@ -33,7 +38,9 @@ impl ServerGroup {
         }
         self.expect_failover_of(node)?;
         let dying = &self.members[node].node;
-        dying.wait_written()?;
+        if !dying.is_paused() {
+            dying.wait_written()?;
+        }
         dying.kill()?;
         self.bury(node)?;
         Ok(format!("SIGKILL to {}, whose files stay as they are", name_of_node(node)))
@@ -80,8 +87,9 @@ impl ServerGroup {
 
     /// A node is dead: its links end.
     fn bury(&mut self, node: usize) -> Result<(), ReplayError> {
-        let GroupMember { node: dead, gate, role, .. } = &mut self.members[node];
+        let GroupMember { node: dead, gate, role, is_uncounted, is_behind, .. } = &mut self.members[node];
         *role = MemberRole::Dead;
+        (*is_uncounted, *is_behind) = (false, Cell::new(false));
         let to_master = gate.take();
         // The links of its replicas, silent ones included.
         let socket = dead.socket().to_owned();
@@ -108,6 +116,7 @@ impl ServerGroup {
         self.members[node].node.restart()?;
         self.members[node].connection = self.connect(&self.members[node].node)?;
         self.require_replicas(&self.members[node].node)?;
+        self.members[node].limit = None;
         if !is_master {
             // As its configuration says, but the master named there is not reachable yet.
             self.members[node].node.follow_nobody()?;
@@ -129,16 +138,116 @@ impl ServerGroup {
         Ok(format!("the AOF of {} is on its disk", name_of_node(node)))
     }
 
-    /// The node runs out of memory and evicts the lock's key. Returns what was done, in words.
+    /// The save of a node fails: it refuses every write. Returns what was done, in words.
     ///
     /// # Errors
-    /// As [`crate::replay::ServerNode::drop_one_key`].
+    /// As [`crate::replay::ServerNode::refuse_writes`].
+    pub fn refuse_writes(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.is_worn = true;
+        self.members[node].node.refuse_writes()?;
+        Ok(format!("{}: BGSAVE fails", name_of_node(node)))
+    }
+
+    /// A save of the node succeeds: it accepts writes again. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::accept_writes`].
+    pub fn accept_writes(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].node.accept_writes()?;
+        Ok(format!("{}: BGSAVE succeeds", name_of_node(node)))
+    }
+
+    /// A node stands still: it executes nothing, and its connections stay open. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::pause`].
+    pub fn pause(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.members[node].node.pause()?;
+        self.is_worn = true;
+        Ok(format!("SIGSTOP to {}", name_of_node(node)))
+    }
+
+    /// A node that stood still goes on. Until a master counts its replicas anew, it goes by its last count; by its own time it
+    /// would count within a second. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::resume`].
+    pub fn resume(&mut self, node: usize, counts_late: Option<bool>, counts: bool) -> Result<String, ReplayError> {
+        let resuming = &self.members[node].node;
+        resuming.resume()?;
+        if let Some(has_enough) = counts_late {
+            resuming.hold_count(has_enough)?;
+        }
+        self.members[node].is_uncounted = !counts;
+        let link = self.members[node].link().filter(|_| self.config.cluster.min_replicas > 0);
+        if let Some(gate) = link.filter(|gate| self.master_behind(gate).is_some_and(|master| !self.is_paused(master))) {
+            gate.acknowledge()?;
+        }
+        Ok(format!("SIGCONT to {}", name_of_node(node)))
+    }
+
+    /// A master that stood still counts its replicas anew. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if it does not notice that its replicas have left; `Redis`.
+    pub fn count_anew(&mut self, node: usize, is_cut: bool) -> Result<String, ReplayError> {
+        let is_left = node != self.master && !is_cut;
+        self.end_last_count(node)?;
+        if is_left {
+            self.notice_left(node)?;
+        }
+        let socket = self.members[node].node.socket();
+        let links = self.working_links().filter(|gate| gate.master_socket() == socket);
+        links.into_iter().try_for_each(Gate::acknowledge)?;
+        Ok(format!("{} counts its replicas", name_of_node(node)))
+    }
+
+    /// A node does not go by its last count of replicas any more.
+    pub(super) fn end_last_count(&mut self, node: usize) -> Result<(), ReplayError> {
+        if std::mem::take(&mut self.members[node].is_uncounted) {
+            self.require_as_before(node)?;
+        }
+        Ok(())
+    }
+
+    /// The node runs out of memory and evicts every key that has a TTL. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`crate::replay::ServerNode::drop_keys`].
     pub fn drop_key(&mut self, node: usize) -> Result<String, ReplayError> {
-        self.members[node].node.drop_one_key()?;
+        self.members[node].node.drop_keys()?;
         if self.followed_masters().contains(&node) {
             self.mark_now()?;
         }
-        Ok(format!("{}: one key is evicted", name_of_node(node)))
+        Ok(format!("{}: its keys are evicted", name_of_node(node)))
+    }
+
+    /// One command with these keys, as an operator sends it; their master then tells its replicas. Returns what was done, in
+    /// words.
+    ///
+    /// # Errors
+    /// `Redis` if the node does not answer; `Unexpected` if the command did not apply to every key.
+    pub fn change_keys(&mut self, node: usize, command: &'static str, keys: &[String]) -> Result<String, ReplayError> {
+        let answer = self.ask(node, redis::cmd(command).arg(keys), command)?;
+        if !matches!(answer, Value::Int(changed) if usize::try_from(changed) == Ok(keys.len())) {
+            return Err(ReplayError::Unexpected { asked: command, answer: format!("{answer:?}") });
+        }
+        if self.followed_masters().contains(&node) {
+            self.mark_now()?;
+        }
+        Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
+    }
+
+    /// A node drops these keys and no others, also while it refuses the writes of clients. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `change_keys`.
+    pub fn unlink(&mut self, node: usize, keys: &[String]) -> Result<String, ReplayError> {
+        self.members[node].node.accept_every_write(true)?;
+        let done = self.change_keys(node, "UNLINK", keys);
+        self.members[node].node.accept_every_write(false)?;
+        self.require_as_before(node)?;
+        done
     }
 
     /// The clock of one node jumps. Returns what was done, in words.

@@ -3,6 +3,7 @@
 use lockstep_model::config::ReplicasLeave;
 
 use super::members::{GroupMember, HalfOpenLink, MemberRole, ServerGroup};
+use super::refusals::needs_full_copies;
 use crate::replay::error::ReplayError;
 use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
@@ -13,7 +14,7 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::follow`].
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
-        if self.has_relative_ttls() {
+        if self.needs_full_copies() {
             self.change_replication_id(self.master)?;
         }
         if self.config.has_slow_rewrites() && !self.members[node].is_rewriting {
@@ -53,21 +54,37 @@ impl ServerGroup {
         format!("the gates of {} pass nothing more", name_of_node(node))
     }
 
+    /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if the master does not notice.
+    pub fn break_link(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.leave_master(node, self.master)?;
+        self.is_worn = true;
+        Ok(format!("the gate of {} is closed", name_of_node(node)))
+    }
+
     /// The links of a node may be made again. A master that was replaced meanwhile notices that its replicas have left.
     /// Returns what was done, in words.
     ///
     /// # Errors
     /// `TimedOut` if the master does not notice.
     pub fn heal(&mut self, node: usize) -> Result<String, ReplayError> {
-        let leaves_together = self.config.cluster.replicas_leave == ReplicasLeave::Together;
-        if node != self.master {
-            let gone = self.take_half_open(|link| link.master == node);
-            self.end_links(gone)?;
-            if leaves_together {
-                self.end_links_to(node)?;
-            }
+        // One that stands still notices when it counts its replicas anew.
+        if node != self.master && !self.is_paused(node) {
+            self.notice_left(node)?;
         }
         Ok(format!("{} reaches the others again", name_of_node(node)))
+    }
+
+    /// A master that was replaced notices that its replicas have left: all, or where they leave one by one those that did.
+    pub(super) fn notice_left(&mut self, node: usize) -> Result<(), ReplayError> {
+        let gone = self.take_half_open(|link| link.master == node);
+        self.end_links(gone)?;
+        match self.config.cluster.replicas_leave {
+            ReplicasLeave::Together => self.end_links_to(node),
+            ReplicasLeave::OneByOne => Ok(()),
+        }
     }
 
     /// Replicas reach a master again that was replaced, and nobody has told them of the new one. `rejoining`: each with that
@@ -77,7 +94,7 @@ impl ServerGroup {
     /// As `resync`.
     pub fn rejoin(&mut self, rejoining: &[(usize, usize)]) -> Result<(), ReplayError> {
         rejoining.iter().try_for_each(|&(replica, master)| {
-            if self.has_relative_ttls() {
+            if self.needs_full_copies() {
                 self.change_replication_id(master)?;
             }
             self.follow(replica, master)
@@ -110,14 +127,21 @@ impl ServerGroup {
         gate.release_all()?;
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
+        self.members[replica].is_behind.set(false);
+        self.end_last_count(replica)?;
         self.sync_disk(replica)
     }
 
-    /// A replica leaves its master for `next`. A master that is cut off does not notice.
+    /// A replica leaves its master for `next`. A master that is cut off does not notice; one that stood still does when it
+    /// counts its replicas anew.
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
-        let is_half_open = master != next && gate.is_silent();
+        let is_late = self.is_paused(master) || self.members[master].is_uncounted;
+        let is_half_open = master != next && (gate.is_silent() || is_late);
+        if is_half_open {
+            gate.silence();
+        }
         let link = HalfOpenLink { master, gate };
         if is_half_open {
             self.half_open.push(link);
@@ -132,7 +156,7 @@ impl ServerGroup {
         for HalfOpenLink { master, gate } in gone {
             let port = gate.announced();
             gate.close();
-            if let Some(port) = port.filter(|_| is_counted && self.is_master(master)) {
+            if let Some(port) = port.filter(|_| is_counted && self.is_master(master) && !self.is_paused(master)) {
                 self.members[master].node.wait_without(port)?;
             }
         }
@@ -158,9 +182,15 @@ impl ServerGroup {
         }
     }
 
+    /// Whether it makes a difference whether a resync is a full copy.
+    fn needs_full_copies(&self) -> bool {
+        needs_full_copies(&self.config, self.config.cluster.ttls)
+    }
+
     /// Makes the next resync a full copy, as the model's is. Where TTLs travel as relative times the two ways differ: a
-    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Otherwise the server may
-    /// choose, and the data are the same.
+    /// partial resync sends old writes again, and their TTLs count from then (measured on 6.2.5). Where clients subscribe to
+    /// replicas a partial resync would bring the messages late that the model loses. Otherwise the server may choose, and the
+    /// data are the same.
     fn change_replication_id(&mut self, master: usize) -> Result<(), ReplayError> {
         let command = redis::cmd("DEBUG").arg("CHANGE-REPL-ID").to_owned();
         self.ask(master, &command, "DEBUG CHANGE-REPL-ID").map(drop)

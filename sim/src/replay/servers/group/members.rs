@@ -1,5 +1,6 @@
 //! The members of a group: started, asked, marked, and reset between histories.
 
+use std::cell::Cell;
 use std::collections::BTreeSet;
 
 use lockstep_model::Config;
@@ -50,6 +51,12 @@ pub(super) struct GroupMember {
     pub(super) hidden: Vec<String>,
     /// Whether its files are to be those of before its last full copy, until the model says that its AOF is rewritten.
     pub(super) is_rewriting: bool,
+    /// The limit by which it counts its replicas, in seconds, while that is less than usual.
+    pub(super) limit: Option<u32>,
+    /// Whether it has not counted its replicas since it stood still.
+    pub(super) is_uncounted: bool,
+    /// Whether it was sent something while it stood still that it has not applied; asked where replicas never lag.
+    pub(super) is_behind: Cell<bool>,
 }
 
 /// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
@@ -66,6 +73,11 @@ pub(super) enum MemberRole {
 }
 
 impl GroupMember {
+    /// Whether nothing that is sent to it is executed for now.
+    pub(super) fn is_paused(&self) -> bool {
+        self.node.is_paused()
+    }
+
     /// The gate to its master, unless it is silent.
     pub(super) fn link(&self) -> Option<&Gate> {
         self.gate.as_ref().filter(|gate| !gate.is_silent())
@@ -129,14 +141,29 @@ impl ServerGroup {
         self.members.len()
     }
 
+    /// The index of the acting master, or of the last one.
+    pub fn master(&self) -> usize {
+        self.master
+    }
+
     /// Whether the node is down.
     pub fn is_dead(&self, node: usize) -> bool {
         self.members[node].role == MemberRole::Dead
     }
 
+    /// Whether the node stands still.
+    pub fn is_paused(&self, node: usize) -> bool {
+        self.members[node].is_paused()
+    }
+
     /// Whether the node runs and is a master.
     pub fn is_master(&self, node: usize) -> bool {
         self.members[node].role == MemberRole::Master
+    }
+
+    /// Whether a master that refuses a write for two reasons may name another one than the model.
+    pub fn may_name_missing_replicas_first(&self) -> bool {
+        self.config.cluster.min_replicas > 0 && self.server.names_missing_replicas_first()
     }
 
     /// Whether replicas receive TTLs as relative times.
@@ -202,8 +229,15 @@ impl ServerGroup {
         if self.config.cluster.min_replicas == 0 {
             return Ok(());
         }
+        self.raise_limits()?;
         // A replica that is linked acknowledges once a second, and a tick is longer than that.
-        self.members.iter().filter_map(GroupMember::link).try_for_each(Gate::acknowledge)
+        self.working_links().try_for_each(Gate::acknowledge)
+    }
+
+    /// The links of replicas that run to masters that run.
+    pub(super) fn working_links(&self) -> impl Iterator<Item = &Gate> {
+        let is_working = |gate: &&Gate| self.master_behind(gate).is_some_and(|master| !self.is_paused(master));
+        self.members.iter().filter(|member| !member.is_paused()).filter_map(GroupMember::link).filter(is_working)
     }
 
     /// Declares what this master has written so far, up to this offset in bytes, to be one effect; where an effect takes
@@ -219,7 +253,8 @@ impl ServerGroup {
     /// Whether everything that is under way to a replica is one effect, also what the model leaves out because it leaves what
     /// was there.
     pub fn has_one_effect(&self) -> bool {
-        self.config.merges_effects() && self.config.cluster.wait_for == 0
+        let is_told_apart = self.config.cluster.wait_for > 0 || self.config.subscribes_to_replica();
+        self.config.merges_effects() && !is_told_apart
     }
 
     /// The number of effects that are marked and under way to a node.
@@ -234,12 +269,16 @@ impl ServerGroup {
         }
     }
 
-    /// The masters whose writes reach replicas: the acting one, and one that was replaced while replicas stay with it.
+    /// The masters that run and whose writes reach replicas: the acting one, and one that was replaced while replicas stay with
+    /// it.
     pub fn followed_masters(&self) -> Vec<usize> {
         let gates = || self.members.iter().filter_map(|member| member.gate.as_ref());
         let is_followed = |index: &usize| {
             let socket = self.members[*index].node.socket();
-            *index == self.master || self.is_master(*index) && gates().any(|gate| gate.master_socket() == socket)
+            let is_replaced = *index != self.master;
+            let has_replica = || gates().any(|gate| gate.master_socket() == socket);
+            let is_working = self.members[*index].node.is_running() && !self.is_paused(*index);
+            is_working && (!is_replaced || self.is_master(*index) && has_replica())
         };
         (0..self.members.len()).filter(is_followed).collect()
     }
@@ -276,11 +315,21 @@ impl ServerGroup {
         if !self.config.cluster.lag.is_zero() {
             return Ok(());
         }
-        self.members.iter().filter_map(GroupMember::link).try_for_each(|gate| {
+        for member in &self.members {
+            let is_heard = |gate: &&Gate| self.master_behind(gate).is_none_or(|master| !self.is_paused(master));
+            let Some(gate) = member.link().filter(is_heard) else { continue };
+            // What reached it while it stood still it applies later, and the rest after that.
+            if member.is_paused() || member.is_behind.get() {
+                member.is_behind.set(gate.held() > 0);
+                continue;
+            }
             gate.release_all()?;
             // A `WAIT` may be open: then replicas acknowledge one after the other, and it ends with the first that is enough.
-            if self.config.cluster.wait_for > 0 { gate.wait_acknowledged() } else { Ok(()) }
-        })
+            if self.config.cluster.wait_for > 0 {
+                gate.wait_acknowledged()?;
+            }
+        }
+        Ok(())
     }
 
     /// Waits until the node has received from each of its replicas what the replica has applied.
@@ -288,9 +337,11 @@ impl ServerGroup {
     /// # Errors
     /// As [`Gate::wait_acknowledged`].
     pub fn wait_acknowledged(&self, node: usize) -> Result<(), ReplayError> {
+        if self.members[node].is_uncounted {
+            return Ok(());
+        }
         let socket = self.members[node].node.socket();
-        let gates = self.members.iter().filter_map(GroupMember::link).filter(|gate| gate.master_socket() == socket);
-        gates.into_iter().try_for_each(Gate::wait_acknowledged)
+        self.working_links().filter(|gate| gate.master_socket() == socket).try_for_each(Gate::wait_acknowledged)
     }
 
     /// Makes a replica apply its next effect. Returns what was done, in words.
@@ -298,8 +349,17 @@ impl ServerGroup {
     /// # Errors
     /// As [`Gate::release_one`].
     pub fn replicate(&mut self, node: usize) -> Result<String, ReplayError> {
-        let gate = self.members[node].gate.as_ref();
-        let effect = gate.ok_or(ReplayError::NothingHeld)?.release_one()?;
+        let member = &self.members[node];
+        let gate = member.gate.as_ref().ok_or(ReplayError::NothingHeld)?;
+        let master = self.master_behind(gate);
+        let is_heard = master.is_none_or(|master| !self.is_paused(master));
+        let effect = if is_heard { gate.release_one()? } else { gate.release_unacknowledged()? };
+        // A master that has not counted anew reads this acknowledgement, and none of those that waited in its sockets.
+        let is_late = |master: usize| self.members[master].is_uncounted && self.members[master].node.is_running();
+        if is_heard && master.is_some_and(is_late) {
+            gate.wait_acknowledged()?;
+        }
+        member.is_behind.set(gate.held() > 0);
         Ok(format!("{} applies {effect}", name_of_node(node)))
     }
 
@@ -315,7 +375,8 @@ impl ServerGroup {
         let look = redis::cmd("EXISTS").arg(keys).to_owned();
         let mut has_written = false;
         let followed = self.followed_masters();
-        let masters: Vec<_> = (0..self.members.len()).filter(|&index| self.is_master(index)).collect();
+        let masters: Vec<_> =
+            (0..self.members.len()).filter(|&index| self.is_master(index) && !self.is_paused(index)).collect();
         for index in masters {
             let before = self.members[index].node.offset()?;
             self.ask(index, &look, "EXISTS")?;
@@ -337,8 +398,18 @@ impl ServerGroup {
             let node = ServerNode::start_with(&self.server, START_MS, settings)?;
             let connection = self.connect(&node)?;
             let role = if index == 0 { MemberRole::Master } else { MemberRole::Replica };
-            let hidden = Vec::new();
-            self.members.push(GroupMember { node, connection, gate: None, role, hidden, is_rewriting: false });
+            let (hidden, is_behind) = (Vec::new(), Cell::new(false));
+            self.members.push(GroupMember {
+                node,
+                connection,
+                gate: None,
+                role,
+                hidden,
+                is_rewriting: false,
+                limit: None,
+                is_uncounted: false,
+                is_behind,
+            });
         }
         self.master = 0;
         self.open_addresses()?;
@@ -369,9 +440,14 @@ impl ServerGroup {
         if cluster.min_replicas == 0 {
             return Ok(());
         }
-        let max_lag_ms = u64::from(cluster.min_replicas_max_lag) * u64::from(self.config.time.tick_ms);
-        let max_lag_seconds = u32::try_from(max_lag_ms / 1000).unwrap_or(u32::MAX);
-        node.require_replicas(cluster.min_replicas.into(), max_lag_seconds)
+        node.require_replicas(cluster.min_replicas.into(), self.longest_silence())
+    }
+
+    /// The same of a node that writes whatever it counts for now.
+    pub(super) fn require_as_before(&self, node: usize) -> Result<(), ReplayError> {
+        let GroupMember { node, limit, .. } = &self.members[node];
+        self.require_replicas(node)?;
+        limit.map_or(Ok(()), |limit| node.require_replicas(self.config.cluster.min_replicas.into(), limit))
     }
 
     pub(super) fn sync_disks(&self) -> Result<(), ReplayError> {

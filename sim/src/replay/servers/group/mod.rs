@@ -1,5 +1,6 @@
 //! All servers of one scenario: a master, its replicas, the links between them, and what happens to them.
 
+mod counting;
 mod faults;
 mod links;
 mod members;

@@ -32,26 +32,58 @@ impl ServerGroup {
     /// # Errors
     /// As `promote`; as [`ServerNode::hand_over`].
     pub fn hand_over(&mut self, node: usize, lacks_some: bool, step: usize) -> Result<String, ReplayError> {
-        let old = self.master;
         let promote = self.config.cluster.promote;
-        let leaves_later = !promote.is_by_the_master() && self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
-        let leaves = |&index: &usize| match index {
-            _ if index == old => false,
-            _ if index == node => !promote.is_by_the_master(),
-            _ => !leaves_later,
-        };
-        let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
-        let gone = leaving.into_iter().filter_map(|replica| {
-            let gate = self.members[replica].gate.take()?;
-            Some(HalfOpenLink { master: old, gate })
-        });
-        let gone = gone.collect();
-        self.end_links(gone)?;
+        self.end_last_count(self.master)?;
+        self.leave_running_master(node, promote.is_by_the_master())?;
         match promote {
             PromoteRule::Forced if lacks_some => self.fail_over(node, FailoverCommand::Force),
             PromoteRule::Forced | PromoteRule::Coordinated => self.fail_over(node, FailoverCommand::Wait),
             PromoteRule::Any | PromoteRule::MostData | PromoteRule::Priority => self.promote(node, step),
         }
+    }
+
+    /// Makes a replica the master in the place of one that runs and is reached, as when it refuses writes; the other replicas
+    /// leave the old master, at once or one by one. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As `promote`.
+    pub fn replace(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+        self.leave_running_master(node, false)?;
+        self.promote(node, step)
+    }
+
+    /// The same where the master stands still: it notices that the others left when it counts its replicas anew.
+    ///
+    /// # Errors
+    /// As `promote`.
+    pub fn replace_paused(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+        if self.config.cluster.replicas_leave == ReplicasLeave::Together {
+            let socket = self.members[self.master].node.socket();
+            let gates = self.members.iter().filter_map(|member| member.gate.as_ref());
+            gates.filter(|gate| gate.master_socket() == socket).for_each(Gate::silence);
+        }
+        self.promote(node, step)
+    }
+
+    /// The replicas leave the acting master: this one, unless the master itself hands over to it, and the others, unless they
+    /// leave one by one.
+    fn leave_running_master(&mut self, heir: usize, is_by_the_master: bool) -> Result<(), ReplayError> {
+        let old = self.master;
+        let leaves_later = !is_by_the_master && self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
+        let leaves = |&index: &usize| match index {
+            _ if index == old => false,
+            _ if index == heir => !is_by_the_master,
+            _ => !leaves_later,
+        };
+        let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        // One that did not follow it yet may have a link to the master before.
+        let socket = self.members[old].node.socket().to_owned();
+        let gone = leaving.into_iter().filter_map(|replica| {
+            let gate = self.members[replica].gate.take_if(|gate| gate.master_socket() == socket)?;
+            Some(HalfOpenLink { master: old, gate })
+        });
+        let gone = gone.collect();
+        self.end_links(gone)
     }
 
     /// Starts the sentinels of a history, where they decide.

@@ -54,8 +54,14 @@ fn refuse_end_at_once(server: &ServerProgram, config: &Config) -> Result<(), Rep
 /// over only to a node with its own id (measured on 6.2.5).
 fn refuse_second_replica(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
     let is_by_the_master = config.faults.hand_over > 0 && config.cluster.promote.is_by_the_master();
-    if !is_by_the_master || config.cluster.replicas < 2 || server.ttls() == Ttls::Absolute {
+    if !is_by_the_master || config.cluster.replicas < 2 || !needs_full_copies(config, server.ttls()) {
         return Ok(());
     }
     Err(ReplayError::HandOverNeedsOneId { server: server.to_string() })
+}
+
+/// Whether a resync must be a full copy, as the model's is: a partial one sends old writes again. So TTLs that travel as
+/// relative times would count from then, and replicas on which clients subscribe would publish the messages in them.
+pub(super) fn needs_full_copies(config: &Config, ttls: Ttls) -> bool {
+    ttls == Ttls::Relative || config.subscribes_to_replica() || config.faults.break_link > 0
 }

@@ -4,6 +4,7 @@ mod boot;
 mod disk;
 mod files;
 mod following;
+mod saves;
 mod server_node;
 
 pub use boot::NodeSettings;

@@ -3,8 +3,6 @@
 //! It shares nothing with other programs: its folder is temporary, it listens on a socket in that folder and on no port,
 //! the harness sets its clock (`clock`), and its master, if it has one, reaches it through a `Gate`.
 
-use std::fs;
-use std::io;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -27,7 +25,7 @@ use crate::replay::servers::server::ServerProgram;
 #[derive(Debug)]
 pub struct ServerNode {
     server: ServerProgram,
-    settings: NodeSettings,
+    pub(super) settings: NodeSettings,
     /// What a power cut leaves on the disk, where that is less than what was written.
     pub(super) disk: Mutex<Option<Files>>,
     process: Mutex<OwnProcess>,
@@ -35,6 +33,7 @@ pub struct ServerNode {
     requires_replicas: AtomicBool,
     /// It was told to end, and may end at any moment.
     is_stopping: AtomicBool,
+    is_paused: AtomicBool,
     clock: Clock,
     pub(super) home: Home,
 }
@@ -67,6 +66,7 @@ impl ServerNode {
             control: Mutex::new(control),
             requires_replicas: AtomicBool::new(false),
             is_stopping: AtomicBool::new(false),
+            is_paused: AtomicBool::new(false),
             clock,
             home,
         })
@@ -97,14 +97,14 @@ impl ServerNode {
     }
 
     /// Sets the clock, forward or back, and waits until the server has read it: every later command runs at the new time.
-    /// The clock of a node that is down is set as well.
+    /// The clock of a node that is down or stands still is set as well.
     ///
     /// # Errors
     ///
     /// `Redis` if the server does not answer, `TimedOut` if it goes on using the old time.
     pub fn set_clock(&self, ms: i64) -> Result<(), ReplayError> {
         self.clock.set_ms(ms);
-        if !self.is_running() || self.is_stopping.load(Ordering::Relaxed) {
+        if self.is_paused() || !self.is_running() || self.is_stopping.load(Ordering::Relaxed) {
             return Ok(());
         }
         let mut control = self.control();
@@ -131,6 +131,46 @@ impl ServerNode {
         self.process().kill()
     }
 
+    /// Makes the process stand still (SIGSTOP): what it is sent waits in its sockets, and its clock goes on.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it runs on; `System` if the kernel refuses.
+    pub fn pause(&self) -> Result<(), ReplayError> {
+        self.process().pause()?;
+        self.is_paused.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Lets the process go on (SIGCONT), and waits until it has read its clock.
+    ///
+    /// # Errors
+    ///
+    /// As `set_clock`.
+    pub fn resume(&self) -> Result<(), ReplayError> {
+        self.is_paused.store(false, Ordering::Relaxed);
+        self.process().resume();
+        self.advance_clock(0)
+    }
+
+    /// Whether it stands still.
+    pub fn is_paused(&self) -> bool {
+        self.is_paused.load(Ordering::Relaxed)
+    }
+
+    /// Makes a master write, or refuse to write, whatever it counts: its next count comes at a time of its own, once a second,
+    /// and `require_replicas` makes it count.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn hold_count(&self, has_enough: bool) -> Result<(), ReplayError> {
+        const TOO_MANY: u32 = 1000;
+        let needed = if has_enough { 0 } else { TOO_MANY };
+        let command = redis::cmd("CONFIG").arg("SET").arg("min-replicas-to-write").arg(needed).to_owned();
+        self.control().ask::<Value>("CONFIG SET", &command).map(drop)
+    }
+
     /// Kills the process after it has written its data to its folder, as on a machine with durable writes.
     ///
     /// # Errors
@@ -149,19 +189,15 @@ impl ServerNode {
     /// As `start`.
     pub fn restart(&self) -> Result<(), ReplayError> {
         self.kill()?;
+        self.end_failing_saves()?;
         let (process, control) = boot(&self.server, self.settings, &self.home, &self.clock)?;
         *self.process() = process;
         *self.control() = control;
         self.requires_replicas.store(false, Ordering::Relaxed);
         self.is_stopping.store(false, Ordering::Relaxed);
-        if self.settings.has_snapshots {
-            return Ok(());
-        }
-        match fs::remove_file(self.home.data()) {
-            // The data were for this start only: the next crash may lose everything.
-            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
-            _ => Ok(()),
-        }
+        self.is_paused.store(false, Ordering::Relaxed);
+        // The data were for this start only: the next crash may lose everything.
+        if self.settings.has_snapshots { Ok(()) } else { self.delete_dump() }
     }
 
     /// Tells the process to end (SIGTERM). It saves its data first, and may wait for its replicas.
@@ -263,13 +299,13 @@ impl ServerNode {
         self.control().ask::<Value>("REPLICAOF", &command).map(drop)
     }
 
-    /// Makes the node run out of memory until it has evicted one key of those with a TTL (`volatile-ttl`), and gives it
-    /// memory again.
+    /// Makes the node run out of memory until it has evicted keys with a TTL (`volatile-ttl`), which may be all of them, and
+    /// gives it memory again.
     ///
     /// # Errors
     ///
     /// `TimedOut` if it has no key to evict; `Redis` if the node is not running.
-    pub fn drop_one_key(&self) -> Result<(), ReplayError> {
+    pub fn drop_keys(&self) -> Result<(), ReplayError> {
         let mut control = self.control();
         let before = dropped_keys(&mut control)?;
         for (setting, value) in [("maxmemory-policy", "volatile-ttl"), ("maxmemory", "1")] {

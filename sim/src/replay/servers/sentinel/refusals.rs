@@ -42,10 +42,10 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} an operator makes {node} the master, unknown to the sentinels"
                 ));
             }
-            Action::CutLink { node } | Action::Heal { node } => {
+            Action::CutLink { node } | Action::Heal { node } | Action::BreakLink { node } => {
                 let node = node_name(node);
                 return refused(format!(
-                    "in step {number} a link of {node} is cut or healed, and the sentinels would still reach the node"
+                    "in step {number} a link of {node} is cut, broken or healed, and the sentinels would still reach the node"
                 ));
             }
             Action::GoBack { node, .. } => {
@@ -60,6 +60,19 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "before step {number} {node} waits for its replicas, and the sentinels may take it for dead or not"
                 ));
             }
+            Action::RefuseWrites { node } | Action::AcceptWrites { node } | Action::Recount { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} begins or ends to refuse writes, and Sentinel would act by its own clock"
+                ));
+            }
+            Action::PauseNode { node } | Action::ResumeNode { node } | Action::CountReplicas { node } => {
+                let node = node_name(node);
+                return refused(format!(
+                    "in step {number} {node} stands still or goes on, and the sentinels would decide by real time whether it is \
+                     down"
+                ));
+            }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
             | Action::KillNode { .. }
@@ -69,8 +82,9 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Resync { .. }
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
-            | Action::Fsync { .. } | Action::Snapshot { .. } | Action::VanishKey { .. } | Action::ClockJump { .. }
-            | Action::Tick | Action::Expire { .. } | Action::ExpireReceipts { .. }
+            | Action::Fsync { .. } | Action::Snapshot { .. } | Action::VanishKey { .. } | Action::PersistKey { .. }
+            | Action::VanishReceipts { .. } | Action::ClockJump { .. } | Action::Tick | Action::Expire { .. }
+            | Action::ExpireReceipts { .. }
             // What clients do, or what happens to them and to their requests.
             | Action::Acquire { .. }
             | Action::Subscribe { .. }

@@ -1,0 +1,116 @@
+//! A node's save fails, and succeeds again: `MISCONF` (docs/facts/redis.md#a-failed-save).
+
+use std::fs;
+use std::io;
+use std::path::PathBuf;
+
+use redis::Value;
+
+use super::server_node::ServerNode;
+use crate::replay::error::ReplayError;
+use crate::replay::servers::control::Control;
+use crate::replay::servers::limits::LINK_WAIT;
+
+/// A point at which a server saves, without which it accepts writes after a failed save. No history comes to it.
+const SAVE_POINT: &str = "3600 1000000";
+
+impl ServerNode {
+    /// Makes a save of the node fail, so that it refuses every write: a folder has the name of its dump. The snapshot that it
+    /// saved before, if it saves any, is kept as on a full disk.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if the save does not fail; `Redis` if the node is not running; `System`.
+    pub fn refuse_writes(&self) -> Result<(), ReplayError> {
+        let dump = self.home.data();
+        if self.settings.has_snapshots && dump.is_file() {
+            fs::rename(&dump, self.kept()).map_err(ReplayError::system("keep a snapshot"))?;
+        }
+        self.delete_dump()?;
+        fs::create_dir(dump).map_err(ReplayError::system("make a folder"))?;
+        let mut control = self.control();
+        if !self.settings.has_snapshots {
+            set(&mut control, "save", SAVE_POINT)?;
+        }
+        set(&mut control, "stop-writes-on-bgsave-error", "yes")?;
+        save(&mut control, "err")
+    }
+
+    /// Makes a save of the node succeed, so that it accepts writes. Of the dump something is left only where it saves
+    /// snapshots.
+    ///
+    /// # Errors
+    ///
+    /// As `refuse_writes`.
+    pub fn accept_writes(&self) -> Result<(), ReplayError> {
+        self.delete_dump()?;
+        let mut control = self.control();
+        save(&mut control, "ok")?;
+        if self.settings.has_snapshots {
+            return delete(fs::remove_file(self.kept()));
+        }
+        set(&mut control, "save", "")?;
+        self.delete_dump()
+    }
+
+    /// Makes the node write whatever it is sent, or refuse as before after a failed save. For lack of replicas it refuses once it
+    /// is told again how many it needs.
+    ///
+    /// # Errors
+    ///
+    /// `Redis` if the node is not running.
+    pub fn accept_every_write(&self, accepts: bool) -> Result<(), ReplayError> {
+        let mut control = self.control();
+        if accepts {
+            set(&mut control, "min-replicas-to-write", "0")?;
+        }
+        set(&mut control, "stop-writes-on-bgsave-error", if accepts { "no" } else { "yes" })
+    }
+
+    /// If saves of the node fail, they do not any more, and the snapshot from before is back.
+    pub(super) fn end_failing_saves(&self) -> Result<(), ReplayError> {
+        if !self.home.data().is_dir() {
+            return Ok(());
+        }
+        self.delete_dump()?;
+        let kept = self.kept();
+        if !kept.is_file() {
+            return Ok(());
+        }
+        fs::rename(kept, self.home.data()).map_err(ReplayError::system("put a snapshot back"))
+    }
+
+    /// Deletes the dump, or what stands in its place.
+    pub(super) fn delete_dump(&self) -> Result<(), ReplayError> {
+        let dump = self.home.data();
+        delete(if dump.is_dir() { fs::remove_dir(dump) } else { fs::remove_file(dump) })
+    }
+
+    /// Where the last snapshot is while saves fail.
+    fn kept(&self) -> PathBuf {
+        self.home.folder.path().join("kept.rdb")
+    }
+}
+
+/// What was there is deleted, if anything was.
+fn delete(deleted: io::Result<()>) -> Result<(), ReplayError> {
+    match deleted {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(ReplayError::system("delete old data")(error)),
+        _ => Ok(()),
+    }
+}
+
+fn set(control: &mut Control, setting: &str, value: &str) -> Result<(), ReplayError> {
+    control.ask::<Value>("CONFIG SET", redis::cmd("CONFIG").arg(&["SET", setting, value])).map(drop)
+}
+
+/// Saves, and waits until the save has ended so.
+fn save(control: &mut Control, status: &str) -> Result<(), ReplayError> {
+    control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
+    control.wait(LINK_WAIT, "a server to save its data", |control| {
+        let persistence = control.info("persistence")?;
+        let field = |name: &str| persistence.get(name).map(String::as_str);
+        let is_over = field("rdb_bgsave_in_progress") == Some("0");
+        Ok(is_over && field("rdb_last_bgsave_status") == Some(status))
+    })
+}

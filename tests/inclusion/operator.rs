@@ -1,0 +1,206 @@
+//! What an operator does to the servers of a free run, or three sentinels in his place.
+
+use std::thread;
+use std::time::Duration;
+
+use lockstep_model::Action;
+use proptest::test_runner::TestRng;
+use redis::{Value, cmd};
+
+use crate::clock::{MachineClock, OLD_CLOCK_US};
+use crate::record::{Deed, Event};
+use crate::run::{FreeCluster, names};
+use crate::world::{FreeRun, Harm, MAX_LAG_S, below};
+
+/// Somebody who does harm, and writes down when.
+pub struct Operator {
+    free_run: FreeRun,
+    clock: MachineClock,
+    random: TestRng,
+    events: Vec<Event>,
+}
+
+impl Operator {
+    /// For one run.
+    pub const fn new(free_run: FreeRun, clock: MachineClock, random: TestRng) -> Self {
+        Self { free_run, clock, random, events: Vec::new() }
+    }
+
+    /// Does what the run is about, and returns what was done and when.
+    pub fn work(mut self, cluster: &FreeCluster) -> Vec<Event> {
+        match self.free_run.harm {
+            Harm::None => {}
+            Harm::VanishKey => self.change_keys(cluster, "DEL", Action::VanishKey { node: 0 }),
+            Harm::PersistKey => self.change_keys(cluster, "PERSIST", Action::PersistKey { node: 0 }),
+            Harm::Failover => {
+                self.rest(600);
+                self.kill(cluster, Action::CrashNode { node: 0 });
+                self.promote(cluster);
+                self.rest(200);
+                // Another replica is told now; when it has its copy nobody can tell.
+                if let Some(other) = cluster.nodes.get(2) {
+                    other.begin_to_follow(&cluster.nodes[1]);
+                }
+            }
+            Harm::Pause => {
+                for _ in 0..2 {
+                    self.rest(300);
+                    let node = below(&mut self.random, u32::from(self.free_run.replicas) + 1);
+                    self.pause(cluster, node);
+                    // The model has room for few effects that wait for a replica.
+                    self.rest(if node == 0 { 400 } else { 100 });
+                    self.resume(cluster, node, 0);
+                }
+            }
+            Harm::PauseAndReplace => {
+                self.rest(400);
+                self.pause(cluster, 0);
+                self.rest(50);
+                self.promote(cluster);
+                self.rest(100);
+                self.resume(cluster, 0, 0);
+                cluster.set_old_master();
+            }
+            Harm::RefuseWrites => {
+                self.rest(300);
+                let master = &cluster.nodes[0];
+                self.note(Action::RefuseWrites { node: 0 }, || master.refuse_writes());
+                self.rest(300);
+                self.note(Action::AcceptWrites { node: 0 }, || master.accept_writes());
+            }
+            Harm::HandOver => self.hand_over(cluster),
+            Harm::Shutdown => {
+                self.rest(500);
+                self.note(Action::ShutdownNode { node: 0 }, || cluster.nodes[0].tell_to_end());
+                cluster.nodes[0].wait_for_end();
+                self.promote(cluster);
+            }
+            Harm::RestartWithAof => {
+                self.rest(300);
+                self.restart(cluster);
+            }
+            Harm::RestartWithSnapshot => {
+                self.rest(300);
+                let master = &cluster.nodes[0];
+                self.note(Action::Snapshot { node: 0 }, || assert_eq!(master.ask(&cmd("SAVE")), Value::Okay));
+                self.restart(cluster);
+            }
+            Harm::SilentReplica => {
+                self.rest(1000);
+                self.pause(cluster, 1);
+                thread::sleep(Duration::from_secs(MAX_LAG_S + 2));
+                self.rest(1000);
+                // It reports once a second, and its master counts once a second.
+                self.resume(cluster, 1, 2_500_000);
+            }
+            Harm::Sentinels => self.watch_sentinels(cluster),
+        }
+        self.events
+    }
+
+    fn rest(&mut self, most_ms: u32) {
+        thread::sleep(Duration::from_millis(below(&mut self.random, most_ms) as u64));
+    }
+
+    /// Does something that happens at some instant before it returns.
+    fn note(&mut self, action: Action, act: impl FnOnce()) {
+        let from_us = self.clock.now_us() - OLD_CLOCK_US;
+        act();
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
+    }
+
+    fn change_keys(&mut self, cluster: &FreeCluster, command: &str, action: Action) {
+        for _ in 0..8 {
+            self.rest(200);
+            let from_us = self.clock.now_us() - OLD_CLOCK_US;
+            if cluster.nodes[0].ask(cmd(command).arg(names().lock())) == Value::Int(1) {
+                self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
+            }
+        }
+    }
+
+    fn kill(&mut self, cluster: &FreeCluster, action: Action) {
+        let from_us = self.clock.now_us();
+        cluster.nodes[0].kill();
+        self.rest(100);
+        // Nobody can tell when between these two instants it happened: its last effects may still arrive.
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
+    }
+
+    fn pause(&mut self, cluster: &FreeCluster, node: usize) {
+        self.note(Action::PauseNode { node: number(node) }, || cluster.nodes[node].pause());
+    }
+
+    /// `heard_within_us`: until when others may not have noticed that it goes on.
+    fn resume(&mut self, cluster: &FreeCluster, node: usize, heard_within_us: i64) {
+        self.note(Action::ResumeNode { node: number(node) }, || cluster.nodes[node].resume());
+        if let Some(resumed) = self.events.last_mut() {
+            resumed.to_us += heard_within_us;
+        }
+    }
+
+    fn promote(&mut self, cluster: &FreeCluster) {
+        self.note(Action::Promote { node: 1 }, || cluster.nodes[1].promote());
+        cluster.set_master(1);
+    }
+
+    fn hand_over(&mut self, cluster: &FreeCluster) {
+        self.rest(500);
+        let [old, new] = [&cluster.nodes[0], &cluster.nodes[1]];
+        let mut from_us = self.clock.now_us() - OLD_CLOCK_US;
+        let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()));
+        assert_eq!(told, Value::Okay, "FAILOVER");
+        loop {
+            let asked_us = self.clock.now_us() - OLD_CLOCK_US;
+            if new.is_master() == Some(true) {
+                break;
+            }
+            from_us = asked_us;
+            thread::sleep(Duration::from_millis(1));
+        }
+        let what = Deed::Did(Action::HandOver { node: 1 });
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what });
+        cluster.set_master(1);
+    }
+
+    fn restart(&mut self, cluster: &FreeCluster) {
+        self.rest(100);
+        let from_us = self.clock.now_us();
+        cluster.nodes[0].kill();
+        let what = Deed::Did(Action::KillNode { node: 0 });
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what });
+        self.rest(100);
+        self.note(Action::RestartNode { node: 0 }, || cluster.nodes[0].restart());
+    }
+
+    /// The master dies or stands still, and the sentinels do the rest.
+    fn watch_sentinels(&mut self, cluster: &FreeCluster) {
+        self.rest(300);
+        if below(&mut self.random, 2) == 0 {
+            self.kill(cluster, Action::CrashNode { node: 0 });
+        } else {
+            self.pause(cluster, 0);
+        }
+        let mut last_us = [self.clock.now_us(); 2];
+        while !self.clock.is_over() {
+            for (node, last_us) in (1..3).zip(&mut last_us) {
+                let asked_us = self.clock.now_us();
+                match cluster.nodes[node].is_master() {
+                    Some(true) => {
+                        let what = Deed::Did(Action::Promote { node: number(node) });
+                        self.events.push(Event { from_us: *last_us, to_us: self.clock.now_us(), what });
+                        cluster.set_master(node);
+                        return;
+                    }
+                    Some(false) => *last_us = asked_us - OLD_CLOCK_US,
+                    None => {}
+                }
+            }
+            thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+fn number(node: usize) -> u8 {
+    u8::try_from(node).expect("there are few nodes")
+}

@@ -1,0 +1,245 @@
+//! What distinguishes one free run from another, and the world in which the model has to find it.
+
+use std::fmt;
+
+use lockstep_model::config::Ttls;
+use lockstep_sim::replay::ServerProgram;
+use lockstep_sim::replay::translate::{KINDS, Translation};
+use proptest::prelude::Rng as _;
+use proptest::test_runner::{RngAlgorithm, TestRng};
+
+/// How long a caller waits for an answer, ticks.
+pub const ANSWER_WITHIN: u8 = 15;
+/// The largest hold count of a lock that can be entered again.
+pub const MOST_HOLDS: u8 = 2;
+/// How often a client asks for the lock at most.
+pub const MOST_ACQUIRES: u8 = 60;
+/// `min-replicas-max-lag` where replicas are counted, in seconds.
+pub const MAX_LAG_S: u64 = 2;
+
+/// What happens in a run beside clients that ask.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Harm {
+    /// Nothing.
+    None,
+    /// Somebody deletes the key.
+    VanishKey,
+    /// Somebody takes the TTL of the key away.
+    PersistKey,
+    /// The master dies and a replica takes its place; another one is told later.
+    Failover,
+    /// A master or its replica stands still for a while.
+    Pause,
+    /// The master stands still, its replica takes its place, and it goes on.
+    PauseAndReplace,
+    /// The save of the master fails: it refuses writes for a while.
+    RefuseWrites,
+    /// The master hands over to its replica (`FAILOVER`).
+    HandOver,
+    /// The master is told to end (`SIGTERM`), and its replica takes its place.
+    Shutdown,
+    /// The process of the master is killed and started again, with an AOF.
+    RestartWithAof,
+    /// The same with a snapshot.
+    RestartWithSnapshot,
+    /// The replica that the master needs to write stands still for seconds.
+    SilentReplica,
+    /// The master dies or stands still, and three sentinels promote one of its two replicas.
+    Sentinels,
+}
+
+impl Harm {
+    /// Every harm.
+    pub const ALL: [Self; 13] = [
+        Self::None,
+        Self::VanishKey,
+        Self::PersistKey,
+        Self::Failover,
+        Self::Pause,
+        Self::PauseAndReplace,
+        Self::RefuseWrites,
+        Self::HandOver,
+        Self::Shutdown,
+        Self::RestartWithAof,
+        Self::RestartWithSnapshot,
+        Self::SilentReplica,
+        Self::Sentinels,
+    ];
+
+    /// A replica that may be there, or must be.
+    fn replicas(self, random: &mut TestRng) -> u8 {
+        match self {
+            Self::Failover => one_of(random, 1, 2),
+            Self::PauseAndReplace | Self::HandOver | Self::Shutdown | Self::SilentReplica => 1,
+            Self::RestartWithAof | Self::RestartWithSnapshot => 0,
+            Self::Sentinels => 2,
+            Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites => one_of(random, 0, 1),
+        }
+    }
+
+    /// The length of a tick in ms, and how many a run lasts: as long as servers take that count by seconds.
+    const fn ticks(self) -> (u16, u8) {
+        match self {
+            Self::SilentReplica => (200, 45),
+            Self::Sentinels => (50, 130),
+            Self::Shutdown => (20, 80),
+            Self::HandOver => (20, 120),
+            Self::RestartWithAof | Self::RestartWithSnapshot => (50, 30),
+            _ => (20, 50),
+        }
+    }
+
+    /// The keys of the faults in a scenario.
+    const fn faults(self) -> &'static str {
+        match self {
+            Self::None => "",
+            Self::VanishKey => "vanish_key = 8\n",
+            Self::PersistKey => "persist_key = 8\n",
+            Self::Failover => "crash_node = 1\n",
+            Self::Pause => "pause_node = 2\n",
+            Self::PauseAndReplace | Self::SilentReplica => "pause_node = 1\n",
+            Self::RefuseWrites => "refuse_writes = 1\n",
+            Self::HandOver => "hand_over = 1\n",
+            Self::Shutdown => "shutdown_node = 1\n",
+            Self::RestartWithAof | Self::RestartWithSnapshot => "kill_node = 1\nrestart_node = 1\n",
+            Self::Sentinels => "crash_node = 1\npause_node = 1\n",
+        }
+    }
+
+    /// What it says of the nodes in a scenario.
+    fn cluster(self, waits_when_it_ends: bool) -> String {
+        match self {
+            Self::HandOver => "promote = \"coordinated\"\n".to_owned(),
+            Self::Shutdown if waits_when_it_ends => format!("shutdown_timeout = {}\n", 1000 / self.ticks().0),
+            Self::RestartWithAof => "fsync = \"everysec\"\n".to_owned(),
+            Self::RestartWithSnapshot => "fsync = \"snapshot\"\n".to_owned(),
+            // A real master may refuse a second before max-lag is over, as reports come once a second: less max-lag and more
+            // slack says so (docs/facts/redis.md#min-replicas-in-real-time).
+            Self::SilentReplica => {
+                let second = 1000 / u64::from(self.ticks().0);
+                let (least, most) = ((MAX_LAG_S - 1) * second, (MAX_LAG_S + 2) * second);
+                format!("min_replicas = 1\nmin_replicas_max_lag = {least}\nmin_replicas_slack = {}\n", most - least)
+            }
+            Self::PauseAndReplace => "discovery = \"any-master\"\n".to_owned(),
+            // Others are told after the one that is promoted.
+            Self::Sentinels => "replicas_leave = \"one-by-one\"\n".to_owned(),
+            _ => String::new(),
+        }
+    }
+}
+
+/// What distinguishes one run from another.
+#[derive(Clone, Copy)]
+pub struct FreeRun {
+    /// From which everything is drawn.
+    pub seed: u64,
+    /// Which kind of lock.
+    pub lock: &'static dyn Translation,
+    /// What happens.
+    pub harm: Harm,
+    /// The lease, ticks.
+    pub lease: u8,
+    /// The lease of an acquire by somebody who holds the lock already, ticks; nothing: the same.
+    pub reentry_lease: Option<u8>,
+    /// How many clients.
+    pub clients: u8,
+    /// Whether the last one starts later.
+    pub is_one_late: bool,
+    /// How many replicas the master has.
+    pub replicas: u8,
+    /// Whether a master that is told to end waits for its replicas.
+    waits_when_it_ends: bool,
+    /// How TTLs are replicated.
+    ttls: Ttls,
+}
+
+impl fmt::Display for FreeRun {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { seed, harm, lease, clients, replicas, .. } = self;
+        let lock = self.lock.kind().facts().name;
+        write!(
+            f,
+            "seed {seed}: {clients} clients of a {lock} lock, a lease of {lease} ticks, {replicas} replicas, {harm:?}"
+        )
+    }
+}
+
+impl FreeRun {
+    /// The run of this seed. One harm follows the other.
+    pub fn drawn(seed: u64, server: &ServerProgram) -> Self {
+        let mut random = random(seed);
+        let harm = Harm::ALL[usize::try_from(seed % Harm::ALL.len() as u64).expect("it is small")];
+        let can_be = match harm {
+            Harm::SilentReplica => server.counts_replicas_in_scripts(),
+            // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
+            Harm::HandOver | Harm::RefuseWrites => !server.shows_scripts_what_has_expired(),
+            _ => true,
+        };
+        let harm = if can_be { harm } else { Harm::Pause };
+        let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
+        let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
+        let clients = one_of(&mut random, 2, 3);
+        let is_one_late = below(&mut random, 3) == 0;
+        let replicas = harm.replicas(&mut random);
+        let can_reenter = lock.kind().facts().reentry.is_there() && below(&mut random, 3) == 0;
+        let reentry_lease = can_reenter.then(|| one_of(&mut random, 1, lease + 1));
+        let (waits_when_it_ends, ttls) = (server.waits_for_replicas_when_it_ends(), server.ttls());
+        Self { seed, lock, harm, lease, reentry_lease, clients, is_one_late, replicas, waits_when_it_ends, ttls }
+    }
+
+    /// The length of a tick.
+    pub const fn tick_ms(self) -> u16 {
+        self.harm.ticks().0
+    }
+
+    /// When the run is over, µs.
+    pub fn end_us(self) -> i64 {
+        let (tick_ms, ticks) = self.harm.ticks();
+        i64::from(tick_ms) * i64::from(ticks) * 1000
+    }
+
+    /// The world in which the model has to find it.
+    pub fn scenario(self) -> String {
+        let Self { harm, lease, clients, replicas, .. } = self;
+        let facts = self.lock.kind().facts();
+        let lag = match (replicas, self.ttls) {
+            (0, _) => "",
+            (_, Ttls::Absolute) => "lag = \"any\"\n",
+            (_, Ttls::Relative) => "lag = \"any\"\nttls = \"relative\"\n",
+        };
+        let room = if replicas > 0 { "\n[bounds]\neffects_under_way = 12\n" } else { "" };
+        // Where acquires are told apart, effects are few as it is.
+        let room = if facts.value.is_there() { "" } else { room };
+        let holds = if facts.reentry.is_there() { format!("max_holds = {MOST_HOLDS}\n") } else { String::new() };
+        let receipts = if facts.receipts.is_there() { "[protocol]\nreceipts = false\n\n" } else { "" };
+        let reentry = self.reentry_lease.map_or_else(String::new, |lease| format!("reentry_lease = {lease}\n"));
+        let late = if self.is_one_late { "start_client = 1\n" } else { "" };
+        let tick_ms = self.tick_ms();
+        let (cluster, faults) = (harm.cluster(self.waits_when_it_ends), harm.faults());
+        format!(
+            "story = \"Clients of real servers take and release a lock whenever they like.\"\nlock = \"{}\"\n\n\
+             [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{reentry}wait_limit = 0\nanswer_within = {ANSWER_WITHIN}\n\n\
+             [clients]\ncount = {clients}\n{holds}acquires = {MOST_ACQUIRES}\n\n\
+             [cluster]\nreplicas = {replicas}\n{lag}{cluster}\n[network]\nmode = \"split\"\ndelay = \"any\"\n\n\
+             {receipts}[faults]\n{late}{faults}{room}",
+            facts.name,
+        )
+    }
+}
+
+/// Random choices that are the same for the same seed.
+pub fn random(seed: u64) -> TestRng {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRng::from_seed(RngAlgorithm::ChaCha, &bytes)
+}
+
+/// A number below the bound.
+pub fn below(random: &mut TestRng, bound: u32) -> usize {
+    (random.next_u32() % bound) as usize
+}
+
+/// A number between the two, both included.
+fn one_of(random: &mut TestRng, least: u8, most: u8) -> u8 {
+    least + u8::try_from(below(random, u32::from(most - least) + 1)).expect("it is small")
+}
