@@ -178,8 +178,10 @@ impl FreeRun {
         let harm = if can_be { harm } else { Harm::Pause };
         let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
-        let clients = one_of(&mut random, 2, 3);
-        let is_one_late = below(&mut random, 3) == 0;
+        // While a master hands over, every request waits: those of many clients have too many orders.
+        let clients = one_of(&mut random, 2, if harm == Harm::HandOver { 2 } else { 3 });
+        // A master that waits for its replicas before it ends still says that it is one; the model's clients do not find it.
+        let is_one_late = below(&mut random, 3) == 0 && harm != Harm::Shutdown;
         let replicas = harm.replicas(&mut random);
         let can_reenter = lock.kind().facts().reentry.is_there() && below(&mut random, 3) == 0;
         let reentry_lease = can_reenter.then(|| one_of(&mut random, 1, lease + 1));
