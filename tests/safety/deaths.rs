@@ -1,9 +1,10 @@
 //! How a node dies, and what it finds afterwards: its machine crashes, its process is killed, or it is told to end.
 
 use lockstep_model::config::Fsync;
-use lockstep_model::trace::{About, NodeRole, State, Trace, TraceError};
+use lockstep_model::trace::{NodeRole, State, TraceError};
 use lockstep_model::{Action, Config};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand::{history, last, record, scenario_of};
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
@@ -21,16 +22,11 @@ fn world(cluster: &str) -> Config {
         "story = 'A node dies.'\nlock = 'reentrant'\n[time]\nlease = 9\nwait_limit = 0\n[clients]\ncount = 1\n\
          [cluster]\n{cluster}\n[faults]\ncrash_node = 2\nkill_node = 1\nshutdown_node = 1\nrestart_node = 2\n"
     );
-    Scenario::parse("a-death", &text).unwrap_or_else(|error| panic!("{}", error.report(false))).config
-}
-
-fn record(config: &Config, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("a-death", "", config, About::Drawn, actions, "")
+    scenario_of(&text).config
 }
 
 fn end(config: &Config, actions: &[Action]) -> State {
-    let trace = record(config, actions).unwrap_or_else(|error| panic!("{actions:?}: {error:?}"));
-    trace.steps.last().expect("there are steps").state.clone()
+    last(&history(config, actions)).clone()
 }
 
 fn finds(config: &Config, actions: &[Action]) -> usize {

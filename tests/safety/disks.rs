@@ -1,8 +1,10 @@
 //! What a node that restarts finds on its disk, and how long a write may wait until it is there.
 
-use lockstep_model::trace::{About, Trace, TraceError};
+use lockstep_model::trace::{Trace, TraceError};
 use lockstep_model::{Action, Config};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand;
+use crate::by_hand::scenario_of;
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const FSYNC: Action = Action::Fsync { node: 0 };
@@ -13,11 +15,11 @@ fn late_disk(fsync_within: u8) -> Config {
         "story = 'A late disk.'\nlock = 'reentrant'\n[time]\nlease = 9\nwait_limit = 0\n[clients]\ncount = 1\n\
          [cluster]\nfsync = 'everysec'\nfsync_within = {fsync_within}\n[faults]\ncrash_node = 1\nrestart_node = 1\n"
     );
-    Scenario::parse("a-late-disk", &text).unwrap_or_else(|error| panic!("{}", error.report(false))).config
+    scenario_of(&text).config
 }
 
 fn record(config: &Config, actions: &[&[Action]]) -> Result<Trace, TraceError> {
-    Trace::record("a-late-disk", "", config, About::Drawn, &actions.concat(), "")
+    by_hand::record(config, &actions.concat())
 }
 
 fn ticks(count: u8) -> Vec<Action> {

@@ -2,11 +2,11 @@
 //! (docs/facts/redis.md#who-follows-whom-after-a-promotion).
 
 use lockstep_model::config::{NodeSet, ReplicasLeave};
-use lockstep_model::trace::{About, NodeRole, NodeState, Trace};
-use lockstep_model::{Action, Property, Reply, Verdict};
+use lockstep_model::trace::{NodeRole, NodeState, Trace};
+use lockstep_model::{Action, Config, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
-use lockstep_sim::scenario::Scenario;
 
+use crate::by_hand::{history, is_refused, scenario_of};
 use crate::{exhaust, scenario, verdict};
 
 const A: Action = Action::Acquire { client: 0, thread: 0 };
@@ -18,17 +18,12 @@ const N3_IS_PROMOTED: Action = Action::HandOver { node: 2 };
 const N2_IS_TOLD: Action = Action::Resync { node: 1 };
 
 /// Two clients, a master and two replicas.
-fn world(cluster: &str, faults: &str) -> Scenario {
+fn world(cluster: &str, faults: &str) -> Config {
     let text = format!(
         "story = 'Followers.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 2\n\
          [cluster]\nreplicas = 2\n{cluster}\n[faults]\n{faults}"
     );
-    Scenario::parse("a-world", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
-}
-
-/// The steps of a history, each possible where it stands.
-fn history(scenario: &Scenario, actions: &[Action]) -> Trace {
-    Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "").expect("each action can happen")
+    scenario_of(&text).config
 }
 
 fn answers(trace: &Trace) -> Vec<&Reply> {
@@ -127,7 +122,7 @@ fn an_operator_promotes_a_replica_whose_link_is_down() {
     assert_eq!(answers(&trace)[1], &Reply::Acquired);
     assert!(!node_after(&trace, 3, 1).stored.is_held());
     let actions = [Action::BreakLink { node: 1 }, Action::HandOver { node: 1 }];
-    assert!(Trace::record("by-hand", "", &waits.config, About::Drawn, &actions, "").is_err(), "FAILOVER looks at it");
+    assert!(is_refused(&waits, &actions), "FAILOVER looks at it");
 }
 
 /// It is told behind a partition: the old master does not notice, and counts its last report until that is too old.
@@ -157,8 +152,7 @@ fn a_replica_that_is_cut_off_with_its_master_follows_it_until_the_partition_ends
     assert_eq!(node_after(&trace, 8, 1).role, NodeRole::Unsynced);
     let moved = node_after(&trace, 9, 1);
     assert!(!moved.is_cut && !moved.stored.is_held());
-    let promoted = Trace::record("by-hand", "", &world.config, About::Drawn, &[cut, Action::Promote { node: 1 }], "");
-    assert!(promoted.is_err(), "it is not reached");
+    assert!(is_refused(&world, &[cut, Action::Promote { node: 1 }]), "it is not reached");
 }
 
 /// What the two keys change: the same worlds without them are as safe as they were.

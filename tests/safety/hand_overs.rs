@@ -1,8 +1,10 @@
 //! Hand-overs by `FAILOVER`: without FORCE the master waits for its replica, with FORCE for a time-out only.
 
-use lockstep_model::trace::{About, NodeState, Trace, TraceError};
+use lockstep_model::trace::{NodeState, Trace, TraceError};
 use lockstep_model::{Action, Config, Reply};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand;
+use crate::by_hand::scenario_of;
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const REPLICATE: Action = Action::Replicate { node: 1 };
@@ -13,11 +15,11 @@ fn world(promote: &str) -> Config {
         "story = 'A hand-over.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 2\n\
          [cluster]\nreplicas = 1\npromote = '{promote}'\n[faults]\nhand_over = 1\n"
     );
-    Scenario::parse("a-hand-over", &text).unwrap_or_else(|error| panic!("{}", error.report(false))).config
+    scenario_of(&text).config
 }
 
 fn record(promote: &str, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("a-hand-over", "", &world(promote), About::Drawn, actions, "")
+    by_hand::record(&world(promote), actions)
 }
 
 /// How many holders each node stores in the end.

@@ -1,9 +1,10 @@
 //! Worlds that are worked out by hand: a key without a TTL, a lease that only a nested call has, messages that come by a
 //! replica, and receipts that are evicted.
 
-use lockstep_model::trace::{About, State, Trace, TraceError};
+use lockstep_model::trace::State;
 use lockstep_model::{Action, Config, Reply};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand::{history, last, record, scenario_of};
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
@@ -16,17 +17,12 @@ fn world(time: &str, rest: &str) -> Config {
     let text = format!(
         "story = 'A world by hand.'\nlock = 'reentrant'\n[time]\n{time}\n[clients]\ncount = 2\nmax_holds = 2\n{rest}\n"
     );
-    Scenario::parse("by-hand", &text).unwrap_or_else(|error| panic!("{}", error.report(false))).config
-}
-
-fn record(config: &Config, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("by-hand", "", config, About::Drawn, actions, "")
+    scenario_of(&text).config
 }
 
 /// The state after these actions, each of which can happen.
 fn after(config: &Config, actions: &[Action]) -> State {
-    let trace = record(config, actions).unwrap_or_else(|error| panic!("{error:?}"));
-    trace.state_after(trace.steps.len()).clone()
+    last(&history(config, actions)).clone()
 }
 
 /// The TTL of the lock's key on a node, which has the key; `None`: it has no TTL.
@@ -70,7 +66,7 @@ fn a_waiter_of_a_key_without_a_ttl_has_no_timer() {
         b(|client, thread| Action::Subscribe { client, thread }),
         b(|client, thread| Action::SecondAsk { client, thread }),
     ];
-    let trace = record(&config, &[&[ACQUIRE, PERSIST][..], &asks].concat()).expect("each action can happen");
+    let trace = history(&config, &[&[ACQUIRE, PERSIST][..], &asks].concat());
     assert_eq!(trace.steps[2].answer, Reply::Busy { remaining_ticks: None });
     let waiter = &trace.state_after(5).clients[1].threads[0];
     assert_eq!(waiter.wake_in, None);

@@ -2,9 +2,10 @@
 
 use lockstep_model::action::ActionKind;
 use lockstep_model::notes::Breach;
-use lockstep_model::trace::{About, Trace, TraceError};
+use lockstep_model::trace::TraceError;
 use lockstep_model::{Action, Config, Reply};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand::{record, scenario_of};
 
 const A: u8 = 0;
 const B: u8 = 1;
@@ -31,11 +32,7 @@ fn world(resource: &str) -> Config {
         "story = 'Late writes.'\nlock = 'reentrant'\n[time]\nlease = 2\nwait_limit = 0\n[clients]\ncount = 2\n\
          [faults]\ncrash_client = 1\ncrash_thread = 1\n[resource]\n{resource}\n"
     );
-    Scenario::parse("late-writes", &text).unwrap_or_else(|error| panic!("{}", error.report(false))).config
-}
-
-fn record(config: &Config, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("late-writes", "", config, About::Drawn, actions, "")
+    scenario_of(&text).config
 }
 
 /// The answer to the last action, and the rules that it broke.

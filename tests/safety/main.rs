@@ -4,6 +4,7 @@
 //! engine with all its options; the laws that every world obeys; and the built-in scenarios with what they declare.
 
 mod beliefs;
+mod by_hand;
 mod capacities;
 mod coverage;
 mod deaths;

@@ -2,11 +2,12 @@
 //! worked out by hand (docs/facts/redisson.md#replica-count).
 
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{About, State, Trace};
+use lockstep_model::trace::State;
 use lockstep_model::{Action, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
 
+use crate::by_hand::{history, last, scenario_of};
 use crate::{exhaust, verdict};
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
@@ -21,12 +22,7 @@ fn world(cluster: &str, rest: &str) -> Scenario {
         "story = 'WAIT.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\n[clients]\ncount = 2\n\
          [cluster]\nreplicas = 1\nwait_for = 1\n{cluster}\n{rest}"
     );
-    Scenario::parse("a-world", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
-}
-
-/// The steps of a history, each possible where it stands.
-fn history(scenario: &Scenario, actions: &[Action]) -> Trace {
-    Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "").expect("each action can happen")
+    scenario_of(&text)
 }
 
 /// How many replicas A remembers, and B.
@@ -34,14 +30,10 @@ fn known(state: &State) -> [Option<u8>; 2] {
     [0, 1].map(|client: usize| state.clients[client].replicas_known)
 }
 
-fn last(trace: &Trace) -> &State {
-    trace.state_after(trace.steps.len())
-}
-
 #[test]
 fn a_refused_acquire_reads_the_number_of_replicas_too() {
     let refused = Action::Acquire { client: 1, thread: 0 };
-    let busy = history(&world("", ""), &[ACQUIRE, REPLICATE, CONFIRM, refused]);
+    let busy = history(&world("", "").config, &[ACQUIRE, REPLICATE, CONFIRM, refused]);
     assert_eq!(known(busy.state_after(3)), [Some(1), None]);
     assert!(matches!(busy.steps[3].answer, Reply::Busy { .. }), "{:?}", busy.steps[3].answer);
     assert_eq!(known(last(&busy)), [Some(1), Some(1)]);
@@ -52,7 +44,7 @@ fn a_refused_acquire_reads_the_number_of_replicas_too() {
 #[test]
 fn an_acquire_that_is_refused_for_lack_of_replicas_ends_the_check() {
     let scenario = world("min_replicas = 1", "[faults]\ncrash_node = 1");
-    let trace = history(&scenario, &[REPLICA_DIES, ACQUIRE]);
+    let trace = history(&scenario.config, &[REPLICA_DIES, ACQUIRE]);
     assert_eq!(trace.steps[1].answer, Reply::NotEnoughReplicas);
     assert_eq!(known(last(&trace)), [Some(0), None]);
 }
@@ -61,7 +53,7 @@ fn an_acquire_that_is_refused_for_lack_of_replicas_ends_the_check() {
 #[test]
 fn after_a_failed_wait_the_number_is_read_with_the_undo() {
     let scenario = world("", "[faults]\ncrash_node = 1");
-    let trace = history(&scenario, &[ACQUIRE, CONFIRM, REPLICA_DIES, UNDO, ACQUIRE]);
+    let trace = history(&scenario.config, &[ACQUIRE, CONFIRM, REPLICA_DIES, UNDO, ACQUIRE]);
     assert_eq!(trace.steps[1].answer, Reply::TooFewReplicas { replicas: 0 });
     let of_a: Vec<_> = (1..=4).map(|steps| known(trace.state_after(steps))[0]).collect();
     assert_eq!(of_a, [Some(1), None, None, Some(0)]);
@@ -74,7 +66,7 @@ fn after_a_failed_wait_the_number_is_read_with_the_undo() {
 fn a_paused_client_reads_the_number_anew_too() {
     let scenario = world("", "[faults]\npause_client = 1");
     let [pause, resume] = [Action::PauseClient { client: 0 }, Action::Resume { client: 0 }];
-    let trace = history(&scenario, &[ACQUIRE, pause, Action::Tick, resume, UNDO]);
+    let trace = history(&scenario.config, &[ACQUIRE, pause, Action::Tick, resume, UNDO]);
     let of_a: Vec<_> = (2..=5).map(|steps| known(trace.state_after(steps))[0]).collect();
     assert_eq!(of_a, [Some(1), None, None, Some(1)]);
 }
@@ -85,7 +77,7 @@ fn an_undo_that_is_sent_reads_the_number_first() {
     let scenario = world("", "[network]\nmode = 'split'");
     let slot = Slot::Call1;
     let [execute, answer] = [Action::Execute { client: 0, slot }, Action::Answer { client: 0, slot }];
-    let trace = history(&scenario, &[ACQUIRE, execute, CONFIRM, answer]);
+    let trace = history(&scenario.config, &[ACQUIRE, execute, CONFIRM, answer]);
     assert_eq!(trace.steps[3].answer, Reply::TooFewReplicas { replicas: 0 });
     assert_eq!(known(last(&trace)), [Some(1), None]);
 }
@@ -103,7 +95,7 @@ fn every_script_of_a_client_that_does_not_know_the_number_reads_it() {
         Action::Discover { client: 0 },
         Action::Discover { client: 1 },
     ];
-    assert_eq!(known(last(&history(&scenario, &failover))), [None, None]);
+    assert_eq!(known(last(&history(&scenario.config, &failover))), [None, None]);
     let scripts: [(&[Action], [Option<u8>; 2]); 5] = [
         (&[Action::Acquire { client: 1, thread: 0 }], [None, Some(0)]),
         (&[Action::Release { client: 0, thread: 0 }], [Some(0), None]),
@@ -113,7 +105,7 @@ fn every_script_of_a_client_that_does_not_know_the_number_reads_it() {
     ];
     for (script, expected) in scripts {
         let actions = [&failover[..], script].concat();
-        assert_eq!(known(last(&history(&scenario, &actions))), expected, "{script:?}");
+        assert_eq!(known(last(&history(&scenario.config, &actions))), expected, "{script:?}");
     }
 }
 
@@ -122,7 +114,7 @@ fn every_script_of_a_client_that_does_not_know_the_number_reads_it() {
 fn a_client_that_ignores_the_answer_believes_a_grant_that_no_replica_has() {
     let of_2021 = "[protocol]\nprofile = 'redisson-3.15'\nwait_rule = 'ignored'\n[faults]\ncrash_node = 1";
     let scenario = world("", of_2021);
-    let trace = history(&scenario, &[ACQUIRE, CONFIRM]);
+    let trace = history(&scenario.config, &[ACQUIRE, CONFIRM]);
     assert_eq!(trace.steps[1].answer, Reply::Acknowledged { replicas: 0 });
     assert!(last(&trace).clients[0].threads[0].believes());
     for network in ["", "\n[network]\nmode = 'split'"] {

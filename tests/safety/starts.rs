@@ -1,11 +1,12 @@
 //! Clients that are not there at the beginning, and clients that go back to an old master: histories and worlds that are
 //! worked out by hand (docs/facts/redis.md#a-client-that-starts-or-goes-back).
 
-use lockstep_model::trace::{About, ClientMode, ClientState, SubscriptionState, Trace, TraceError};
+use lockstep_model::trace::{ClientMode, ClientState, SubscriptionState};
 use lockstep_model::{Action, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
 use lockstep_sim::scenario::Scenario;
 
+use crate::by_hand::{history, is_refused, last, scenario_of};
 use crate::{exhaust, scenario, verdict};
 
 const B_ASKS: Action = Action::Acquire { client: 1, thread: 0 };
@@ -28,24 +29,12 @@ fn world(cluster: &str, rest: &str) -> Scenario {
         "story = 'Starts.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 4\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 4\n\
          [cluster]\nreplicas = 1\n{cluster}\n{rest}"
     );
-    Scenario::parse("a-world", &text).unwrap_or_else(|error| panic!("{}", error.report(false)))
-}
-
-fn record(scenario: &Scenario, actions: &[Action]) -> Result<Trace, TraceError> {
-    Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "")
+    scenario_of(&text)
 }
 
 /// B after these actions, each possible where it stands.
 fn b_after(scenario: &Scenario, actions: &[Action]) -> ClientState {
-    let trace = record(scenario, actions).expect("each action can happen");
-    trace.state_after(actions.len()).clients[1].clone()
-}
-
-/// Whether the last of these actions can happen where it stands; the others can.
-fn is_possible(scenario: &Scenario, actions: &[Action]) -> bool {
-    let before = actions.len() - 1;
-    assert!(before == 0 || record(scenario, &actions[..before]).is_ok(), "{actions:?}");
-    record(scenario, actions).is_ok()
+    last(&history(&scenario.config, actions)).clients[1].clone()
 }
 
 fn holds(scenario: &Scenario, property: Property) -> bool {
@@ -55,7 +44,7 @@ fn holds(scenario: &Scenario, property: Property) -> bool {
 #[test]
 fn a_client_that_has_not_started_does_nothing_and_starts_once() {
     let late = world("", "[faults]\nstart_client = 1\npause_client = 1\ncrash_client = 1\nforce_release = 1");
-    let trace = record(&late, &[TICK]).expect("time passes");
+    let trace = history(&late.config, &[TICK]);
     assert_eq!(trace.initial.clients[0].mode, ClientMode::Running);
     assert_eq!(trace.initial.clients[1].mode, ClientMode::NotStarted);
     for action in [
@@ -64,12 +53,12 @@ fn a_client_that_has_not_started_does_nothing_and_starts_once() {
         Action::CrashClient { client: 1 },
         Action::ForceRelease { client: 1 },
     ] {
-        assert!(!is_possible(&late, &[action]), "{action:?}");
-        assert!(is_possible(&late, &[start_of_b(0), action]), "{action:?}");
+        assert!(is_refused(&late.config, &[action]), "{action:?}");
+        assert!(!is_refused(&late.config, &[start_of_b(0), action]), "{action:?}");
     }
-    assert!(!is_possible(&late, &[start_of_b(1)]), "a replica does not say that it is master");
-    assert!(!is_possible(&late, &[Action::StartClient { client: 0, node: 0 }]), "it is there already");
-    assert!(!is_possible(&late, &[start_of_b(0), start_of_b(0)]), "it is there now");
+    assert!(is_refused(&late.config, &[start_of_b(1)]), "a replica does not say that it is master");
+    assert!(is_refused(&late.config, &[Action::StartClient { client: 0, node: 0 }]), "it is there already");
+    assert!(is_refused(&late.config, &[start_of_b(0), start_of_b(0)]), "it is there now");
 }
 
 /// A process that is started in the place of a crashed one is another client, with another name in Redis.
@@ -77,8 +66,8 @@ fn a_client_that_has_not_started_does_nothing_and_starts_once() {
 fn a_crashed_client_never_starts_again() {
     let late = world("", "[faults]\nstart_client = 1\ncrash_client = 1");
     let crash = Action::CrashClient { client: 0 };
-    assert!(!is_possible(&late, &[crash, Action::StartClient { client: 0, node: 0 }]));
-    assert!(is_possible(&late, &[crash, start_of_b(0)]));
+    assert!(is_refused(&late.config, &[crash, Action::StartClient { client: 0, node: 0 }]));
+    assert!(!is_refused(&late.config, &[crash, start_of_b(0)]));
 }
 
 /// It did not know the old master: nothing tells it that there was a failover.
@@ -86,14 +75,14 @@ fn a_crashed_client_never_starts_again() {
 fn a_client_that_starts_after_a_failover_asks_at_once() {
     let late = world("lock_delay = 4", "[faults]\nstart_client = 1\ncrash_node = 1");
     let [crash, promote] = FAILOVER;
-    assert!(!is_possible(&late, &[crash, start_of_b(0)]), "a dead master answers nobody");
+    assert!(is_refused(&late.config, &[crash, start_of_b(0)]), "a dead master answers nobody");
     let started = b_after(&late, &[crash, promote, start_of_b(1)]);
     assert_eq!((started.master.as_str(), started.asks_in), ("n2", None));
-    assert!(is_possible(&late, &[crash, promote, start_of_b(1), B_ASKS]));
+    assert!(!is_refused(&late.config, &[crash, promote, start_of_b(1), B_ASKS]));
     // One that was there before the failover waits, at whatever moment it started.
     let there = [start_of_b(0), crash, promote, B_DISCOVERS];
     assert_eq!(b_after(&late, &there).asks_in, Some(4));
-    assert!(!is_possible(&late, &[&there[..], &[B_ASKS]].concat()));
+    assert!(is_refused(&late.config, &[&there[..], &[B_ASKS]].concat()));
 }
 
 #[test]
@@ -115,9 +104,9 @@ fn a_failover_does_not_wait_for_a_client_that_has_not_started() {
     let late = world("failover_within = 0", "[faults]\nstart_client = 1\ncrash_node = 1");
     let [crash, promote] = FAILOVER;
     let a_discovers = Action::Discover { client: 0 };
-    assert!(!is_possible(&late, &[crash, promote, TICK]));
-    assert!(is_possible(&late, &[crash, promote, a_discovers, TICK]));
-    assert!(!is_possible(&late, &[start_of_b(0), crash, promote, a_discovers, TICK]));
+    assert!(is_refused(&late.config, &[crash, promote, TICK]));
+    assert!(!is_refused(&late.config, &[crash, promote, a_discovers, TICK]));
+    assert!(is_refused(&late.config, &[start_of_b(0), crash, promote, a_discovers, TICK]));
 }
 
 /// With a sentinel that is up to date nobody goes back.
@@ -126,15 +115,15 @@ fn a_client_goes_back_only_where_the_scenario_says_so_and_only_to_a_node_that_sa
     let faults = "[faults]\ncrash_node = 1\nrestart_node = 1";
     let [crash, promote] = FAILOVER;
     let back = [crash, promote, B_DISCOVERS, RESTART, way_back_of_b(0)];
-    assert!(!is_possible(&world("", faults), &back));
+    assert!(is_refused(&world("", faults).config, &back));
     let any = world("discovery = 'any-master'", faults);
-    assert!(is_possible(&any, &back));
-    assert!(!is_possible(&any, &[crash, promote, B_DISCOVERS, way_back_of_b(0)]), "it is dead");
-    assert!(!is_possible(&any, &[crash, promote, RESTART, way_back_of_b(0)]), "B never left it");
+    assert!(!is_refused(&any.config, &back));
+    assert!(is_refused(&any.config, &[crash, promote, B_DISCOVERS, way_back_of_b(0)]), "it is dead");
+    assert!(is_refused(&any.config, &[crash, promote, RESTART, way_back_of_b(0)]), "B never left it");
     let demoted = [crash, promote, B_DISCOVERS, RESTART, Action::Demote { node: 0 }, way_back_of_b(0)];
-    assert!(!is_possible(&any, &demoted), "it is a replica");
+    assert!(is_refused(&any.config, &demoted), "it is a replica");
     // And on: there and back, as often as the old master is there.
-    assert!(is_possible(&any, &[&back[..], &[B_DISCOVERS, way_back_of_b(0)]].concat()));
+    assert!(!is_refused(&any.config, &[&back[..], &[B_DISCOVERS, way_back_of_b(0)]].concat()));
 }
 
 /// It compares masters, so its lock delay begins anew each time; its subscription ends with the connection.
@@ -146,7 +135,7 @@ fn a_client_that_goes_back_waits_for_its_lock_delay_and_subscribes_anew() {
     let back = [&there[..], &[RESTART, way_back_of_b(0)]].concat();
     let waiting = b_after(&any, &back);
     assert_eq!((waiting.master.as_str(), waiting.asks_in), ("n1", Some(2)));
-    assert!(!is_possible(&any, &[&back[..], &[B_ASKS]].concat()));
+    assert!(is_refused(&any.config, &[&back[..], &[B_ASKS]].concat()));
     let subscribes = Action::Subscribe { client: 1, thread: 0 };
     let refused = [&there[..], &[Action::Acquire { client: 0, thread: 0 }, B_ASKS, subscribes]].concat();
     assert_eq!(b_after(&any, &refused).subscription, Some(SubscriptionState::Node("n2".to_owned())));
@@ -162,9 +151,9 @@ fn an_old_master_without_data_grants_what_the_new_one_has_granted() {
     let any = world("discovery = 'any-master'\nlag = 0", "[faults]\ncrash_node = 1\nrestart_node = 1");
     let [crash, promote] = FAILOVER;
     let a = [Action::Acquire { client: 0, thread: 0 }, crash, promote, B_DISCOVERS];
-    let trace = record(&any, &[&a[..], &[B_ASKS]].concat()).expect("each action can happen");
+    let trace = history(&any.config, &[&a[..], &[B_ASKS]].concat());
     assert!(matches!(trace.steps[4].answer, Reply::Busy { .. }), "{:?}", trace.steps[4].answer);
-    let trace = record(&any, &[&a[..], &[RESTART, way_back_of_b(0), B_ASKS]].concat()).expect("each action can happen");
+    let trace = history(&any.config, &[&a[..], &[RESTART, way_back_of_b(0), B_ASKS]].concat());
     assert_eq!(trace.steps[6].answer, Reply::Acquired);
 }
 
@@ -173,7 +162,7 @@ fn an_old_master_without_data_grants_what_the_new_one_has_granted() {
 fn a_client_starts_at_an_old_master_only_where_it_may_go_back_to_one() {
     let faults = "[faults]\nstart_client = 1\ncut_link = 1";
     let apart = [Action::CutLink { node: 0 }, Action::Promote { node: 1 }, start_of_b(0)];
-    assert!(!is_possible(&world("lock_delay = 2", faults), &apart));
+    assert!(is_refused(&world("lock_delay = 2", faults).config, &apart));
     let any = world("lock_delay = 2\ndiscovery = 'any-master'", faults);
     assert_eq!(b_after(&any, &apart).asks_in, None);
 }

@@ -2,9 +2,11 @@
 //! (docs/facts/redis.md#ties).
 
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{About, Trace, TraceError};
+use lockstep_model::trace::{Trace, TraceError};
 use lockstep_model::{Action, Reply};
-use lockstep_sim::scenario::Scenario;
+
+use crate::by_hand;
+use crate::by_hand::{last_answer, scenario_of};
 
 const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
@@ -26,16 +28,11 @@ fn record(time: &str, rest: &str, actions: &[&[Action]]) -> Result<Trace, TraceE
         "story = 'A lease is due.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\n{time}\n\
          [clients]\ncount = 2\n{rest}\n"
     );
-    let scenario = Scenario::parse("a-tie", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
-    Trace::record("a-tie", "", &scenario.config, About::Drawn, &actions.concat(), "")
+    by_hand::record(&scenario_of(&text).config, &actions.concat())
 }
 
 fn recorded(time: &str, rest: &str, actions: &[&[Action]]) -> Trace {
     record(time, rest, actions).expect("each action can happen")
-}
-
-fn last_answer(trace: &Trace) -> Reply {
-    trace.steps.last().expect("there are steps").answer
 }
 
 #[test]
