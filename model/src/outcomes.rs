@@ -133,7 +133,7 @@ impl ActionKind {
                 (ReplyKind::NotHeld, always),
                 (ReplyKind::Released, can_keep_released),
                 (ReplyKind::StillHeld, |config| can_keep_released(config) && can_reenter(config)),
-                (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_forget(config)),
+                (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_keep_released(config)),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
@@ -230,8 +230,8 @@ impl Happening {
             }
             // A replica that does not follow the new master yet lags behind it, however prompt the others are.
             Self::GrantLost => {
-                let begun = faults.deaths_of_nodes().saturating_add(faults.refuse_writes);
-                let leaves_others = begun > 1 || (begun > 0 && faults.hand_over > 0);
+                let begun = u32::from(faults.deaths_of_nodes()) + u32::from(faults.refuse_writes);
+                let leaves_others = begun + u32::from(faults.hand_over) > 1;
                 let is_passed_over = config.cluster.replicas > 1 && leaves_others;
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
@@ -411,10 +411,11 @@ const fn can_forget(config: &Config) -> bool {
     config.can_fail_over() || config.can_restart()
 }
 
-/// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it or
-/// stood still.
+/// Whether a node may store a hold that its thread has given back: a failover lost the release, or the node refused it
+/// (also because the link of a replica broke, which is no failover) or stood still.
 const fn can_keep_released(config: &Config) -> bool {
-    can_forget(config) || refuses_writes(config) || config.faults.pause_node > 0
+    let lacks_replicas = counts_replicas(config) && config.faults.break_link > 0;
+    can_forget(config) || refuses_writes(config) || lacks_replicas || config.faults.pause_node > 0
 }
 
 /// Whether a thread can be stored as holding twice: by re-entry, or by an acquire that was resent.

@@ -16,7 +16,7 @@ use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, Rep
 use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};
-use lockstep_tests::drawn::any_scenario;
+use lockstep_tests::drawn::{any_scenario, worlds_at_random};
 use proptest::prelude::*;
 
 use crate::{every_world, exhaust, scenario};
@@ -81,7 +81,7 @@ fn the_search_for_covering_histories_obeys_limits() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(400))]
+    #![proptest_config(worlds_at_random(400))]
 
     #[test]
     fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(Scenario { config, .. } in any_scenario()) {

@@ -12,8 +12,8 @@ use lockstep_model::{
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::drawn;
 use lockstep_sim::scenario::{BuiltIn, Scenario, builtin};
+use lockstep_tests::drawn::worlds_at_random;
 use proptest::prelude::*;
-use proptest::test_runner::RngSeed;
 
 use crate::{exhaust, verdict};
 
@@ -67,7 +67,7 @@ fn the_largest_world_has_a_number_for_each_of_its_actions() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(worlds_at_random(300))]
 
     /// Time passes only when no immediate action is pending.
     #[test]
@@ -90,11 +90,11 @@ proptest! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 400, rng_seed: RngSeed::Fixed(0), ..ProptestConfig::default() })]
+    #![proptest_config(worlds_at_random(400))]
 
     /// No world is stuck while somebody is waiting for time: if time cannot pass, some process can take a fair action.
     #[test]
-    fn where_time_waits_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
+    fn where_time_waits_in_worlds_that_nobody_thought_of_somebody_acts(scenario in lockstep_tests::drawn::any_scenario()) {
         in_layout(&scenario.config, Standstills);
     }
 }

@@ -17,7 +17,7 @@ use proptest::option::{Probability, weighted};
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree as _;
-use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng, TestRunner};
 
 /// In this many of a thousand scenarios the requirements of keys are ignored, so that keys may not fit together.
 const CARELESS: u16 = 60;
@@ -299,6 +299,13 @@ pub fn texts(seed: u64, count: u32) -> Vec<String> {
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
     let any_text = any_scenario_text();
     (0..count).map(|_| any_text.new_tree(&mut runner).expect("nothing is rejected").current()).collect()
+}
+
+/// For properties of worlds at random: the same worlds for the same seed, which `LOCKSTEP_DRAW_SEED` gives; and so many,
+/// unless `LOCKSTEP_DRAW_SCENARIOS` asks for others.
+pub fn worlds_at_random(cases: u32) -> Config {
+    let seed = RngSeed::Fixed(from_environment("LOCKSTEP_DRAW_SEED", 0));
+    Config { cases: from_environment("LOCKSTEP_DRAW_SCENARIOS", cases), rng_seed: seed, ..Config::default() }
 }
 
 /// The number that an environment variable gives: how many scenarios are drawn, with which seed.
