@@ -93,6 +93,8 @@ mutants! {
     MinReplicasIgnored,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
+    /// The death of a machine is noticed as that of a process is.
+    DeadMachineIsNoticed,
     /// A master that stood still counts its replicas before it serves anybody.
     PausedMasterCountsAtOnce,
     /// A replica that stands still acknowledges what it has not applied.

@@ -181,6 +181,7 @@ impl ActionKind {
             | Self::Fsync
             | Self::Heal
             | Self::Recount
+            | Self::NoticeDeath
             | Self::AcceptWrites
             | Self::RefuseWrites
             | Self::Expire

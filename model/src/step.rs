@@ -122,6 +122,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::FinishShutdown { node } => context.finish_shutdown(node),
         Action::Heal { node } => context.heal(node),
         Action::Recount { node } => context.server().recount(node).map(done),
+        Action::NoticeDeath { node } => context.server().notice_death(node).map(done),
         Action::AcceptWrites { node } => context.accept_writes(node),
         Action::Expire { node } => context.expire(node),
         Action::ExpireReceipts { node } => context.expire_receipts(node),
@@ -253,6 +254,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::FinishShutdown { .. }
             | Action::Heal { .. }
             | Action::Recount { .. }
+            | Action::NoticeDeath { .. }
             | Action::AcceptWrites { .. }
             | Action::ExpireReceipts { .. }
             | Action::ResumeNode { .. }

@@ -140,6 +140,7 @@ fn happens_unseen(kind: ActionKind) -> bool {
             | ActionKind::Fsync
             | ActionKind::FinishShutdown
             | ActionKind::Recount
+            | ActionKind::NoticeDeath
             | ActionKind::CountReplicas
     )
 }

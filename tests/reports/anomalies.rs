@@ -44,6 +44,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "old-master-is-stopped-too-late",
             "old-master-counts-too-late",
             "old-master-is-outwaited",
+            "dead-machine-is-still-counted",
+            "dead-machine-acknowledges-nothing",
             "replicas-leave-one-by-one",
             "one-replica-acknowledges-to-two-masters",
             "every-replica-acknowledges-to-one-master",

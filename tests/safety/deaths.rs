@@ -2,7 +2,7 @@
 
 use lockstep_model::config::Fsync;
 use lockstep_model::trace::{NodeRole, State, TraceError};
-use lockstep_model::{Action, Config};
+use lockstep_model::{Action, Config, Reply};
 
 use crate::by_hand::{history, last, record, scenario_of};
 
@@ -143,4 +143,54 @@ fn without_an_fsync_during_a_rewrite_the_death_of_the_machine_loses_the_rewrite(
     assert_eq!(finds_after(&[FSYNC, CRASH, RESTART]), 1);
     assert_eq!(finds_after(&[KILL, RESTART]), 1, "the machine still has what was written");
     assert_eq!(refused(&config, &[&later[..], &[Action::Tick]].concat()), Some(4));
+}
+
+/// A master and a replica that needs to be heard of; a tick is ten seconds.
+fn master_that_needs_a_replica(rest: &str) -> Config {
+    let text = format!(
+        "story = 'A replica dies.'\nlock = 'plain'\n[time]\nlease = 9\nwait_limit = 0\n[clients]\ncount = 1\n\
+         [cluster]\nreplicas = 1\nlag = 0\nmin_replicas = 1\nmin_replicas_max_lag = 1\n{rest}"
+    );
+    scenario_of(&text).config
+}
+
+const REPLICA_CRASHES: Action = Action::CrashNode { node: 1 };
+const REPLICA_IS_KILLED: Action = Action::KillNode { node: 1 };
+
+/// A process that dies closes its connections, and a dead machine sends nothing: its last report counts as long as it is
+/// fresh, up to the slack.
+#[test]
+fn a_replica_whose_machine_died_is_counted_until_its_last_report_is_too_old() {
+    let config = master_that_needs_a_replica("[faults]\ncrash_node = 1\nkill_node = 1\n");
+    let answer = |actions: &[Action]| history(&config, actions).steps.last().map(|step| step.answer.clone());
+    assert_eq!(answer(&[REPLICA_IS_KILLED, ACQUIRE]), Some(Reply::NotEnoughReplicas));
+    assert_eq!(answer(&[REPLICA_CRASHES, ACQUIRE]), Some(Reply::Acquired));
+    let after = |ticks: usize| [&[REPLICA_CRASHES], &vec![Action::Tick; ticks][..], &[ACQUIRE]].concat();
+    assert_eq!(answer(&after(1)), Some(Reply::Acquired));
+    assert_eq!(answer(&after(2)), Some(Reply::Acquired), "by whole seconds, once a second");
+    assert_eq!(answer(&after(3)), Some(Reply::NotEnoughReplicas));
+    let counted = [REPLICA_CRASHES, Action::Tick, Action::Tick, Action::Recount { node: 0 }, ACQUIRE];
+    assert_eq!(answer(&counted), Some(Reply::NotEnoughReplicas));
+}
+
+/// What the master sends to the machine is answered by a reset once that is back.
+#[test]
+fn a_replica_that_restarts_is_counted_when_it_follows_again() {
+    let config = master_that_needs_a_replica("fsync = 'always'\n[faults]\ncrash_node = 1\nrestart_node = 1\n");
+    let back = [REPLICA_CRASHES, Action::RestartNode { node: 1 }];
+    let answer = |more: &[Action]| history(&config, &[&back[..], more].concat()).steps.last().unwrap().answer.clone();
+    assert_eq!(answer(&[ACQUIRE]), Reply::NotEnoughReplicas);
+    assert_eq!(answer(&[Action::Resync { node: 1 }, ACQUIRE]), Reply::Acquired);
+}
+
+/// The reset does not pass a partition, nor does what a dying process says.
+#[test]
+fn behind_a_partition_the_master_is_told_nothing() {
+    let faults = "[faults]\ncrash_node = 1\nkill_node = 1\nrestart_node = 1\ncut_link = 1\n";
+    let config = master_that_needs_a_replica(&format!("fsync = 'always'\n{faults}"));
+    for death in [REPLICA_CRASHES, REPLICA_IS_KILLED] {
+        let behind = [Action::CutLink { node: 1 }, death, Action::RestartNode { node: 1 }, ACQUIRE];
+        let trace = history(&config, &behind);
+        assert_eq!(trace.steps.last().unwrap().answer, Reply::Acquired, "{death:?}");
+    }
 }

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 40] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -41,6 +41,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     // With two replicas to be heard of, one that stayed is not enough for the old master.
     (Mutant::HeirStillCounts, "every-replica-is-needed-to-write", Property::OneBeliever, Verdict::Violated),
+    (Mutant::DeadMachineIsNoticed, "dead-machine-is-still-counted", Property::OneBeliever, Verdict::Holds),
     (Mutant::LockDelayIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
     (Mutant::StartDelayIgnored, "late-client-waits-at-its-start", Property::OneBeliever, Verdict::Violated),
     (Mutant::PausedMasterCountsAtOnce, "old-master-stands-still", Property::ActionsReached, Verdict::Vacuous),

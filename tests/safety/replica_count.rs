@@ -15,6 +15,7 @@ const CONFIRM: Action = Action::Confirm { client: 0, thread: 0 };
 const UNDO: Action = Action::Undo { client: 0, thread: 0 };
 const REPLICATE: Action = Action::Replicate { node: 1 };
 const REPLICA_DIES: Action = Action::CrashNode { node: 1 };
+const DEATH_IS_NOTICED: Action = Action::NoticeDeath { node: 1 };
 
 /// Two clients, a master and a replica, and a sync wait.
 fn world(cluster: &str, rest: &str) -> Scenario {
@@ -44,8 +45,8 @@ fn a_refused_acquire_reads_the_number_of_replicas_too() {
 #[test]
 fn an_acquire_that_is_refused_for_lack_of_replicas_ends_the_check() {
     let scenario = world("min_replicas = 1", "[faults]\ncrash_node = 1");
-    let trace = history(&scenario.config, &[REPLICA_DIES, ACQUIRE]);
-    assert_eq!(trace.steps[1].answer, Reply::NotEnoughReplicas);
+    let trace = history(&scenario.config, &[REPLICA_DIES, DEATH_IS_NOTICED, ACQUIRE]);
+    assert_eq!(trace.steps[2].answer, Reply::NotEnoughReplicas);
     assert_eq!(known(last(&trace)), [Some(0), None]);
 }
 
@@ -53,11 +54,11 @@ fn an_acquire_that_is_refused_for_lack_of_replicas_ends_the_check() {
 #[test]
 fn after_a_failed_wait_the_number_is_read_with_the_undo() {
     let scenario = world("", "[faults]\ncrash_node = 1");
-    let trace = history(&scenario.config, &[ACQUIRE, CONFIRM, REPLICA_DIES, UNDO, ACQUIRE]);
+    let trace = history(&scenario.config, &[ACQUIRE, CONFIRM, REPLICA_DIES, DEATH_IS_NOTICED, UNDO, ACQUIRE]);
     assert_eq!(trace.steps[1].answer, Reply::TooFewReplicas { replicas: 0 });
-    let of_a: Vec<_> = (1..=4).map(|steps| known(trace.state_after(steps))[0]).collect();
-    assert_eq!(of_a, [Some(1), None, None, Some(0)]);
-    assert_eq!(trace.steps[4].answer, Reply::Acquired);
+    let of_a: Vec<_> = (1..=5).map(|steps| known(trace.state_after(steps))[0]).collect();
+    assert_eq!(of_a, [Some(1), None, None, None, Some(0)]);
+    assert_eq!(trace.steps[5].answer, Reply::Acquired);
     assert!(last(&trace).clients[0].threads[0].believes());
 }
 

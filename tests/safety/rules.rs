@@ -346,7 +346,7 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
             let within = cluster.fsync_within + without_fsync;
             age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { within }
         }
-        Action::FinishShutdown { node } => world.group().node(node).silent_ticks >= config.cluster.shutdown_timeout,
+        Action::FinishShutdown { node } => world.group().node(node).down_ticks >= config.cluster.shutdown_timeout,
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,
         Action::Release { .. } => match action.party() {
             Party::Thread(holder) => world.thread(holder).hold_left.is_due(),

@@ -103,7 +103,14 @@ impl Config {
 
     /// Whether it matters which links a master considers open.
     pub(crate) const fn has_half_open_links(&self) -> bool {
-        self.cluster.wait_for > 0 && (self.faults.cut_link > 0 || self.faults.pause_node > 0)
+        self.cluster.wait_for > 0 && self.can_be_silent()
+    }
+
+    /// Whether a replica may be silent while its master believes their link to be open: it is cut off or stands still, or its
+    /// machine has died.
+    const fn can_be_silent(&self) -> bool {
+        let faults = &self.faults;
+        faults.cut_link > 0 || faults.pause_node > 0 || faults.crash_node > 0
     }
 
     /// Whether a master that stood still goes on by what it knew of its replicas before, until it counts them anew
@@ -176,11 +183,14 @@ impl Config {
         self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
     }
 
-    /// Whether a master may drop a replica from its count earlier or later. Only one that is cut off or stands still counts and
-    /// is silent.
+    /// Whether it matters when a master closes its link to a replica of whose death nobody told it.
+    pub(crate) const fn notices_deaths_late(&self) -> bool {
+        self.has_half_open_links() && self.cluster.replicas > 0 && self.faults.deaths_of_nodes() > 0
+    }
+
+    /// Whether a master may drop a replica from its count earlier or later.
     pub(crate) const fn may_recount(&self) -> bool {
-        let is_silent = self.faults.cut_link > 0 || self.faults.pause_node > 0;
-        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && is_silent
+        self.cluster.min_replicas > 0 && self.cluster.min_replicas_slack > 0 && self.can_be_silent()
     }
 
     /// Whether request and answer are steps of their own.

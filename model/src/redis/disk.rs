@@ -6,6 +6,7 @@
 //! killed loses less than its machine, and one that is told to end loses nothing.
 
 use super::disk_age::DiskAge;
+use super::failover::Death;
 use super::group::{Group, Node, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::server::Server;
@@ -44,7 +45,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         {
             copy(config, killed);
         }
-        self.crash(node)
+        self.crash(node, Death::OfProcess)
     }
 
     /// A node is told to end. It refuses while the first AOF after a full copy is written (`prepareForShutdown`).
@@ -62,7 +63,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let waits = ending.is_master() && is_acting && has_replicas && config.cluster.shutdown_timeout > 0;
         if waits && !config.is_mutated(Mutant::ShutdownDoesNotWait) {
             ending.role = Role::Stopping;
-            ending.silent_ticks = 0;
+            ending.down_ticks = 0;
             return Some(false);
         }
         self.end(node)?;
@@ -73,7 +74,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn finish_shutdown(&mut self, node: u8) -> Option<()> {
         let is_acting = node == self.group.master;
         let ending = self.group.node(node);
-        let has_waited = ending.silent_ticks >= self.config.cluster.shutdown_timeout;
+        let has_waited = ending.down_ticks >= self.config.cluster.shutdown_timeout;
         let lags = |node: &Node<Y>| node.role == Role::Replica && !node.queue.is_empty();
         let is_awaited = is_acting && self.group.nodes.as_ref().iter().any(lags);
         if !ending.is_stopping() || (is_awaited && !has_waited) {
@@ -85,7 +86,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A node ends by itself: before that it syncs its AOF, or saves a snapshot.
     fn end(&mut self, node: u8) -> Option<()> {
         copy(self.config, self.group.node_mut(node));
-        self.crash(node)
+        self.crash(node, Death::OfProcess)
     }
 
     /// A dead node restarts: as a master, if it was one, whoever is master now; otherwise to follow.
@@ -94,14 +95,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let is_acting = node == self.group.master;
         let returning = self.group.node_mut(node);
         let is_early =
-            returning.silent_ticks < config.cluster.restart_after && !config.is_mutated(Mutant::RestartTooEarly);
+            returning.down_ticks < config.cluster.restart_after && !config.is_mutated(Mutant::RestartTooEarly);
         if !returning.is_dead() || is_early {
             return None;
         }
         forget_memory(config, returning);
+        returning.down_ticks = 0;
+        self.reset_links_to(node);
+        let returning = self.group.node_mut(node);
         if returning.role == Role::DownReplica {
             returning.role = Role::Unsynced;
-            returning.silent_ticks = config.silent_for_long();
             return Some(());
         }
         returning.role = Role::Master;
@@ -109,10 +112,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
         returning.silent_ticks = if is_acting { 0 } else { config.silent_for_long() };
         if is_acting {
             // It does not know its replicas, nor they its data: they take a full copy, even of nothing.
-            for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_own_replica()) {
-                node.role = Role::Unsynced;
-                node.links.set_missed(0);
-                node.silent_ticks = config.silent_for_long();
+            for node in self.group.nodes.as_mut().iter_mut() {
+                if node.is_own_replica() {
+                    node.role = Role::Unsynced;
+                    node.links.set_missed(0);
+                }
+                if node.is_own_replica() || node.is_dead() {
+                    node.silent_ticks = config.silent_for_long();
+                }
             }
         }
         Some(())
@@ -125,7 +132,7 @@ pub(crate) fn is_late<Y: ServerLayout>(config: &Config, group: &Group<Y>) -> boo
     let is_late = |node: &Node<Y>| {
         !node.is_paused() && node.disk_age.ticks() >= written_within(config, node) && is_behind(config, node)
     };
-    let must_end = |node: &Node<Y>| node.is_stopping() && node.silent_ticks >= cluster.shutdown_timeout;
+    let must_end = |node: &Node<Y>| node.is_stopping() && node.down_ticks >= cluster.shutdown_timeout;
     let may_be_late = config.has_late_disk() || config.has_slow_rewrites();
     (may_be_late && group.nodes.as_ref().iter().any(is_late))
         || (cluster.shutdown_timeout > 0 && group.nodes.as_ref().iter().any(must_end))

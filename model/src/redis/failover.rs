@@ -14,22 +14,32 @@ use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::time::Timer;
 
+/// What a node dies of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// Its process ends, and the machine closes its connections: whoever reaches it is told at once.
+    OfProcess,
+    /// Its machine dies, and sends nothing more: nobody is told.
+    OfMachine,
+}
+
 impl<Y: ServerLayout> Server<'_, Y> {
     /// A node dies.
-    pub(crate) fn crash(&mut self, node: u8) -> Option<()> {
+    pub(crate) fn crash(&mut self, node: u8, death: Death) -> Option<()> {
         if !self.group.node(node).is_up() && !self.group.node(node).is_stopping() {
             return None;
         }
         let config = self.config;
         let was_acting = node == self.group.master;
-        self.note_left_unnoticed(node);
+        let is_told = death == Death::OfProcess || config.is_mutated(Mutant::DeadMachineIsNoticed);
+        self.lose_replica(node, is_told);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
         dying.pace = Pace::Runs;
         dying.role = if config.can_restart() && dying.is_replica() { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
-        dying.silent_ticks = 0;
-        self.close_links(node);
+        dying.down_ticks = 0;
+        dying.links.close_all();
         if was_acting {
             // What it stored stays until a replica takes its place: what that replica does not have is what the failover
             // loses.
@@ -194,7 +204,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     fn take_over(&mut self, node: u8, staying: u8) {
         let config = self.config;
         let old = self.group.master;
-        self.note_left_unnoticed(node);
+        self.note_left_unnoticed(node, true);
         if self.group.node(old).is_dead() {
             disk::forget_memory(config, self.group.node_mut(old));
         } else {
@@ -215,6 +225,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             } else if other.is_replica() {
                 other.role = Role::Unsynced;
                 other.queue = Queue::empty();
+                other.silent_ticks = config.silent_for_long();
+            } else if other.is_dead() {
+                // It never reported to this one.
                 other.silent_ticks = config.silent_for_long();
             }
         }
@@ -268,7 +281,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if replica.role != Role::Unsynced && !replica.is_old_replica() {
             return None;
         }
-        self.note_left_unnoticed(node);
+        self.note_left_unnoticed(node, true);
         self.follow(node)
     }
 

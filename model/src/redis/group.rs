@@ -42,9 +42,11 @@ pub struct Node<Y: ServerLayout> {
     pub links: LinkState,
     /// Whether it stands still, and whether it has counted its replicas since.
     pub pace: Pace,
-    /// Ticks of silence. Of a dead node: since it died. Of a replica: since its last report to its master. Of a master that
-    /// was replaced: since it last had enough replicas. Of one that is to end: since it was told to. Counted as far as a rule reads it.
+    /// Ticks of silence. Of a replica: since its last report to its master; also of one whose machine died, which nobody was
+    /// told. Of a master that was replaced: since it last had enough replicas. Counted as far as a rule reads it.
     pub silent_ticks: u8,
+    /// Ticks since it died, or since it was told to end. Counted as far as a rule reads it.
+    pub down_ticks: u8,
     /// Ticks by which its clock is ahead of the clocks that never jumped; negative: behind.
     pub ahead: i8,
 }
@@ -116,6 +118,7 @@ impl<Y: ServerLayout> Node<Y> {
             links: LinkState::CONNECTED,
             pace: Pace::Runs,
             silent_ticks: 0,
+            down_ticks: 0,
             ahead: 0,
         }
     }

@@ -136,20 +136,66 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A node is dead: its links are closed, and the acting master is notified; a master that was replaced behind a
-    /// partition is not.
-    pub(super) fn close_links(&mut self, dead: u8) {
-        self.group.node_mut(dead).links.close_all();
-        self.group.node_mut(self.group.master).links.close(dead);
+    /// A node dies, which may be a replica. `is_told`: its master is told, if it reaches it; otherwise the link stays half open,
+    /// and the last report counts as long as that is fresh (docs/facts/redis.md#the-death-of-a-machine).
+    pub(super) fn lose_replica(&mut self, dying: u8, is_told: bool) {
+        let acting = self.group.master;
+        let is_noticed = is_told && self.reaches(dying, acting);
+        self.note_left_unnoticed(dying, is_told);
+        if is_noticed {
+            self.group.node_mut(acting).links.close(dying);
+        }
+        if !is_told {
+            self.leave_links_half_open(dying, NodeSet::default());
+        }
+        if is_noticed || !self.group.node(dying).is_own_replica() {
+            self.group.node_mut(dying).silent_ticks = self.config.silent_for_long();
+        }
+    }
+
+    /// A master closes its link to a dead node of which nobody told it: nothing has come for `repl-timeout`, or its own machine
+    /// has given up sending. When that is nobody knows: it may be at once.
+    pub(crate) fn notice_death(&mut self, dead: u8) -> Option<()> {
+        let is_noticing = |master: &u8| {
+            let master = self.group.node(*master);
+            master.is_master() && !master.is_paused() && master.links.is_half_open_to(dead)
+        };
+        let noticing: NodeSet = (0..self.config.nodes()).filter(is_noticing).collect();
+        if !self.group.node(dead).is_dead() || noticing.is_empty() {
+            return None;
+        }
+        for master in noticing.iter() {
+            self.group.node_mut(master).links.close(dead);
+        }
+        if noticing.has(self.group.master) {
+            self.group.node_mut(dead).silent_ticks = self.config.silent_for_long();
+        }
+        Some(())
+    }
+
+    /// A node runs again. What is still sent to it by a link of before its death is answered by a reset, where it is reached.
+    pub(super) fn reset_links_to(&mut self, node: u8) {
+        for master in (0..self.config.nodes()).filter(|master| self.reaches(node, *master)).collect::<NodeSet>().iter()
+        {
+            self.group.node_mut(master).links.close(node);
+        }
+        if self.reaches(node, self.group.master) {
+            self.group.node_mut(node).silent_ticks = self.config.silent_for_long();
+        }
+    }
+
+    /// Whether two nodes are on one side of a partition.
+    fn reaches(&self, node: u8, other: u8) -> bool {
+        self.group.node(node).is_cut() == self.group.node(other).is_cut()
     }
 
     /// A replica that was not told leaves its old master, or dies, and the old master does not reach it: it is not notified,
-    /// and counts the last report as long as that is fresh.
-    pub(super) fn note_left_unnoticed(&mut self, replica: u8) {
+    /// and counts the last report as long as that is fresh. `is_told`: it would be notified if it were reached.
+    pub(super) fn note_left_unnoticed(&mut self, replica: u8, is_told: bool) {
         let leaving = self.group.node(replica);
         let Some(old) = self.group.old_master_of(replica).filter(|_| leaving.is_old_replica()) else { return };
         let silent_ticks = leaving.silent_ticks;
-        if self.is_linked(replica) {
+        if is_told && self.is_linked(replica) {
             let is_late = self.group.node(old).is_paused() || self.group.node(old).is_uncounted();
             if is_late && self.config.has_half_open_links() {
                 // It is told, and reads that when it counts its replicas anew (`pause`).
@@ -219,7 +265,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let mut is_changed = false;
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             // One that was replaced remembers the last report of those that left it, and counts those that stayed.
-            let is_meant = if is_acting { node.is_own_replica() } else { index == master || node.is_old_replica() };
+            // One that is dead may be counted still: nobody was told.
+            let is_own = node.is_own_replica() || node.is_dead();
+            let is_meant = if is_acting { is_own } else { index == master || node.is_old_replica() };
             if is_meant && is_too_old(node.silent_ticks) {
                 node.silent_ticks = silent_for_long;
                 is_changed = true;
@@ -240,7 +288,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let silent_for_long = self.config.silent_for_long();
         let mut silence = Y::Nodes::from_fn(|index| {
             let node = &self.group.nodes.as_ref()[index];
-            let is_gone = node.is_replica() && staying >> index & 1 == 0;
+            let is_gone = (node.is_replica() || node.is_dead()) && staying >> index & 1 == 0;
             if is_gone { node.silent_ticks } else { silent_for_long }
         });
         silence.as_mut().sort_unstable();
@@ -256,10 +304,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let reporting: NodeSet = (0..config.nodes()).filter(reports).collect();
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {
             if node.is_dead() {
-                node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.restart_after);
+                node.down_ticks = (node.down_ticks + 1).min(config.cluster.restart_after);
             } else if node.is_stopping() {
-                node.silent_ticks = (node.silent_ticks + 1).min(config.cluster.shutdown_timeout);
-            } else if index != master && !reporting.has(index) && node.is_up() {
+                node.down_ticks = (node.down_ticks + 1).min(config.cluster.shutdown_timeout);
+            }
+            let is_silent = node.is_dead() || node.is_up() && !reporting.has(index);
+            if index != master && is_silent {
                 node.silent_ticks = (node.silent_ticks + 1).min(config.silent_for_long());
             }
         }
@@ -267,7 +317,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 }
 
 fn is_counted<Y: ServerLayout>(config: &Config, node: &Node<Y>) -> bool {
-    node.is_own_replica() && node.silent_ticks <= config.counted_at_most()
+    (node.is_own_replica() || node.is_dead()) && node.silent_ticks <= config.counted_at_most()
 }
 
 /// What was under way to a replica comes with everything else when it follows again.

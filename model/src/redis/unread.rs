@@ -85,7 +85,7 @@ impl<Y: ServerLayout> Node<Y> {
         self.disk_age = DiskAge::default();
         self.links.set_missed(0);
         if self.is_dead() && faults.restart_node == 0 {
-            self.silent_ticks = 0;
+            self.down_ticks = 0;
         }
         let has_others = self.queue.keep_awaited();
         IdleNode { replicates: has_others && !self.is_paused(), ..IdleNode::default() }

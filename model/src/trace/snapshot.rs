@@ -154,6 +154,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,
+        down_ticks: node.down_ticks,
         ahead: node.ahead,
     })
 }

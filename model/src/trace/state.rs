@@ -186,6 +186,9 @@ pub struct NodeState {
     /// Ticks since anything was heard from it, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub silent_ticks: u8,
+    /// Ticks since it died, or since it was told to end, as far as a rule counts them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub down_ticks: u8,
     /// Ticks by which its clock is ahead; below 0: behind.
     #[serde(default, skip_serializing_if = "is_level")]
     pub ahead: i8,

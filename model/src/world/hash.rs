@@ -95,7 +95,7 @@ fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
-    let Node { role, stored, queue, links, pace, disk, disk_age, silent_ticks, ahead } = node;
+    let Node { role, stored, queue, links, pace, disk, disk_age, silent_ticks, down_ticks, ahead } = node;
     stored.hash(hasher);
     // A disk that no rule reads is in its default.
     let has_disk = *disk != Stored::default();
@@ -103,9 +103,9 @@ fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
     hasher.write_u64(word([
         *role as u8,
         links.byte(),
-        queue.len(),
+        queue.len() << 1 | u8::from(has_disk),
         *silent_ticks,
-        u8::from(has_disk),
+        *down_ticks,
         ahead,
         disk_age.byte(),
         *pace as u8,

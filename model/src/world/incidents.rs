@@ -6,13 +6,14 @@ use super::layout::Layout;
 use super::network::clients;
 use super::normal_form::asked_nodes;
 use crate::notes::{Breach, Happening};
+use crate::redis::failover::Death;
 use crate::reply::Reply;
 use crate::time::Timer;
 
 impl<Y: Layout> Context<'_, Y> {
     /// A node dies.
     pub(crate) fn crash_node(&mut self, node: u8) -> Option<Reply> {
-        self.server().crash(node)?;
+        self.server().crash(node, Death::OfMachine)?;
         self.lose_all_to(node);
         Some(Reply::Done)
     }

@@ -295,7 +295,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             let node = world.node(node);
             !node.is_up() || !node.stored.receipts.iter().any(|receipt| receipt.remaining.is_due())
         }
-        Action::RestartNode { node } => !world.node(node).is_dead(),
+        Action::RestartNode { node } | Action::NoticeDeath { node } => !world.node(node).is_dead(),
         Action::CutLink { node } => world.node(node).is_cut(),
         Action::PauseNode { node } => !world.node(node).is_working(),
         Action::ResumeNode { node } => !world.node(node).is_paused(),

@@ -45,7 +45,7 @@ impl<Y: Layout> World<Y> {
         // What does not name a node decides, if it can.
         let key = |node: u8| {
             let node = first.node(node);
-            (node.role, node.queue.len(), node.silent_ticks, node.ahead)
+            (node.role, node.queue.len(), node.silent_ticks, node.down_ticks, node.ahead)
         };
         if key(1) < key(2) {
             return first;

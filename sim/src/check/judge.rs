@@ -251,6 +251,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::FinishShutdown
         | ActionKind::Heal
         | ActionKind::Recount
+        | ActionKind::NoticeDeath
         | ActionKind::AcceptWrites
         | ActionKind::ResumeNode
         | ActionKind::CountReplicas

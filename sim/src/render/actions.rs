@@ -68,6 +68,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::FinishShutdown { .. } => "ends, as it was told to",
         Action::Heal { .. } => "is connected to the other nodes again",
         Action::Recount { .. } => "counts its replicas, and drops those that are silent",
+        Action::NoticeDeath { .. } => "is found to be dead by its master",
         Action::AcceptWrites { .. } => "accepts writes again",
         Action::Expire { .. } => "finds at the very instant that the key's time is over",
         Action::ExpireReceipts { .. } => "finds at the very instant that the time of a receipt is over",

@@ -230,7 +230,7 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
             format!("still {how} {old}, stores {}", lock(config, known))
         }
         (NodeRole::Stopping, hold) => {
-            let waited = time(config, node.silent_ticks.into());
+            let waited = time(config, node.down_ticks.into());
             let stored = hold.map_or_else(
                 || "no lock".to_owned(),
                 |hold| {
@@ -281,6 +281,9 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     if node.ahead != 0 {
         let by = time(config, node.ahead.unsigned_abs().into());
         let _ = write!(says, "; its clock is {by} {}", if node.ahead < 0 { "behind" } else { "ahead" });
+    }
+    if node.is_dead() && node.down_ticks > 0 {
+        let _ = write!(says, "; for {}", time(config, node.down_ticks.into()));
     }
     if state.silent_ticks > 0 {
         let _ = write!(says, "; not heard from for {}", time(config, state.silent_ticks.into()));

@@ -256,17 +256,22 @@ impl Player {
             }
             Action::RestartNode { node } => {
                 let (is_master, finds_data) = restarted(step, index(node));
-                self.change(true, |servers| servers.restart(index(node), is_master, finds_data).map(Some))
+                let reached: Vec<_> = reached(step, index(node)).collect();
+                self.change(true, |servers| servers.restart(index(node), is_master, finds_data, &reached).map(Some))
             }
             Action::Replicate { node } => self.change(false, |servers| servers.replicate(index(node)).map(Some)),
             Action::CrashNode { node } => self.change(false, |servers| servers.crash(index(node)).map(Some)),
             Action::Resync { node } => self.change(false, |servers| servers.resync(index(node)).map(Some)),
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
-            Action::KillNode { node } => self.change(false, |servers| servers.kill(index(node)).map(Some)),
+            Action::KillNode { node } => {
+                let is_noticed = reaches_its_master(step, index(node));
+                self.change(false, |servers| servers.kill(index(node), is_noticed).map(Some))
+            }
             Action::ShutdownNode { node } => {
                 let waits = step.step.state.nodes[index(node)].role == NodeRole::Stopping;
-                self.change(false, |servers| servers.shut_down(index(node), waits).map(Some))
+                let is_noticed = reaches_its_master(step, index(node));
+                self.change(false, |servers| servers.shut_down(index(node), waits, is_noticed).map(Some))
             }
             Action::FinishShutdown { node } => {
                 self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
@@ -290,6 +295,7 @@ impl Player {
                 self.change_and_rejoin(false, step, |servers| servers.accept_writes(index(node)))
             }
             Action::Recount { node } => self.change(false, |servers| servers.recount(index(node)).map(Some)),
+            Action::NoticeDeath { node } => self.change(false, |servers| servers.notice_death(index(node)).map(Some)),
             Action::Expire { node } | Action::ExpireReceipts { node } => self.expire(step, index(node)),
             Action::VanishKey { node } => self.vanish_key(step, node),
             Action::PersistKey { node } => {
@@ -431,6 +437,19 @@ fn rejoining(HistoryStep { step: TraceStep { state, .. }, before }: HistoryStep<
         before.role == NodeRole::Unsynced && after.role == NodeRole::Replica && after.follows.is_some()
     });
     rejoining.filter_map(|(node, (_, after))| Some((node, number(after.follows.as_deref()?)?))).collect()
+}
+
+/// The nodes on the same side of a partition as this one, after the step.
+fn reached(step: HistoryStep<'_>, node: usize) -> impl Iterator<Item = usize> {
+    let nodes = &step.step.state.nodes;
+    (0..nodes.len()).filter(move |other| *other != node && nodes[*other].is_cut == nodes[node].is_cut)
+}
+
+/// Whether a node reached the master that it belonged to before the step.
+fn reaches_its_master(HistoryStep { before, .. }: HistoryStep<'_>, node: usize) -> bool {
+    let own = &before.nodes[node];
+    let old = own.follows.as_ref().and_then(|old| before.nodes.iter().find(|other| other.name == *old));
+    old.or_else(|| before.acting_master()).is_none_or(|master| master.is_cut == own.is_cut)
 }
 
 /// Whether a node that is started again is a master, and whether its disk has data.

@@ -496,7 +496,13 @@ pub const KEYS: &[ScenarioKey] = &[
         "a client that was not there at the beginning starts, at any moment: so many clients, the last ones, are not there at \
          the beginning; a crashed client never starts again, and a process started in its place is another client",
     ),
-    key("faults", "crash_node", BUDGET, "0", "a node crashes with its machine, and what is not on the disk is lost"),
+    key(
+        "faults",
+        "crash_node",
+        BUDGET,
+        "0",
+        "a node crashes with its machine: what is not on the disk is lost, and its master is not told",
+    ),
     key(
         "faults",
         "kill_node",

@@ -193,6 +193,11 @@ impl Narrator<'_> {
         self.alone(Lane::Node(node), "counts", Tone::Plain, what)
     }
 
+    pub(super) fn notice_death(&self, node: u8) -> Vec<Row> {
+        let what = format!("nothing has come from {} for long: its master closes the link to it", self.step.lane);
+        self.alone(Lane::Node(node), "noticed", Tone::Plain, what)
+    }
+
     pub(super) fn pause_node(&self, node: u8) -> Vec<Row> {
         let what = format!("{} stands still: it answers nothing, and its clock goes on", self.step.lane);
         self.alone(Lane::Node(node), "x still", Tone::Odd, what)

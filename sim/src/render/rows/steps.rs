@@ -146,6 +146,7 @@ impl Narrator<'_> {
             Action::FinishShutdown { node } => self.finish_shutdown(node),
             Action::Heal { node } => self.heal(node),
             Action::Recount { node } => self.recount(node),
+            Action::NoticeDeath { node } => self.notice_death(node),
             Action::AcceptWrites { node } => self.accept_writes(node),
             Action::Expire { node } => self.expire(node),
             Action::ExpireReceipts { node } => self.expire_receipts(node),

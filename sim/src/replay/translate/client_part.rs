@@ -117,6 +117,7 @@ impl ClientPart {
             | Action::Fsync { .. }
             | Action::Heal { .. }
             | Action::Recount { .. }
+            | Action::NoticeDeath { .. }
             | Action::AcceptWrites { .. }
             | Action::RefuseWrites { .. }
             | Action::Expire { .. }

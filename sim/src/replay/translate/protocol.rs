@@ -168,6 +168,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Recount => {
             Shared("CONFIG SET min-replicas-max-lag: the master counts its replicas", "(Redis itself)")
         }
+        ActionKind::NoticeDeath => Shared("the gate of the dead replica is closed", "(Redis itself: repl-timeout)"),
         ActionKind::BreakLink => {
             Shared("the gate of the replica is closed; a new one comes with the resync", "(the network)")
         }

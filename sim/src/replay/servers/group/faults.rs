@@ -10,11 +10,20 @@ use crate::replay::node_names::name_of_node;
 use crate::replay::servers::gate::Gate;
 
 impl ServerGroup {
-    /// Kills a node with everything that it has not replicated. Returns what was done, in words.
+    /// Kills a node with everything that it has not replicated, as its machine dies: nobody is told. Returns what was done, in
+    /// words.
     ///
     /// # Errors
     /// `System` if the kernel refuses; `Redis` if a sentinel refuses a setting.
     pub fn crash(&mut self, node: usize) -> Result<String, ReplayError> {
+        if let Some(gate) = &self.members[node].gate {
+            gate.silence();
+        }
+        self.end_without_sync(node, false)
+    }
+
+    /// Kills a node with everything that it has not replicated, and that is not on its disk.
+    fn end_without_sync(&mut self, node: usize, is_noticed: bool) -> Result<String, ReplayError> {
         self.expect_failover_of(node)?;
         let dying = &self.members[node];
         if self.config.has_late_disk() || dying.is_rewriting {
@@ -22,19 +31,19 @@ impl ServerGroup {
         } else {
             dying.node.kill()?;
         }
-        self.bury(node)?;
+        self.bury(node, is_noticed)?;
         Ok(format!("SIGKILL to {}", name_of_node(node)))
     }
 
     /// Kills the process of a node; its files stay as they are, unless the scenario lets a killed process lose what is not on
-    /// the disk, or its AOF is being rewritten. Returns what was done, in words.
+    /// the disk, or its AOF is being rewritten. `is_noticed`: its master is reached, and told. Returns what was done, in words.
     ///
     /// # Errors
     /// As `crash`.
-    pub fn kill(&mut self, node: usize) -> Result<String, ReplayError> {
+    pub fn kill(&mut self, node: usize, is_noticed: bool) -> Result<String, ReplayError> {
         let keeps_files = self.config.writes_before_replies() && !self.members[node].is_rewriting;
         if !keeps_files || !self.config.has_late_disk() {
-            return self.crash(node);
+            return self.end_without_sync(node, is_noticed);
         }
         self.expect_failover_of(node)?;
         let dying = &self.members[node].node;
@@ -42,15 +51,21 @@ impl ServerGroup {
             dying.wait_written()?;
         }
         dying.kill()?;
-        self.bury(node)?;
+        self.bury(node, is_noticed)?;
         Ok(format!("SIGKILL to {}, whose files stay as they are", name_of_node(node)))
     }
 
-    /// Tells a node to end, and waits until it has ended, unless it waits for its replicas. Returns what was done, in words.
+    /// Tells a node to end, and waits until it has ended, unless it waits for its replicas. `is_noticed`: as for `kill`. Returns
+    /// what was done, in words.
     ///
     /// # Errors
     /// `TimedOut` if it does not end; `System` if the kernel refuses.
-    pub fn shut_down(&mut self, node: usize, waits_for_replicas: bool) -> Result<String, ReplayError> {
+    pub fn shut_down(
+        &mut self,
+        node: usize,
+        waits_for_replicas: bool,
+        is_noticed: bool,
+    ) -> Result<String, ReplayError> {
         if waits_for_replicas {
             self.members[node].node.begin_shutdown()?;
             // It serves nobody any more, and may end as soon as its replicas have everything.
@@ -61,7 +76,7 @@ impl ServerGroup {
         self.expect_failover_of(node)?;
         self.members[node].node.begin_shutdown()?;
         self.members[node].node.wait_shutdown()?;
-        self.bury(node)?;
+        self.bury(node, is_noticed)?;
         Ok(format!("SIGTERM to {}", name_of_node(node)))
     }
 
@@ -71,7 +86,8 @@ impl ServerGroup {
     /// `TimedOut` if it does not end.
     pub fn finish_shutdown(&mut self, node: usize) -> Result<String, ReplayError> {
         self.members[node].node.wait_shutdown()?;
-        self.bury(node)?;
+        // It was a master, and has none.
+        self.bury(node, true)?;
         Ok(format!("{} has ended", name_of_node(node)))
     }
 
@@ -85,8 +101,8 @@ impl ServerGroup {
         Ok(format!("{}: BGSAVE", name_of_node(node)))
     }
 
-    /// A node is dead: its links end.
-    fn bury(&mut self, node: usize) -> Result<(), ReplayError> {
+    /// A node is dead: its links end, or its master has not noticed yet.
+    fn bury(&mut self, node: usize, is_noticed: bool) -> Result<(), ReplayError> {
         let GroupMember { node: dead, gate, role, is_uncounted, is_behind, .. } = &mut self.members[node];
         *role = MemberRole::Dead;
         (*is_uncounted, *is_behind) = (false, Cell::new(false));
@@ -97,22 +113,35 @@ impl ServerGroup {
         for member in &mut self.members {
             member.gate.take_if(|gate| gate.master_socket() == socket);
         }
-        // Its master notices, except one that was replaced behind a partition.
         if let Some(gate) = to_master {
             let master = self.master_behind(&gate).unwrap_or(self.master);
-            let link = HalfOpenLink { master, gate };
-            let notices = master == self.master || !link.gate.is_silent();
-            if notices { self.end_links(vec![link])? } else { self.half_open.push(link) }
+            let link = HalfOpenLink { master, replica: node, gate };
+            if is_noticed { self.end_links(vec![link])? } else { self.half_open.push(link) }
+        }
+        if is_noticed {
+            // Also a link of before an earlier death.
+            let acting = self.master;
+            let noticed = self.take_half_open(|link| link.replica == node && link.master == acting);
+            self.end_links(noticed)?;
         }
         self.is_worn = true;
         Ok(())
     }
 
-    /// Starts a dead node again, as a master or a replica, with the data that it finds. Returns what was done, in words.
+    /// Starts a dead node again, as a master or a replica, with the data that it finds. `reached`: the nodes that notice by now
+    /// that their links to it are from before its death. Returns what was done, in words.
     ///
     /// # Errors
     /// As [`crate::replay::ServerNode::restart`].
-    pub fn restart(&mut self, node: usize, is_master: bool, finds_data: bool) -> Result<String, ReplayError> {
+    pub fn restart(
+        &mut self,
+        node: usize,
+        is_master: bool,
+        finds_data: bool,
+        reached: &[usize],
+    ) -> Result<String, ReplayError> {
+        let reset = self.take_half_open(|link| link.replica == node && reached.contains(&link.master));
+        self.end_links(reset)?;
         self.members[node].node.restart()?;
         self.members[node].connection = self.connect(&self.members[node].node)?;
         self.require_replicas(&self.members[node].node)?;
@@ -126,6 +155,17 @@ impl ServerGroup {
         self.sync_disk(node)?;
         let finds = if finds_data { "finds its data" } else { "finds nothing" };
         Ok(format!("{} is started again, and {finds}", name_of_node(node)))
+    }
+
+    /// The masters of a dead node close their links to it, unless they stand still. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if a master does not notice.
+    pub fn notice_death(&mut self, node: usize) -> Result<String, ReplayError> {
+        let masters: Vec<_> = (0..self.members.len()).filter(|master| !self.is_paused(*master)).collect();
+        let noticed = self.take_half_open(|link| link.replica == node && masters.contains(&link.master));
+        self.end_links(noticed)?;
+        Ok(format!("the links to {} are closed", name_of_node(node)))
     }
 
     /// What a node has written so far reaches its disk. Returns what was done, in words.

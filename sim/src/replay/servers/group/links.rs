@@ -104,9 +104,9 @@ impl ServerGroup {
     /// Ends every link of replicas to this master, and waits until it has noticed.
     fn end_links_to(&mut self, master: usize) -> Result<(), ReplayError> {
         let socket = self.members[master].node.socket().to_owned();
-        let left = self.members.iter_mut().filter_map(|member| {
+        let left = self.members.iter_mut().enumerate().filter_map(|(replica, member)| {
             let gate = member.gate.take_if(|gate| gate.master_socket() == socket)?;
-            Some(HalfOpenLink { master, gate })
+            Some(HalfOpenLink { master, replica, gate })
         });
         let gone = left.collect();
         self.end_links(gone)
@@ -142,7 +142,7 @@ impl ServerGroup {
         if is_half_open {
             gate.silence();
         }
-        let link = HalfOpenLink { master, gate };
+        let link = HalfOpenLink { master, replica, gate };
         if is_half_open {
             self.half_open.push(link);
             return Ok(());
@@ -153,7 +153,7 @@ impl ServerGroup {
     /// Ends these links, and waits until their masters have noticed where the model counts links.
     pub(super) fn end_links(&self, gone: Vec<HalfOpenLink>) -> Result<(), ReplayError> {
         let is_counted = self.config.cluster.min_replicas > 0 || self.config.cluster.wait_for > 0;
-        for HalfOpenLink { master, gate } in gone {
+        for HalfOpenLink { master, gate, .. } in gone {
             let port = gate.announced();
             gate.close();
             if let Some(port) = port.filter(|_| is_counted && self.is_master(master) && !self.is_paused(master)) {
@@ -196,7 +196,7 @@ impl ServerGroup {
         self.ask(master, &command, "DEBUG CHANGE-REPL-ID").map(drop)
     }
 
-    fn take_half_open(&mut self, is_meant: impl Fn(&HalfOpenLink) -> bool) -> Vec<HalfOpenLink> {
+    pub(super) fn take_half_open(&mut self, is_meant: impl Fn(&HalfOpenLink) -> bool) -> Vec<HalfOpenLink> {
         let (taken, kept) = std::mem::take(&mut self.half_open).into_iter().partition(is_meant);
         self.half_open = kept;
         taken

@@ -59,9 +59,10 @@ pub(super) struct GroupMember {
     pub(super) is_behind: Cell<bool>,
 }
 
-/// A link whose replica has left behind a partition: its master, which has not noticed, and the silent gate.
+/// A link whose replica has left behind a partition, or died: its master, which has not noticed, and the silent gate.
 pub(super) struct HalfOpenLink {
     pub(super) master: usize,
+    pub(super) replica: usize,
     pub(super) gate: Gate,
 }
 

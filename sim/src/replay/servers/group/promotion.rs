@@ -80,7 +80,7 @@ impl ServerGroup {
         let socket = self.members[old].node.socket().to_owned();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take_if(|gate| gate.master_socket() == socket)?;
-            Some(HalfOpenLink { master: old, gate })
+            Some(HalfOpenLink { master: old, replica, gate })
         });
         let gone = gone.collect();
         self.end_links(gone)
