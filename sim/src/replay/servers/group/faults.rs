@@ -16,6 +16,7 @@ impl ServerGroup {
     /// `System` if the kernel refuses; `Redis` if a sentinel refuses a setting.
     pub fn crash(&mut self, node: usize) -> Result<String, ReplayError> {
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         let dying = &self.members[node];
         if self.config.has_late_disk() || dying.is_rewriting {
             dying.node.kill_without_power()?;
@@ -37,6 +38,7 @@ impl ServerGroup {
             return self.crash(node);
         }
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         let dying = &self.members[node].node;
         if !dying.is_paused() {
             dying.wait_written()?;
@@ -59,6 +61,7 @@ impl ServerGroup {
             return Ok(format!("SIGTERM to {}, which waits for its replicas", name_of_node(node)));
         }
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         self.members[node].node.begin_shutdown()?;
         self.members[node].node.wait_shutdown()?;
         self.bury(node)?;
@@ -83,6 +86,16 @@ impl ServerGroup {
         self.members[node].node.save_snapshot()?;
         self.is_worn = true;
         Ok(format!("{}: BGSAVE", name_of_node(node)))
+    }
+
+    /// Before a node dies: a master that was replaced, and that stood still, reads the end of the link when it counts its
+    /// replicas anew. Until then its gate holds that end back.
+    fn hold_end_of_link(&self, node: usize) {
+        let Some(gate) = &self.members[node].gate else { return };
+        let is_late = |master: &usize| *master != self.master && self.counts_late(*master);
+        if self.master_behind(gate).is_some_and(|master| is_late(&master)) {
+            gate.silence();
+        }
     }
 
     /// A node is dead: its links end.

@@ -137,8 +137,7 @@ impl ServerGroup {
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
-        let is_late = self.is_paused(master) || self.members[master].is_uncounted;
-        let is_half_open = master != next && (gate.is_silent() || is_late);
+        let is_half_open = master != next && (gate.is_silent() || self.counts_late(master));
         if is_half_open {
             gate.silence();
         }
@@ -148,6 +147,11 @@ impl ServerGroup {
             return Ok(());
         }
         self.end_links(vec![link])
+    }
+
+    /// Whether a node stands still, or has not counted its replicas since.
+    pub(super) fn counts_late(&self, node: usize) -> bool {
+        self.is_paused(node) || self.members[node].is_uncounted
     }
 
     /// Ends these links, and waits until their masters have noticed where the model counts links.
