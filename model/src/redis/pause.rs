@@ -77,7 +77,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let counting = self.group.node_mut(node);
         counting.pace = Pace::Runs;
         if !is_acting && !counting.is_cut() {
-            counting.links.close_all();
+            self.close_links_of_left(node);
         }
         let nodes = u8::try_from(Y::Nodes::<u8>::LEN).unwrap_or(u8::MAX);
         Some((0..nodes).fold(WaitAnswers::default(), |answers, replica| answers.and(self.acknowledge(replica))))
