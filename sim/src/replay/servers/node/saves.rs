@@ -9,7 +9,7 @@ use redis::Value;
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
-use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::limits::DISK_WAIT;
 
 /// A point at which a server saves, without which it accepts writes after a failed save. No history comes to it.
 const SAVE_POINT: &str = "3600 1000000";
@@ -116,7 +116,7 @@ fn set(control: &mut Control, setting: &str, value: &str) -> Result<(), ReplayEr
 /// Saves, and waits until the save has ended so.
 fn save_with(control: &mut Control, status: &str) -> Result<(), ReplayError> {
     save(control)?;
-    control.wait(LINK_WAIT, "a server to save its data", |control| {
+    control.wait(DISK_WAIT, "a server to save its data", |control| {
         Ok(control.info("persistence")?.get("rdb_last_bgsave_status").is_some_and(|last| last == status))
     })
 }
@@ -127,9 +127,9 @@ fn save_with(control: &mut Control, status: &str) -> Result<(), ReplayError> {
 /// SCHEDULE` would not be refused, but after a failed save the server lets five seconds of its clock pass before it begins
 /// one that is scheduled, and here its clock stands still.
 fn save(control: &mut Control) -> Result<(), ReplayError> {
-    control.wait(LINK_WAIT, "a server to end the save or the rewrite before", has_no_child)?;
+    control.wait(DISK_WAIT, "a server to end the save or the rewrite before", has_no_child)?;
     control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
-    control.wait(LINK_WAIT, "a server to end its save", has_no_child)
+    control.wait(DISK_WAIT, "a server to end its save", has_no_child)
 }
 
 /// Whether the server neither saves nor rewrites its AOF, nor is about to.
