@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::Action;
+use lockstep_model::client::Slot;
 use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
 use lockstep_sim::fuzz::FuzzOptions;
@@ -183,7 +184,7 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
 
 /// What passes between nodes that stand still, are cut off, or end. On each the model and the servers once differed: a replica
 /// ends whose replaced master stands still; a replica that stands still keeps its connection through the partition of its
-/// master.
+/// master; what a replaced master that stands still was told before it is cut off waits in its sockets.
 #[test]
 fn histories_of_links_that_nobody_reads_agree_on_every_server() {
     let world = |cluster: &str| {
@@ -198,12 +199,15 @@ fn histories_of_links_that_nobody_reads_agree_on_every_server() {
     let count = Action::CountReplicas { node: 0 };
     let promote = Action::Promote { node: 2 };
     let acquire = Action::Acquire { client: 0, thread: 0 };
+    let execute = Action::Execute { client: 0, slot: Slot::Call1 };
     let one_by_one = "wait_for = 1\nlag = 2\nreplicas_leave = \"one-by-one\"";
     let [kill, end] = [Action::KillNode { node: 2 }, Action::ShutdownNode { node: 1 }];
     let [still, goes_on] = [Action::PauseNode { node: 1 }, Action::ResumeNode { node: 1 }];
     for (cluster, actions) in [
         (format!("{one_by_one}\ncut_together = [\"n2\"]"), vec![cut, pause, promote, kill, end, heal, resume, acquire]),
         (one_by_one.to_owned(), vec![still, cut, promote, heal, acquire, goes_on]),
+        ("wait_for = 1".to_owned(), vec![pause, promote, cut, resume, count, acquire]),
+        ("min_replicas = 1".to_owned(), vec![pause, promote, acquire, cut, resume, count, execute]),
         (one_by_one.to_owned(), vec![Action::CutLink { node: 1 }, pause, promote, resume, count, acquire]),
     ] {
         for_every_version(|version| {

@@ -167,10 +167,14 @@ fn a_replaced_master_counts_a_replica_that_stays_and_not_the_one_that_left() {
         "the other replica is cut off, and it does not know"
     );
     assert_eq!(counted(&[cut_off, Action::HandOver { node: 2 }]), Some(1), "as before");
+    // That the other has left waits in its sockets, also if it is cut off before it goes on.
+    assert_eq!(counted(&[PAUSE, promote, CUT, RESUME]), Some(1), "the replica that stays was cut off with it");
     // Where the replicas leave at once, all have left it.
     let config = world("replicas = 2\nwait_for = 1", faults);
     let together = history(&config, &[&healed[..], &[A_ASKS]].concat());
     assert_eq!(last(&together).clients[0].replicas_known, Some(0));
+    let cut_later = history(&config, &[PAUSE, promote, CUT, RESUME, A_ASKS]);
+    assert_eq!(last(&cut_later).clients[0].replicas_known, Some(0));
 }
 
 /// The requests that wait are the only thing that is out of order: without a pause the same world holds.

@@ -35,6 +35,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let together = self.config.cluster.cut_together;
         let followers = self.followers_of(node);
         self.leave_links_half_open(node, together);
+        let cut_off = self.group.node(node);
+        if cut_off.is_master() && !is_acting && (cut_off.is_paused() || cut_off.is_uncounted()) {
+            // What replicas that have left told it waits in its sockets already (`pause`).
+            self.close_links_of_left(node);
+        }
         self.group.node_mut(node).links.set_cut(true);
         for index in (0..self.config.nodes()).filter(|index| followers >> index & 1 != 0) {
             let follower = self.group.node_mut(index);

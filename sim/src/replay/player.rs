@@ -282,7 +282,7 @@ impl Player {
                 self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
-            Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
+            Action::CutLink { node } => self.change(false, |servers| servers.cut(index(node)).map(Some)),
             Action::Heal { node } => self.change_and_rejoin(false, step, |servers| servers.heal(index(node))),
             Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
             Action::ResumeNode { node } => {

@@ -42,7 +42,14 @@ impl ServerGroup {
     }
 
     /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
-    pub fn cut(&mut self, node: usize) -> String {
+    ///
+    /// # Errors
+    /// `TimedOut` if a master that was replaced does not notice what came before that.
+    pub fn cut(&mut self, node: usize) -> Result<String, ReplayError> {
+        if node != self.master && self.is_master(node) && self.counts_late(node) {
+            // That its replicas have left waits in its sockets already.
+            self.notice_left(node)?;
+        }
         for (index, member) in self.members.iter().enumerate() {
             let is_together = u8::try_from(index).is_ok_and(|index| self.config.cluster.cut_together.has(index));
             let is_broken = |gate: &&Gate| index == node || !is_together && self.master_behind(gate) == Some(node);
@@ -51,7 +58,7 @@ impl ServerGroup {
             }
         }
         self.is_worn = true;
-        format!("the gates of {} pass nothing more", name_of_node(node))
+        Ok(format!("the gates of {} pass nothing more", name_of_node(node)))
     }
 
     /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
