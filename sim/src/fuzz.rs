@@ -3,6 +3,7 @@
 //! Each action of a history is drawn from those that can happen, so a history that was made shorter is still one that can
 //! happen. What is found is kept as a trace and not as a seed: a seed draws other histories once the model changes.
 
+use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lockstep_model::step::enabled;
@@ -49,18 +50,65 @@ pub struct Fuzzed {
     pub stopped: Option<Stopped>,
 }
 
+/// Why not all histories were played: the servers or the harness failed.
+#[derive(Debug, thiserror::Error)]
+pub enum FuzzFailure {
+    /// Before the first history.
+    #[error(transparent)]
+    AtStart(#[from] ReplayError),
+    /// In a history.
+    #[error("{0}: {error}", error = .0.error)]
+    InHistory(Box<FailedHistory>),
+}
+
+/// A history that was not played to its end.
+#[derive(Debug)]
+pub struct FailedHistory {
+    /// The history.
+    pub trace: Trace,
+    /// The step at which the failure was noticed: commands may wait for later steps before they are sent. 0: before the first.
+    pub step: usize,
+    /// Whether it is a part of a history that differs, which was to be made shorter.
+    pub is_shortened: bool,
+    /// What went wrong.
+    pub error: ReplayError,
+    /// What was found before.
+    pub found: Fuzzed,
+}
+
+impl FailedHistory {
+    /// Its number among the histories of the seed; 1 for the first.
+    pub const fn number(&self) -> u32 {
+        // One that differs is counted before it is made shorter.
+        if self.is_shortened { self.found.cases } else { self.found.cases + 1 }
+    }
+}
+
+impl fmt::Display for FailedHistory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { trace, step, found, .. } = self;
+        let shortened = if self.is_shortened { ", made shorter," } else { "" };
+        write!(f, "history {} of seed {}{shortened} could not be replayed", self.number(), found.seed)?;
+        if *step == 0 {
+            f.write_str(" from its first step")
+        } else {
+            write!(f, " beyond step {step} of {}", trace.steps.len())
+        }
+    }
+}
+
 /// Plays random histories of the scenario until one differs, memory is short, `limits.stop` is set, or all are played.
 /// `limits.progress` counts them.
 ///
 /// # Errors
-/// What keeps the servers from being asked.
+/// What keeps the servers from being asked, with the history in which it happened.
 pub fn fuzz(
     scenario: &Scenario,
     server: &ServerProgram,
     scripts: Scripts,
     options: FuzzOptions,
     limits: &Limits<'_>,
-) -> Result<Fuzzed, ReplayError> {
+) -> Result<Fuzzed, FuzzFailure> {
     let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, scripts)?;
     let (server, seed) = (player.server(), options.seed);
@@ -78,13 +126,23 @@ pub fn fuzz(
             Ok(result) => result,
             // What was found so far is still known.
             Err(_) if stop.load(Ordering::Relaxed) => break,
-            Err(error) => return Err(error),
+            Err(error) => {
+                let step = player.step();
+                let failed = FailedHistory { trace, step, is_shortened: false, error, found };
+                return Err(FuzzFailure::InHistory(Box::new(failed)));
+            }
         };
         found.steps += result.steps;
         found.cases += 1;
         progress.fetch_add(1, Ordering::Relaxed);
         if let Some(difference) = result.difference {
-            found.counterexample = Some(shrink(scenario, &mut player, &mut tree, (trace, difference), stop)?);
+            let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), stop);
+            found.counterexample = Some(shortest);
+            if let Some((trace, error)) = failed {
+                let step = player.step();
+                let failed = FailedHistory { trace, step, is_shortened: true, error, found };
+                return Err(FuzzFailure::InHistory(Box::new(failed)));
+            }
             break;
         }
     }
@@ -97,14 +155,15 @@ pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
     record(scenario, &actions)
 }
 
-/// Makes the history shorter as long as it still differs.
+/// Makes the history shorter as long as it still differs. If the servers or the harness fail meanwhile: in which history, and
+/// why. The shortest one so far differs all the same.
 fn shrink(
     scenario: &Scenario,
     player: &mut Player,
     tree: &mut impl ValueTree<Value = Vec<u16>>,
     first: (Trace, Difference),
     stop: &AtomicBool,
-) -> Result<(Trace, Difference), ReplayError> {
+) -> ((Trace, Difference), Option<(Trace, ReplayError)>) {
     let mut best = cut(scenario, first);
     let mut has_more = tree.simplify();
     for _ in 0..MOST_TRIES {
@@ -114,9 +173,9 @@ fn shrink(
         let trace = drawn(scenario, &tree.current());
         let result = match player.replay(&trace, false) {
             Ok(result) => result,
-            // The longer history differs all the same.
+            // A system call that a signal interrupts is not a failure of the server.
             Err(_) if stop.load(Ordering::Relaxed) => break,
-            Err(error) => return Err(error),
+            Err(error) => return (best, Some((trace, error))),
         };
         match result.difference {
             Some(difference) => {
@@ -129,7 +188,7 @@ fn shrink(
             None => has_more = tree.complicate(),
         }
     }
-    Ok(best)
+    (best, None)
 }
 
 /// The history without the steps after the difference.

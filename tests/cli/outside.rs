@@ -66,10 +66,10 @@ fn assert_no_folder_is_left(below: &Path) {
 }
 
 /// A run of `fuzz` that has played histories on one node for some time, and its server.
-fn fuzzing(folder: &Path) -> (Child, u32) {
+fn fuzzing(folder: &Path, more: &[&str]) -> (Child, u32) {
     let server = servers().swap_remove(0);
     let arguments = ["fuzz", ONE_NODE, "--cases", "1000000", "--seed", "1", "--server", text(server.path())];
-    let harness = in_folder(folder, &arguments).spawn().expect("the binary starts");
+    let harness = in_folder(folder, &[&arguments, more].concat()).spawn().expect("the binary starts");
     // A server that serves says so in its title; the one that was asked for its version has none.
     let is_ready = |child: &u32| {
         let title = fs::read(format!("/proc/{child}/cmdline")).unwrap_or_default();
@@ -90,7 +90,7 @@ fn tell(process: u32, told: Told) {
 #[test]
 fn a_server_that_stops_answering_is_named_and_ends_the_run() {
     let folder = TempDir::new().expect("a folder");
-    let (harness, node) = fuzzing(folder.path());
+    let (harness, node) = fuzzing(folder.path(), &[]);
     tell(node, Told::STOP);
     let ran = ended(harness);
     assert_eq!(ran.code, 5, "{}", ran.stderr);
@@ -102,11 +102,45 @@ fn a_server_that_stops_answering_is_named_and_ends_the_run() {
     assert_no_folder_is_left(folder.path());
 }
 
+/// A failure of the harness is told with its history, which can be replayed: the same server fails again, or it does not.
+#[test]
+fn a_server_that_dies_is_told_with_the_history_in_which_it_did() {
+    let folder = TempDir::new().expect("a folder");
+    let out = folder.path().join("out");
+    let (harness, node) = fuzzing(folder.path(), &["--out", text(&out)]);
+    tell(node, Told::KILL);
+    let ran = ended(harness);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let kept = out.join(format!("{ONE_NODE}.failed-1.json"));
+    let [place, error, next] = ["could not be replayed", "error: ", "next  "].map(|begins| {
+        let lines = || ran.stderr.lines().filter(|line| line.contains(begins));
+        assert_eq!(lines().count(), 1, "{begins:?} is not once in\n{}", ran.stderr);
+        lines().next().unwrap_or_default()
+    });
+    assert!(place.starts_with(&format!("{ONE_NODE}: history ")), "{place}");
+    assert!(place.contains(" of seed 1 could not be replayed "), "{place}");
+    assert!(place.contains(" step"), "{place}");
+    assert!(!error.contains("panicked"), "{error}");
+    let server = servers().swap_remove(0);
+    assert_eq!(next, format!("next  lockstep replay {} --server {}", kept.display(), server.path().display()));
+    let again = ended(in_folder(folder.path(), &["replay", text(&kept)]).spawn().expect("the binary starts"));
+    assert_eq!(again.code, 0, "a server that lives replays it: {}", again.stderr);
+    assert!(again.stdout.contains("agrees: "), "{}", again.stdout);
+
+    let (harness, node) = fuzzing(folder.path(), &[]);
+    tell(node, Told::KILL);
+    let ran = ended(harness);
+    assert_eq!(ran.code, 5, "{}", ran.stderr);
+    assert!(ran.stderr.contains("--seed 1 --cases 1000000"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("--out DIR, which writes the trace"), "{}", ran.stderr);
+    assert_no_folder_is_left(folder.path());
+}
+
 #[test]
 fn each_request_to_end_ends_a_wait_for_a_server_and_prints_what_is_known() {
     for told in [Told::INT, Told::TERM, Told::HUP] {
         let folder = TempDir::new().expect("a folder");
-        let (harness, node) = fuzzing(folder.path());
+        let (harness, node) = fuzzing(folder.path(), &[]);
         tell(node, Told::STOP);
         thread::sleep(Duration::from_millis(200));
         let begin = Instant::now();

@@ -215,6 +215,34 @@ fn after_a_failed_save_a_master_refuses_every_write_until_a_save_succeeds() {
     });
 }
 
+/// A server has one child process at a time, and refuses `BGSAVE` while it rewrites its AOF, as after a full copy.
+#[test]
+fn a_save_waits_until_an_aof_is_rewritten() {
+    on_every_server(|server| {
+        let settings = NodeSettings { fsync: Some("always"), ..NodeSettings::default() };
+        let node = ServerNode::start_with(server, START_MS, settings).unwrap();
+        let mut client = node.connect().unwrap();
+        take_lock(&node, "a");
+        // A child sleeps so long for each key that it writes.
+        let slow = ["SET", "rdb-key-save-delay", "500000"];
+        cmd("CONFIG").arg(&slow).exec(&mut client).unwrap();
+        let rewrite = |client: &mut ServerConnection| {
+            cmd("BGREWRITEAOF").exec(client).unwrap();
+            let refused = cmd("BGSAVE").exec(client).unwrap_err();
+            assert!(refused.to_string().contains("AOF"), "{server}: {refused}");
+        };
+        rewrite(&mut client);
+        node.refuse_writes().unwrap();
+        let refused = cmd("SET").arg("lock").arg("b").exec(&mut client).unwrap_err();
+        assert!(refused.to_string().contains("MISCONF"), "{server}: {refused}");
+        rewrite(&mut client);
+        node.accept_writes().unwrap();
+        take_lock(&node, "b");
+        rewrite(&mut client);
+        node.save_snapshot().unwrap();
+    });
+}
+
 /// A lock without a TTL outlives every lease on master and replica, until it is given a TTL again.
 #[test]
 fn a_persisted_key_outlives_its_lease_on_master_and_replica() {

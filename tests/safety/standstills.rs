@@ -142,6 +142,41 @@ fn a_replica_that_stands_still_is_counted_until_its_report_is_too_old() {
     assert_eq!(last_answer(&history(&config, &resumed)), Reply::Acquired);
 }
 
+/// No partition here lasts so long that it ends a connection (`repl-timeout`). A replica that is to follow the old master still,
+/// and cannot because it stands still or is cut off itself, is counted by that master as before; the one that was promoted has
+/// left it, and is not.
+#[test]
+fn a_replaced_master_counts_a_replica_that_stays_and_not_the_one_that_left() {
+    let faults = "[network]\nmode = 'split'\n[faults]\npause_node = 1\ncut_link = 1\nhand_over = 1";
+    let config = world("replicas = 2\nwait_for = 1\nreplicas_leave = 'one-by-one'", faults);
+    let counted =
+        |actions: &[Action]| last(&history(&config, &[actions, &[A_ASKS]].concat())).clients[0].replicas_known;
+    let [still, goes_on] = [Action::PauseNode { node: 1 }, Action::ResumeNode { node: 1 }];
+    let [promote, heal] = [Action::Promote { node: 2 }, Action::Heal { node: 0 }];
+    let behind = [still, CUT, promote];
+    assert_eq!(counted(&behind), Some(2), "it has noticed nothing");
+    let healed = [&behind[..], &[heal]].concat();
+    assert_eq!(counted(&healed), Some(1), "the replica stands still, and its connection is open");
+    assert_eq!(counted(&[&healed[..], &[goes_on]].concat()), Some(1), "it follows as before");
+    let cut_off = Action::CutLink { node: 1 };
+    let uncounted = [cut_off, PAUSE, promote, RESUME];
+    assert_eq!(counted(&uncounted), Some(2), "it has read nothing of what came meanwhile");
+    assert_eq!(
+        counted(&[&uncounted[..], &[COUNT]].concat()),
+        Some(1),
+        "the other replica is cut off, and it does not know"
+    );
+    assert_eq!(counted(&[cut_off, Action::HandOver { node: 2 }]), Some(1), "as before");
+    // That the other has left waits in its sockets, also if it is cut off before it goes on.
+    assert_eq!(counted(&[PAUSE, promote, CUT, RESUME]), Some(1), "the replica that stays was cut off with it");
+    // Where the replicas leave at once, all have left it.
+    let config = world("replicas = 2\nwait_for = 1", faults);
+    let together = history(&config, &[&healed[..], &[A_ASKS]].concat());
+    assert_eq!(last(&together).clients[0].replicas_known, Some(0));
+    let cut_later = history(&config, &[PAUSE, promote, CUT, RESUME, A_ASKS]);
+    assert_eq!(last(&cut_later).clients[0].replicas_known, Some(0));
+}
+
 /// The requests that wait are the only thing that is out of order: without a pause the same world holds.
 #[test]
 fn only_the_pause_puts_requests_out_of_order() {

@@ -123,7 +123,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let silent_for_long = self.config.silent_for_long();
         let left = self.group.node_mut(old);
         left.silent_ticks = silent_for_long;
-        left.links.close_all();
+        self.close_links_of_left(old);
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,

@@ -5,10 +5,10 @@
 //!
 //! A cut closes no link: it leaves links half open, and `INFO` and `WAIT` still count them. The time-out that ends them
 //! (`repl-timeout`, a minute) is longer than any scenario. A link is closed by the death of one of its ends, of which an
-//! acting master is notified; by a resync, which makes it anew; by a hand-over of its master; and by the end of a partition
-//! behind which its master was replaced. So a node that is neither the acting master nor cut off has no half-open link,
-//! unless a replica that had stayed with it was cut off, and but for one that was replaced while it stood still, until it
-//! counts its replicas anew (`pause`).
+//! acting master is notified; by a resync, which makes it anew; and where a replica has left its master, by a hand-over of
+//! that master, or by the end of the partition behind which it was replaced. So a node that is neither the acting master nor
+//! cut off has no half-open link but to replicas that had stayed with it and were cut off, or that stand still since before
+//! the partition ended; and but for one that was replaced while it stood still, until it counts its replicas anew (`pause`).
 //!
 //! A partition has two sides: a node alone, or a master together with those of its replicas that `cut_together` names. These
 //! follow it as before, and are reached again when it is. What passes between two nodes is told by both being cut off, or
@@ -35,6 +35,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let together = self.config.cluster.cut_together;
         let followers = self.followers_of(node);
         self.leave_links_half_open(node, together);
+        let cut_off = self.group.node(node);
+        if cut_off.is_master() && !is_acting && (cut_off.is_paused() || cut_off.is_uncounted()) {
+            // What replicas that have left told it waits in its sockets already (`pause`).
+            self.close_links_of_left(node);
+        }
         self.group.node_mut(node).links.set_cut(true);
         for index in (0..self.config.nodes()).filter(|index| followers >> index & 1 != 0) {
             let follower = self.group.node_mut(index);
@@ -93,7 +98,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             // A master that was replaced finds that its replicas follow another.
             healed.silent_ticks = silent_for_long;
             if !healed.is_paused() {
-                healed.links.close_all();
+                self.close_links_of_left(node);
             }
         }
         for (index, node) in (0_u8..).zip(self.group.nodes.as_mut()) {
@@ -108,6 +113,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.lose_old_replicas(node);
         }
         Some(self.rejoin_old_master())
+    }
+
+    /// A master that was replaced is notified that replicas have left it. The link to one that is to follow it still stays as
+    /// it is: half open, until that one follows again.
+    pub(super) fn close_links_of_left(&mut self, old: u8) {
+        let have_left: NodeSet =
+            self.group.numbered().filter(|(_, node)| !node.is_old_replica()).map(|(index, _)| index).collect();
+        have_left.iter().for_each(|left| self.group.node_mut(old).links.close(left));
     }
 
     /// The replicas that this node's writes reach, a bit each.

@@ -13,7 +13,8 @@
 //!
 //! Simplified: where the lag is bounded and effects are merged (`Config::merges_effects`), a replica has all or nothing
 //! of what was written while it stood still. A key that expires while its node stands still is gone from the node's
-//! data at once: nobody can read them before it goes on. A link does not break (`break_link`) while one of its ends
+//! data at once: nobody can read them before it goes on. Where a master that was replaced is cut off before it has counted
+//! anew, it has read by then which replicas left it. A link does not break (`break_link`) while one of its ends
 //! stands still, and a node that was told to end stands still no more than it serves anybody. Nothing that a client
 //! does not wait for reaches a node that stands still: a receipt that would be deleted stays until it expires. Where
 //! request and answer are one step, a request is never late by a pause: a node that stands still is then as one that is
@@ -77,7 +78,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let counting = self.group.node_mut(node);
         counting.pace = Pace::Runs;
         if !is_acting && !counting.is_cut() {
-            counting.links.close_all();
+            self.close_links_of_left(node);
         }
         let nodes = u8::try_from(Y::Nodes::<u8>::LEN).unwrap_or(u8::MAX);
         Some((0..nodes).fold(WaitAnswers::default(), |answers, replica| answers.and(self.acknowledge(replica))))

@@ -1,7 +1,7 @@
 //! `lockstep fuzz`: random histories on real servers.
 
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicU64;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
@@ -18,7 +18,7 @@ use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;
 use super::within::MaxMemory;
 use crate::exit::Exit;
-use crate::fuzz::{self, Fuzzed};
+use crate::fuzz::{self, FuzzFailure, Fuzzed};
 use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
@@ -38,7 +38,7 @@ pub(super) struct FuzzArgs {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
-    /// The folder for the trace of a divergence [default: none is written]
+    /// The folder for the trace of a divergence, or of a history that could not be replayed [default: none is written]
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
@@ -68,7 +68,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::FuzzOptions { cases: args.cases, seed };
     let mut all: Vec<FuzzedScenario> = Vec::new();
-    let mut failed = None;
+    let mut failure = None;
     for one in &chosen {
         if interrupt::is_asked() {
             break;
@@ -84,18 +84,23 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
                 &args.memory.limits(&cases),
             )
         });
+        let seconds = started.elapsed().as_secs_f64();
         let fuzzed = match fuzzed {
             Ok(fuzzed) => fuzzed,
             // A system call that a signal interrupts is not a failure of the server.
             Err(_) if interrupt::is_asked() => break,
-            Err(error) => {
-                // The results of the other scenarios are still printed.
-                Screen::report(&format!("{}:", one.scenario.name));
-                failed = Some(server_failed(&error, screen));
+            Err(failed) => {
+                // The results of the other scenarios are still printed, and a difference that is known.
+                failure = Some(report(one, &failed, args, screen)?);
+                if let FuzzFailure::InHistory(failed) = failed
+                    && failed.found.counterexample.is_some()
+                {
+                    let saved = save(one, &failed.found, args, screen)?;
+                    all.push(FuzzedScenario { chosen: one, fuzzed: failed.found, saved, seconds });
+                }
                 break;
             }
         };
-        let seconds = started.elapsed().as_secs_f64();
         let saved = save(one, &fuzzed, args, screen)?;
         let is_stopped = fuzzed.stopped.is_some();
         all.push(FuzzedScenario { chosen: one, fuzzed, saved, seconds });
@@ -112,7 +117,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let is_stopped = all.iter().any(|drawn| drawn.fuzzed.stopped.is_some());
     let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
     let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
-    Ok(failed.map_or(exit, |failed| exit.worst(failed)))
+    Ok(failure.map_or(exit, |failure| exit.worst(failure)))
 }
 
 impl FuzzedScenario<'_> {
@@ -155,13 +160,51 @@ fn a_seed() -> u64 {
     u64::from(since.subsec_micros()) + since.as_secs() % 1000 * 1_000_000
 }
 
+/// Keeps the counterexample, if there is one and a folder for it.
 fn save(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs, screen: &Screen) -> Ended<Option<PathBuf>> {
-    let (Some((trace, _)), Some(out)) = (&fuzzed.counterexample, &args.out) else { return Ok(None) };
-    let file = out.join(format!("{}.diverged-{}.json", one.scenario.name, fuzzed.seed));
+    let Some((trace, _)) = &fuzzed.counterexample else { return Ok(None) };
+    save_trace(trace, "diverged", (one, fuzzed), args, screen)
+}
+
+/// Keeps a history, if there is a folder for it: `ended` says what became of it.
+fn save_trace(
+    trace: &Trace,
+    ended: &str,
+    (one, fuzzed): (&Chosen, &Fuzzed),
+    args: &FuzzArgs,
+    screen: &Screen,
+) -> Ended<Option<PathBuf>> {
+    let Some(out) = &args.out else { return Ok(None) };
+    let file = out.join(format!("{}.{ended}-{}.json", one.scenario.name, fuzzed.seed));
     // The trace does not know the file of its scenario.
     let reproduce = drawn_again(one, fuzzed, args);
     write_whole(&file, &trace_json::document(&Trace { reproduce, ..trace.clone() }), screen)?;
     Ok(Some(file))
+}
+
+/// Says why the servers or the harness failed, and in which history, which is kept. Returns the exit code that it leads to.
+fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
+    let name = &one.scenario.name;
+    let failed = match failure {
+        FuzzFailure::AtStart(error) => {
+            Screen::report(&format!("{name}:"));
+            return Ok(server_failed(error, screen));
+        }
+        FuzzFailure::InHistory(failed) => failed,
+    };
+    Screen::report(&format!("{name}: {failed}, on {}", failed.found.server));
+    let exit = server_failed(&failed.error, screen);
+    let saved = save_trace(&failed.trace, "failed", (one, &failed.found), args, screen)?;
+    Screen::report(&format!("next  {}", next(saved.as_deref(), one, &failed.found, args)));
+    Ok(exit)
+}
+
+/// The command that replays the history that was kept, or keeps it.
+fn next(saved: Option<&Path>, one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
+    match saved {
+        Some(file) => format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref())),
+        None => format!("{} --out DIR, which writes the trace", drawn_again(one, fuzzed, args)),
+    }
 }
 
 /// The command that draws the same histories again.
@@ -193,12 +236,7 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
         }
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
-        let next = Some(match saved {
-            Some(file) => {
-                format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()))
-            }
-            None => format!("{} --out DIR, which writes the trace", drawn_again(chosen, fuzzed, args)),
-        });
+        let next = Some(next(saved.as_deref(), chosen, fuzzed, args));
         let (paint, width, declared) = (screen.paint(), Screen::width(), Declared::Unknown);
         let options = text::TextOptions { paint, width, declared, next, found: None };
         page += &text::picture(trace, &options);

@@ -47,6 +47,8 @@ pub struct Player {
     translator: Translator,
     /// Every key that the history has stored so far, where clocks jump and masters must find what has expired.
     seen_keys: BTreeSet<String>,
+    /// The last step that was begun.
+    step: usize,
 }
 
 impl Player {
@@ -90,6 +92,7 @@ impl Player {
             testbed: Testbed::new(servers),
             translator: translate(scripts)?,
             seen_keys: BTreeSet::new(),
+            step: 0,
         })
     }
 
@@ -98,12 +101,18 @@ impl Player {
         self.testbed.servers.server().to_string()
     }
 
+    /// The last step that was begun in the current history; 0: none.
+    pub const fn step(&self) -> usize {
+        self.step
+    }
+
     /// Plays a trace from its first state, and compares until its end or the first difference.
     ///
     /// # Errors
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, ReplayError> {
         self.target.begin();
+        self.step = 0;
         self.seen_keys.clear();
         self.testbed.reset()?;
         self.testbed.servers.start_sentinels(trace)?;
@@ -154,6 +163,7 @@ impl Player {
             if keeps_answers {
                 self.testbed.findings.answers.push(Vec::new());
             }
+            self.step = step.number;
             self.play(HistoryStep { step, before: trace.state_after(step.number - 1) })?;
             played = step.number;
             if self.testbed.findings.difference.is_some() {
@@ -277,7 +287,7 @@ impl Player {
                 self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
-            Action::CutLink { node } => self.change(false, |servers| Ok(Some(servers.cut(index(node))))),
+            Action::CutLink { node } => self.change(false, |servers| servers.cut(index(node)).map(Some)),
             Action::Heal { node } => self.change_and_rejoin(false, step, |servers| servers.heal(index(node))),
             Action::PauseNode { node } => self.change(false, |servers| servers.pause(index(node)).map(Some)),
             Action::ResumeNode { node } => {

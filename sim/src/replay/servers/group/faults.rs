@@ -25,6 +25,7 @@ impl ServerGroup {
     /// Kills a node with everything that it has not replicated, and that is not on its disk.
     fn end_without_sync(&mut self, node: usize, is_noticed: bool) -> Result<String, ReplayError> {
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         let dying = &self.members[node];
         if self.config.has_late_disk() || dying.is_rewriting {
             dying.node.kill_without_power()?;
@@ -46,6 +47,7 @@ impl ServerGroup {
             return self.end_without_sync(node, is_noticed);
         }
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         let dying = &self.members[node].node;
         if !dying.is_paused() {
             dying.wait_written()?;
@@ -74,6 +76,7 @@ impl ServerGroup {
             return Ok(format!("SIGTERM to {}, which waits for its replicas", name_of_node(node)));
         }
         self.expect_failover_of(node)?;
+        self.hold_end_of_link(node);
         self.members[node].node.begin_shutdown()?;
         self.members[node].node.wait_shutdown()?;
         self.bury(node, is_noticed)?;
@@ -101,6 +104,16 @@ impl ServerGroup {
         Ok(format!("{}: BGSAVE", name_of_node(node)))
     }
 
+    /// Before a node dies: a master that was replaced, and that stood still, reads the end of the link when it counts its
+    /// replicas anew. Until then its gate holds that end back.
+    fn hold_end_of_link(&self, node: usize) {
+        let Some(gate) = &self.members[node].gate else { return };
+        let is_late = |master: &usize| *master != self.master && self.counts_late(*master);
+        if self.master_behind(gate).is_some_and(|master| is_late(&master)) {
+            gate.silence();
+        }
+    }
+
     /// A node is dead: its links end, or its master has not noticed yet.
     fn bury(&mut self, node: usize, is_noticed: bool) -> Result<(), ReplayError> {
         let GroupMember { node: dead, gate, role, is_uncounted, is_behind, .. } = &mut self.members[node];
@@ -116,7 +129,9 @@ impl ServerGroup {
         if let Some(gate) = to_master {
             let master = self.master_behind(&gate).unwrap_or(self.master);
             let link = HalfOpenLink { master, replica: node, gate };
-            if is_noticed { self.end_links(vec![link])? } else { self.half_open.push(link) }
+            // A master that was replaced reads it later (`hold_end_of_link`).
+            let notices = is_noticed && (master == self.master || !link.gate.is_silent());
+            if notices { self.end_links(vec![link])? } else { self.half_open.push(link) }
         }
         if is_noticed {
             // Also a link of before an earlier death.

@@ -42,7 +42,14 @@ impl ServerGroup {
     }
 
     /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
-    pub fn cut(&mut self, node: usize) -> String {
+    ///
+    /// # Errors
+    /// `TimedOut` if a master that was replaced does not notice what came before that.
+    pub fn cut(&mut self, node: usize) -> Result<String, ReplayError> {
+        if node != self.master && self.is_master(node) && self.counts_late(node) {
+            // That its replicas have left waits in its sockets already.
+            self.notice_left(node)?;
+        }
         for (index, member) in self.members.iter().enumerate() {
             let is_together = u8::try_from(index).is_ok_and(|index| self.config.cluster.cut_together.has(index));
             let is_broken = |gate: &&Gate| index == node || !is_together && self.master_behind(gate) == Some(node);
@@ -51,7 +58,7 @@ impl ServerGroup {
             }
         }
         self.is_worn = true;
-        format!("the gates of {} pass nothing more", name_of_node(node))
+        Ok(format!("the gates of {} pass nothing more", name_of_node(node)))
     }
 
     /// The link of a replica to its master breaks, and both notice. Returns what was done, in words.
@@ -125,6 +132,10 @@ impl ServerGroup {
         // After a partial resync the gate holds what the replica has missed. The model's resync ends with all of it.
         gate.mark(master.offset()?);
         gate.release_all()?;
+        if self.members[next].is_uncounted {
+            // A master that stood still reads it before it counts anew: a `WAIT` that is open there is answered.
+            gate.wait_acknowledged()?;
+        }
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
         self.members[replica].is_behind.set(false);
@@ -137,8 +148,7 @@ impl ServerGroup {
     pub(super) fn leave_master(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         let Some(gate) = self.members[replica].gate.take() else { return Ok(()) };
         let Some(master) = self.master_behind(&gate) else { return Ok(()) };
-        let is_late = self.is_paused(master) || self.members[master].is_uncounted;
-        let is_half_open = master != next && (gate.is_silent() || is_late);
+        let is_half_open = master != next && (gate.is_silent() || self.counts_late(master));
         if is_half_open {
             gate.silence();
         }
@@ -148,6 +158,11 @@ impl ServerGroup {
             return Ok(());
         }
         self.end_links(vec![link])
+    }
+
+    /// Whether a node stands still, or has not counted its replicas since.
+    pub(super) fn counts_late(&self, node: usize) -> bool {
+        self.is_paused(node) || self.members[node].is_uncounted
     }
 
     /// Ends these links, and waits until their masters have noticed where the model counts links.

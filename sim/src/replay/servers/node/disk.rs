@@ -13,7 +13,7 @@ use super::files::Files;
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
-use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::limits::DISK_WAIT;
 
 /// The names of the AOF: a file up to Redis 6.2, a folder of files since 7.0.
 const NAMES: [&str; 2] = ["appendonly.aof", "appendonlydir"];
@@ -38,7 +38,7 @@ impl ServerNode {
     ///
     /// As `sync_disk`.
     pub fn wait_written(&self) -> Result<(), ReplayError> {
-        self.control().wait(LINK_WAIT, "a server to write its AOF", has_written)
+        self.control().wait(DISK_WAIT, "a server to write its AOF", has_written)
     }
 
     /// Kills the process as a power cut does: of its AOF only what was synced is left.

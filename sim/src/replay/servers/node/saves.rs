@@ -1,4 +1,4 @@
-//! A node's save fails, and succeeds again: `MISCONF` (docs/facts/redis.md#a-failed-save).
+//! A node saves a snapshot; or its save fails, and succeeds again: `MISCONF` (docs/facts/redis.md#a-failed-save).
 
 use std::fs;
 use std::io;
@@ -9,12 +9,21 @@ use redis::Value;
 use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
-use crate::replay::servers::limits::LINK_WAIT;
+use crate::replay::servers::limits::DISK_WAIT;
 
 /// A point at which a server saves, without which it accepts writes after a failed save. No history comes to it.
 const SAVE_POINT: &str = "3600 1000000";
 
 impl ServerNode {
+    /// Saves a snapshot (`BGSAVE`), and waits until it is saved.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it is not saved; `Redis` if the node is not running.
+    pub fn save_snapshot(&self) -> Result<(), ReplayError> {
+        save(&mut self.control())
+    }
+
     /// Makes a save of the node fail, so that it refuses every write: a folder has the name of its dump. The snapshot that it
     /// saved before, if it saves any, is kept as on a full disk.
     ///
@@ -33,7 +42,7 @@ impl ServerNode {
             set(&mut control, "save", SAVE_POINT)?;
         }
         set(&mut control, "stop-writes-on-bgsave-error", "yes")?;
-        save(&mut control, "err")
+        save_with(&mut control, "err")
     }
 
     /// Makes a save of the node succeed, so that it accepts writes. Of the dump something is left only where it saves
@@ -45,7 +54,7 @@ impl ServerNode {
     pub fn accept_writes(&self) -> Result<(), ReplayError> {
         self.delete_dump()?;
         let mut control = self.control();
-        save(&mut control, "ok")?;
+        save_with(&mut control, "ok")?;
         if self.settings.has_snapshots {
             return delete(fs::remove_file(self.kept()));
         }
@@ -105,12 +114,27 @@ fn set(control: &mut Control, setting: &str, value: &str) -> Result<(), ReplayEr
 }
 
 /// Saves, and waits until the save has ended so.
-fn save(control: &mut Control, status: &str) -> Result<(), ReplayError> {
-    control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
-    control.wait(LINK_WAIT, "a server to save its data", |control| {
-        let persistence = control.info("persistence")?;
-        let field = |name: &str| persistence.get(name).map(String::as_str);
-        let is_over = field("rdb_bgsave_in_progress") == Some("0");
-        Ok(is_over && field("rdb_last_bgsave_status") == Some(status))
+fn save_with(control: &mut Control, status: &str) -> Result<(), ReplayError> {
+    save(control)?;
+    control.wait(DISK_WAIT, "a server to save its data", |control| {
+        Ok(control.info("persistence")?.get("rdb_last_bgsave_status").is_some_and(|last| last == status))
     })
+}
+
+/// Saves, and waits until the save has ended, well or not.
+///
+/// A server has one child process at a time, and refuses to save while it rewrites its AOF, as after a full copy. `BGSAVE
+/// SCHEDULE` would not be refused, but after a failed save the server lets five seconds of its clock pass before it begins
+/// one that is scheduled, and here its clock stands still.
+fn save(control: &mut Control) -> Result<(), ReplayError> {
+    control.wait(DISK_WAIT, "a server to end the save or the rewrite before", has_no_child)?;
+    control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
+    control.wait(DISK_WAIT, "a server to end its save", has_no_child)
+}
+
+/// Whether the server neither saves nor rewrites its AOF, nor is about to.
+fn has_no_child(control: &mut Control) -> Result<bool, ReplayError> {
+    let persistence = control.info("persistence")?;
+    let is_idle = |field: &&str| persistence.get(*field).is_none_or(|number| number == "0");
+    Ok(["rdb_bgsave_in_progress", "aof_rewrite_in_progress", "aof_rewrite_scheduled"].iter().all(is_idle))
 }

@@ -219,21 +219,6 @@ impl ServerNode {
         self.process().wait_for_end()
     }
 
-    /// Saves a snapshot (`BGSAVE`), and waits until it is saved.
-    ///
-    /// # Errors
-    ///
-    /// `TimedOut` if it is not saved; `Redis` if the node is not running.
-    pub fn save_snapshot(&self) -> Result<(), ReplayError> {
-        let mut control = self.control();
-        let is_idle = |control: &mut Control| {
-            Ok(control.info("persistence")?.get("rdb_bgsave_in_progress").is_some_and(|number| number == "0"))
-        };
-        control.wait(LINK_WAIT, "a server without a snapshot in progress", is_idle)?;
-        control.ask::<Value>("BGSAVE", &redis::cmd("BGSAVE"))?;
-        control.wait(LINK_WAIT, "a server to save its snapshot", is_idle)
-    }
-
     /// Whether the process lives.
     pub fn is_running(&self) -> bool {
         self.process().is_running()
