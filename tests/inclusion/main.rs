@@ -8,6 +8,7 @@
 
 mod clients;
 mod clock;
+mod links;
 mod nodes;
 mod operator;
 mod record;
