@@ -2,8 +2,10 @@
 //!
 //! `sim/build.rs` compiles this file to a separate shared library; `sim/src/replay/clock.rs` embeds that library and
 //! writes the file that is read here. The library answers `clock_gettime` for the wall clock, `gettimeofday` and `time`
-//! from the 8 bytes (milliseconds since 1970) of the file that `LOCKSTEP_CLOCK` names. Every other clock is left to the
-//! kernel: Redis drives its event loop by the monotonic clock, and with a frozen clock the loop would never run.
+//! from the 8 bytes (milliseconds since 1970) of the file that `LOCKSTEP_CLOCK` names: a clock that stands still. Or the
+//! 8 bytes of the file that `LOCKSTEP_CLOCK_OFFSET` names are added to the machine's clock (milliseconds, ahead or back): a
+//! clock that runs, and jumps when the harness writes another number. Every other clock is left to the kernel: Redis drives
+//! its event loop by the monotonic clock, and with a frozen clock the loop would never run.
 //!
 //! Nothing here allocates or calls libc for the time. The server's allocator reads the clock while it initialises
 //! itself, so an allocation would call this code again and hang (as Debian's `faketime` does). For the same reason
@@ -19,7 +21,7 @@
 )]
 
 use core::arch::asm;
-use core::ffi::{c_char, c_int, c_long};
+use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ptr;
 use core::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
@@ -46,19 +48,19 @@ pub struct Timeval {
 
 const CLOCK_REALTIME: c_int = 0;
 const CLOCK_REALTIME_COARSE: c_int = 5;
+const NS_OF_MS: c_long = 1_000_000;
+const NS_OF_SECOND: c_long = 1_000_000_000;
 
 /// # Safety
 ///
 /// As `clock_gettime(2)`: `answer` points to a writable `struct timespec`.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c_int {
-    if matches!(clock, CLOCK_REALTIME | CLOCK_REALTIME_COARSE)
-        && !answer.is_null()
-        && let Some(ms) = frozen_ms()
-    {
+    let is_wall_clock = matches!(clock, CLOCK_REALTIME | CLOCK_REALTIME_COARSE) && !answer.is_null();
+    if is_wall_clock && let Some(ms) = FROZEN.read() {
         // SAFETY: not null, and the caller guarantees that it is writable.
         unsafe {
-            answer.write(Timespec { seconds: ms.div_euclid(1000), nanoseconds: ms.rem_euclid(1000) * 1_000_000 });
+            answer.write(Timespec { seconds: ms.div_euclid(1000), nanoseconds: ms.rem_euclid(1000) * NS_OF_MS });
         }
         return 0;
     }
@@ -69,7 +71,18 @@ pub unsafe extern "C" fn clock_gettime(clock: c_int, answer: *mut Timespec) -> c
         unsafe { *__errno_location() = -(status as c_int) };
         return -1;
     }
+    if is_wall_clock && let Some(ahead_ms) = OFFSET.read() {
+        // SAFETY: not null, and the kernel has just written it.
+        unsafe { answer.write(shifted(&answer.read(), ahead_ms)) };
+    }
     0
+}
+
+fn shifted(now: &Timespec, ahead_ms: i64) -> Timespec {
+    // Less than two seconds: no overflow.
+    let nanoseconds = now.nanoseconds + ahead_ms.rem_euclid(1000) * NS_OF_MS;
+    let seconds = now.seconds + ahead_ms.div_euclid(1000) + nanoseconds / NS_OF_SECOND;
+    Timespec { seconds, nanoseconds: nanoseconds % NS_OF_SECOND }
 }
 
 /// # Safety
@@ -113,28 +126,43 @@ unsafe extern "C" {
     fn __errno_location() -> *mut c_int;
 }
 
-static CLOCK: AtomicPtr<AtomicI64> = AtomicPtr::new(ptr::null_mut());
+/// A clock that stands still, in milliseconds since 1970.
+static FROZEN: MappedNumber = MappedNumber::of(c"LOCKSTEP_CLOCK");
+/// How far a clock that runs is ahead of the machine's, in milliseconds.
+static OFFSET: MappedNumber = MappedNumber::of(c"LOCKSTEP_CLOCK_OFFSET");
 
-/// `None` when there is no clock to read: the harness checks the server's time and then rejects the server.
-fn frozen_ms() -> Option<i64> {
-    let mut clock = CLOCK.load(Ordering::Acquire);
-    if clock.is_null() {
-        clock = map_clock()?;
-        // Two threads may both get here; both mappings show the same file.
-        CLOCK.store(clock, Ordering::Release);
-    }
-    // SAFETY: a page-aligned mapping of the file, never unmapped; the harness only writes it as a whole.
-    Some(unsafe { (*clock).load(Ordering::Acquire) })
+/// A number in a file that an environment variable names, mapped when it is first read.
+struct MappedNumber {
+    variable: &'static CStr,
+    page: AtomicPtr<AtomicI64>,
 }
 
-fn map_clock() -> Option<*mut AtomicI64> {
+impl MappedNumber {
+    const fn of(variable: &'static CStr) -> Self {
+        Self { variable, page: AtomicPtr::new(ptr::null_mut()) }
+    }
+
+    /// `None` when there is none. Where a clock is to stand still, the harness checks the server's time and rejects the server.
+    fn read(&self) -> Option<i64> {
+        let mut page = self.page.load(Ordering::Acquire);
+        if page.is_null() {
+            page = map_number(self.variable)?;
+            // Two threads may both get here; both mappings show the same file.
+            self.page.store(page, Ordering::Release);
+        }
+        // SAFETY: a page-aligned mapping of the file, never unmapped; the harness only writes it as a whole.
+        Some(unsafe { (*page).load(Ordering::Acquire) })
+    }
+}
+
+fn map_number(variable: &CStr) -> Option<*mut AtomicI64> {
     const AT_FDCWD: usize = -100_isize as usize;
     const O_RDONLY_CLOEXEC: usize = 0o2_000_000;
     const PROT_READ: usize = 1;
     const MAP_SHARED: usize = 1;
 
     // SAFETY: a zero-terminated string. The result is null before libc is ready; the next call tries again.
-    let path = unsafe { getenv(c"LOCKSTEP_CLOCK".as_ptr()) };
+    let path = unsafe { getenv(variable.as_ptr()) };
     if path.is_null() {
         return None;
     }

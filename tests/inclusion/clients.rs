@@ -56,7 +56,8 @@ impl FreeClient {
         while !self.clock.is_over() && self.acquires < MOST_ACQUIRES {
             thread::sleep(Duration::from_millis(below(random, 2 * tick_ms) as u64));
             let decided_us = self.clock.now_us();
-            let goes_back = cluster.has_old_master() && below(random, 3) == 0;
+            let has_old_master = cluster.has_old_master();
+            let goes_back = *has_old_master && below(random, 3) == 0;
             let known = if goes_back { 0 } else { cluster.master() };
             if known != self.node {
                 self.node = known;
@@ -98,18 +99,18 @@ impl FreeClient {
         HolderId::new(self.client.to_string(), 1)
     }
 
-    /// The lease of the next acquire.
-    fn lease(&self) -> Lease {
-        let own = self.free_run.reentry_lease.filter(|_| self.holds > 0);
+    /// The lease of the next request, which is sent with so many holds around it: its call's own.
+    fn lease(&self, outer_holds: u8) -> Lease {
+        let own = self.free_run.reentry_lease.filter(|_| self.holds > outer_holds);
         let ticks = own.unwrap_or(self.free_run.lease);
         Lease::from_ms(u64::from(ticks) * u64::from(self.free_run.tick_ms())).expect("it is longer than nothing")
     }
 
-    fn context(&self) -> RequestContext {
+    fn context(&self, outer_holds: u8) -> RequestContext {
         RequestContext {
             scripts: Scripts::built_in(),
             names: names(),
-            lease: self.lease(),
+            lease: self.lease(outer_holds),
             receipt_lease: ReleaseReceipt::LEASE,
             has_receipts: false,
         }
@@ -122,7 +123,7 @@ impl FreeClient {
 
     fn acquire(&mut self, connection: ServerConnection) -> Option<ServerConnection> {
         self.acquires += 1;
-        let asked = self.free_run.lock.acquire(&self.context(), &self.caller());
+        let asked = self.free_run.lock.acquire(&self.context(0), &self.caller());
         let request = Action::Acquire { client: self.client, thread: 0 };
         let (told, connection) = self.ask(connection, &asked, request);
         if told == RequestOutcome::Told(ToldAnswer::Acquired) {
@@ -132,7 +133,7 @@ impl FreeClient {
     }
 
     fn release(&mut self, connection: ServerConnection) -> Option<ServerConnection> {
-        let asked = self.free_run.lock.release(&self.context(), &self.caller(), "");
+        let asked = self.free_run.lock.release(&self.context(1), &self.caller(), "");
         let request = Action::Release { client: self.client, thread: 0 };
         let (told, connection) = self.ask(connection, &asked, request);
         self.holds = match told {

@@ -2,13 +2,13 @@
 
 use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_sim::replay::{OwnProcess, ServerConnection, ServerProgram};
+use lockstep_sim::replay::{ClockOffset, OwnProcess, ServerConnection, ServerProgram};
 use redis::{ConnectionLike as _, Value, cmd};
 use tempfile::TempDir;
 
@@ -34,6 +34,8 @@ pub struct FreeNode {
     disk: Disk,
     process: Mutex<OwnProcess>,
     folder: TempDir,
+    /// Nothing: it lives by the clock of the machine.
+    clock: Option<ClockOffset>,
     port: u16,
 }
 
@@ -47,17 +49,19 @@ pub fn wait_until(awaited: &str, mut is_so: impl FnMut() -> bool) {
 }
 
 impl FreeNode {
-    /// Starts a server with the settings that Redis has by default, but for where and what it writes.
-    pub fn start(server: &ServerProgram, disk: Disk) -> Self {
+    /// Starts a server with the settings that Redis has by default, but for where and what it writes. `clock`: how its clock
+    /// is made one of its own, in this folder.
+    pub fn start(server: &ServerProgram, disk: Disk, clock: impl FnOnce(&Path) -> Option<ClockOffset>) -> Self {
         let folder = TempDir::new().expect("a folder");
-        let (program, port) = (server.path().to_owned(), free_port());
-        let process = Mutex::new(launch(&program, &folder, port, disk));
-        let node = Self { program, disk, process, folder, port };
+        let (program, port, clock) = (server.path().to_owned(), free_port(), clock(folder.path()));
+        let process = Mutex::new(launch(&program, &folder, port, disk, clock.as_ref()));
+        let node = Self { program, disk, process, folder, clock, port };
         wait_until("the server answers", || node.try_connect().is_some());
         node
     }
 
-    fn socket(&self) -> PathBuf {
+    /// Where it listens.
+    pub fn socket(&self) -> PathBuf {
         self.folder.path().join("s")
     }
 
@@ -84,14 +88,14 @@ impl FreeNode {
         self.port
     }
 
-    /// Makes it follow another one.
-    pub fn begin_to_follow(&self, master: &Self) {
-        self.ask(cmd("REPLICAOF").arg("127.0.0.1").arg(master.port));
+    /// Makes it follow the one at this port.
+    pub fn begin_to_follow(&self, port: u16) {
+        self.ask(cmd("REPLICAOF").arg("127.0.0.1").arg(port));
     }
 
-    /// Makes it follow another one, and waits for the copy.
-    pub fn follow(&self, master: &Self) {
-        self.begin_to_follow(master);
+    /// Makes it follow the one at this port, and waits for the copy.
+    pub fn follow(&self, port: u16) {
+        self.begin_to_follow(port);
         wait_until("the replica has its copy", || self.says("replication", "master_link_status:up"));
     }
 
@@ -148,6 +152,11 @@ impl FreeNode {
         self.folder.path().join("dump.rdb")
     }
 
+    /// Its clock jumps: ahead, or back if this is negative.
+    pub fn jump_clock(&self, ms: i64) {
+        self.clock.as_ref().expect("it has a clock of its own").jump(ms);
+    }
+
     /// Makes it stand still.
     pub fn pause(&self) {
         self.with_process(|process| process.pause()).expect("our own process stops");
@@ -180,12 +189,14 @@ impl FreeNode {
 
     /// Starts it again once it is dead, and waits until it answers.
     pub fn restart(&self) {
-        self.with_process(|process| *process = launch(&self.program, &self.folder, self.port, self.disk));
+        self.with_process(|process| {
+            *process = launch(&self.program, &self.folder, self.port, self.disk, self.clock.as_ref());
+        });
         wait_until("the server answers again", || self.try_connect().is_some());
     }
 }
 
-fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk) -> OwnProcess {
+fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk, clock: Option<&ClockOffset>) -> OwnProcess {
     let mut command = Command::new(program);
     let port_text = port.to_string();
     let settings = [
@@ -201,6 +212,9 @@ fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk) -> OwnProc
     }
     command.arg("--unixsocket").arg(folder.path().join("s")).arg("--dir").arg(folder.path());
     command.current_dir(folder.path());
+    if let Some(clock) = clock {
+        clock.apply_to(&mut command);
+    }
     OwnProcess::start(command).expect("a server starts")
 }
 

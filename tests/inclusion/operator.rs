@@ -8,9 +8,10 @@ use proptest::test_runner::TestRng;
 use redis::{Value, cmd};
 
 use crate::clock::{MachineClock, OLD_CLOCK_US};
+use crate::nodes::wait_until;
 use crate::record::{Deed, Event};
 use crate::run::{FreeCluster, names};
-use crate::world::{FreeRun, Harm, MAX_LAG_S, below};
+use crate::world::{FreeRun, Harm, MAX_LAG_S, MOST_LATE, below};
 
 /// Somebody who does harm, and writes down when.
 pub struct Operator {
@@ -39,7 +40,7 @@ impl Operator {
                 self.rest(200);
                 // Another replica is told now; when it has its copy nobody can tell.
                 if let Some(other) = cluster.nodes.get(2) {
-                    other.begin_to_follow(&cluster.nodes[1]);
+                    other.begin_to_follow(cluster.nodes[1].port());
                 }
             }
             Harm::Pause => {
@@ -94,6 +95,28 @@ impl Operator {
                 self.resume(cluster, 1, 2_500_000);
             }
             Harm::Sentinels => self.watch_sentinels(cluster),
+            Harm::CutLink => {
+                self.rest(400);
+                self.cut(cluster, 0);
+                self.replace_cut_off_master(cluster);
+                self.rest(200);
+                self.heal(cluster, 0);
+                self.rest(100);
+                self.demote(cluster);
+            }
+            Harm::CutNeededLink => self.cut_needed_link(cluster),
+            Harm::SlowLink => {
+                cluster.links().be_late(MOST_LATE);
+                self.rest(700);
+                self.kill(cluster, Action::CrashNode { node: 0 });
+                self.promote(cluster);
+            }
+            Harm::ClockJump => {
+                for _ in 0..2 {
+                    self.rest(400);
+                    self.jump_clock(cluster);
+                }
+            }
         }
         self.events
     }
@@ -136,6 +159,73 @@ impl Operator {
         self.note(Action::ResumeNode { node: number(node) }, || cluster.nodes[node].resume());
         if let Some(resumed) = self.events.last_mut() {
             resumed.to_us += heard_within_us;
+        }
+    }
+
+    /// A node is cut off from the others.
+    fn cut(&mut self, cluster: &FreeCluster, node: usize) {
+        let from_us = self.clock.now_us();
+        cluster.links().cut();
+        // What has passed by then arrives.
+        thread::sleep(Duration::from_millis(20));
+        self.rest(80);
+        let what = Deed::Did(Action::CutLink { node: number(node) });
+        self.events.push(Event { from_us, to_us: self.clock.now_us(), what });
+    }
+
+    fn heal(&mut self, cluster: &FreeCluster, node: usize) {
+        self.note(Action::Heal { node: number(node) }, || {
+            cluster.links().heal();
+            // A master that was replaced notices that its replicas have left it.
+            if cluster.master() != 0 {
+                wait_until("the old master knows that it is alone", || cluster.nodes[0].linked_replicas() == 0);
+            }
+        });
+    }
+
+    /// A replica is promoted while the master is cut off, and the other one is told.
+    fn replace_cut_off_master(&mut self, cluster: &FreeCluster) {
+        self.promote(cluster);
+        cluster.set_old_master();
+        if let Some(other) = cluster.nodes.get(2) {
+            self.rest(100);
+            other.begin_to_follow(cluster.nodes[1].port());
+        }
+    }
+
+    fn demote(&mut self, cluster: &FreeCluster) {
+        cluster.leave_old_master();
+        self.note(Action::Demote { node: 0 }, || cluster.demote_old_master());
+    }
+
+    /// The replica is cut off, or the master, which may be replaced.
+    fn cut_needed_link(&mut self, cluster: &FreeCluster) {
+        self.rest(1000);
+        let cut_off = below(&mut self.random, 2);
+        self.cut(cluster, cut_off);
+        let is_replaced = cut_off == 0 && below(&mut self.random, 2) == 0;
+        if is_replaced {
+            self.rest(1000);
+            self.replace_cut_off_master(cluster);
+        }
+        thread::sleep(Duration::from_secs(MAX_LAG_S + 2));
+        self.rest(500);
+        self.heal(cluster, cut_off);
+        if is_replaced {
+            self.rest(1000);
+            self.demote(cluster);
+        }
+    }
+
+    fn jump_clock(&mut self, cluster: &FreeCluster) {
+        let FreeRun { replicas, jump, .. } = self.free_run;
+        // A replica whose clock jumps back would show again what it only hides; the model leaves that out.
+        let last = if jump > 0 { u32::from(replicas) } else { 0 };
+        let node = below(&mut self.random, last + 1);
+        let ms = i64::from(jump) * i64::from(self.free_run.tick_ms());
+        self.note(Action::ClockJump { node: number(node) }, || cluster.nodes[node].jump_clock(ms));
+        if let Some(jumped) = self.events.last_mut() {
+            jumped.to_us += OLD_CLOCK_US;
         }
     }
 

@@ -1,29 +1,39 @@
 //! One free run: real servers, clients that take and release a lock whenever they like, an operator who does harm, and
 //! somebody who looks.
 
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::{RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
 
+use lockstep_model::Action;
+use lockstep_model::config::Ttls;
 use lockstep_redis::Names;
-use lockstep_sim::replay::{ServerConnection, ServerProgram};
+use lockstep_sim::replay::{ClockOffset, ServerConnection, ServerProgram};
 use redis::{ConnectionLike as _, Value, cmd};
 
 use crate::clients::FreeClient;
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
+use crate::links::FreeLinks;
 use crate::nodes::{Disk, FreeNode, FreeSentinels, wait_until};
 use crate::operator::Operator;
-use crate::record::{Deed, Event, Record, SeenHold};
+use crate::record::{Deed, Event, Record, SeenHold, ToldAnswer};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
 
 /// What clients can learn of the nodes.
 pub struct FreeCluster {
     /// The nodes, the first master first.
     pub nodes: Vec<FreeNode>,
+    /// By which replicas reach the first master, where something happens to their links.
+    links: Option<FreeLinks>,
     /// Which one is the master.
     master: AtomicU8,
-    /// Whether the first one runs as a master although there is another.
-    has_old_master: AtomicBool,
+    /// Whether the first one runs as a master although there is another. Who uses a node reads this meanwhile.
+    has_old_master: RwLock<bool>,
+    /// Whether somebody who looks at the first one sees something that the model leaves out: while it is demoted.
+    is_hidden: AtomicBool,
+    free_run: FreeRun,
 }
 
 impl FreeCluster {
@@ -33,19 +43,30 @@ impl FreeCluster {
             Harm::RestartWithSnapshot => Disk::Snapshot,
             _ => Disk::None,
         };
-        let nodes: Vec<_> = (0..=free_run.replicas).map(|_| FreeNode::start(server, disk)).collect();
+        let clock = |folder: &Path| {
+            let has_own = free_run.harm == Harm::ClockJump;
+            has_own.then(|| ClockOffset::create(folder).expect("a clock of its own"))
+        };
+        let nodes: Vec<_> = (0..=free_run.replicas).map(|_| FreeNode::start(server, disk, clock)).collect();
+        let links = free_run.harm.is_of_links().then(|| FreeLinks::open(&nodes[0].socket(), free_run.seed));
         for replica in &nodes[1..] {
-            replica.follow(&nodes[0]);
+            replica.follow(links.as_ref().map_or(nodes[0].port(), FreeLinks::port));
         }
         wait_until("the master knows its replicas", || nodes[0].linked_replicas() == nodes.len() - 1);
-        if free_run.harm == Harm::SilentReplica {
-            nodes[0].set("min-replicas-max-lag", &MAX_LAG_S.to_string());
-            nodes[0].set("min-replicas-to-write", "1");
+        for node in nodes.iter().filter(|_| free_run.harm.needs_replica()) {
+            node.set("min-replicas-max-lag", &MAX_LAG_S.to_string());
+            node.set("min-replicas-to-write", "1");
         }
         if free_run.harm == Harm::Shutdown && server.waits_for_replicas_when_it_ends() {
             nodes[0].set("shutdown-timeout", "1");
         }
-        Self { nodes, master: AtomicU8::new(0), has_old_master: AtomicBool::new(false) }
+        let (has_old_master, is_hidden) = (RwLock::new(false), AtomicBool::new(false));
+        Self { nodes, links, master: AtomicU8::new(0), has_old_master, is_hidden, free_run }
+    }
+
+    /// By which replicas reach the first master.
+    pub fn links(&self) -> &FreeLinks {
+        self.links.as_ref().expect("something happens to the links in this run")
     }
 
     /// Which node clients are told is the master.
@@ -58,14 +79,40 @@ impl FreeCluster {
         self.master.store(u8::try_from(node).expect("there are few nodes"), Ordering::SeqCst);
     }
 
-    /// Whether a client may go back to the first master.
-    pub fn has_old_master(&self) -> bool {
-        self.has_old_master.load(Ordering::SeqCst)
+    /// Whether a client may go back to the first master. It does not stop being one while this is held.
+    pub fn has_old_master(&self) -> RwLockReadGuard<'_, bool> {
+        self.has_old_master.read().expect("nobody panics")
     }
 
     /// The first master goes on as one.
     pub fn set_old_master(&self) {
-        self.has_old_master.store(true, Ordering::SeqCst);
+        *self.has_old_master.write().expect("nobody panics") = true;
+    }
+
+    /// Makes the first master follow the new one. Real servers take up to a second for that, and the model takes none
+    /// (docs/approximations.md#servers): no client uses it meanwhile, and nobody looks at it.
+    pub fn demote_old_master(&self) {
+        let [old, new] = [&self.nodes[0], &self.nodes[usize::from(self.master())]];
+        let linked = new.linked_replicas();
+        self.is_hidden.store(true, Ordering::SeqCst);
+        old.follow(new.port());
+        wait_until("the new master knows the old one", || new.linked_replicas() > linked);
+        // After a partial resync before 7.0 it counts leases anew.
+        self.is_hidden.store(self.free_run.ttls == Ttls::Relative, Ordering::SeqCst);
+    }
+
+    /// From now on no client uses the first master.
+    pub fn leave_old_master(&self) {
+        *self.has_old_master.write().expect("nobody panics") = false;
+    }
+
+    /// Whether somebody who looks sees of this node what the model says of it. A replica that is late shows one effect after
+    /// the other; in the model the last one takes the place of the others (`Config::merges_effects`).
+    fn can_be_looked_at(&self, node: u8) -> bool {
+        match node {
+            0 => !self.is_hidden.load(Ordering::SeqCst),
+            _ => !self.free_run.harm.makes_replicas_late() || node == self.master(),
+        }
     }
 
     /// A connection, unless the node is dead.
@@ -96,21 +143,42 @@ pub fn run(server: &ServerProgram, free_run: FreeRun) -> Record {
         let mut parties: Vec<_> = clients.into_iter().map(|client| client.join().expect("a client ends")).collect();
         parties.push(operator);
         parties.push(looks.join().expect("who looks ends"));
+        forget_torn_times(&mut parties);
         parties
     });
     Record { server: server.to_string(), scenario: free_run.scenario(), parties }
 }
 
+/// A script, or a transaction, in which the clock jumps may use two times: by that of its beginning a key exists, and by that of
+/// the moment its TTL is told (docs/facts/redis.md#time-during-a-script). Such a TTL belongs to no instant.
+fn forget_torn_times(parties: &mut [Vec<Event>]) {
+    let jump = |event: &Event| {
+        let is_jump = matches!(event.what, Deed::Did(Action::ClockJump { .. }));
+        is_jump.then_some((event.from_us + OLD_CLOCK_US, event.to_us - OLD_CLOCK_US))
+    };
+    let jumps: Vec<_> = parties.iter().flatten().filter_map(jump).collect();
+    let is_torn = |from_us: i64, to_us: i64| jumps.iter().any(|(begin, end)| from_us <= *end && *begin <= to_us);
+    for events in parties {
+        let mut sent_us = 0;
+        for event in events.iter_mut() {
+            match &mut event.what {
+                Deed::Sent { .. } => sent_us = event.to_us,
+                Deed::Heard { told: ToldAnswer::Busy(until), .. } if is_torn(sent_us, event.to_us) => *until = None,
+                Deed::Did(_) | Deed::Heard { .. } | Deed::Saw { .. } => {}
+            }
+        }
+        events.retain(|event| !matches!(event.what, Deed::Saw { .. }) || !is_torn(event.from_us, event.to_us));
+    }
+}
+
 /// Looks at the lock on every node that lives, again and again.
 fn look(free_run: FreeRun, clock: MachineClock, cluster: &FreeCluster) -> Vec<Event> {
     let mut events = Vec::new();
-    // Nobody learns anything while a node stands still for seconds.
-    let last = if free_run.harm == Harm::SilentReplica { 0 } else { free_run.replicas };
     while !clock.is_over() {
-        for node in 0..=last {
+        for node in (0..=free_run.replicas).filter(|node| cluster.can_be_looked_at(*node)) {
             let Some(mut connection) = cluster.connect(node) else { continue };
             let from_us = clock.now_us() - OLD_CLOCK_US;
-            let seen = stored(&mut connection);
+            let seen = stored(&mut connection).filter(|_| cluster.can_be_looked_at(node));
             let to_us = clock.now_us();
             let Some((hold, ttl_ms)) = seen else { continue };
             let hold = hold.map(|(client, count)| SeenHold { client, count, until: until(ttl_ms, from_us, to_us) });

@@ -275,6 +275,7 @@ const fn ended_by(kind: ActionKind) -> ActionKind {
     match kind {
         ActionKind::PauseNode => ActionKind::ResumeNode,
         ActionKind::RefuseWrites => ActionKind::AcceptWrites,
+        ActionKind::CutLink => ActionKind::Heal,
         _ => kind,
     }
 }

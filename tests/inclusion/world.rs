@@ -1,6 +1,7 @@
 //! What distinguishes one free run from another, and the world in which the model has to find it.
 
 use std::fmt;
+use std::time::Duration;
 
 use lockstep_model::config::Ttls;
 use lockstep_sim::replay::ServerProgram;
@@ -16,6 +17,9 @@ pub const MOST_HOLDS: u8 = 2;
 pub const MOST_ACQUIRES: u8 = 60;
 /// `min-replicas-max-lag` where replicas are counted, in seconds.
 pub const MAX_LAG_S: u64 = 2;
+
+/// How late at most comes what the master of a slow link sends.
+pub const MOST_LATE: Duration = Duration::from_millis(300);
 
 /// What happens in a run beside clients that ask.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,11 +50,20 @@ pub enum Harm {
     SilentReplica,
     /// The master dies or stands still, and three sentinels promote one of its two replicas.
     Sentinels,
+    /// The master is cut off from its replicas, one of them takes its place, and clients use both. Then it is reached again and
+    /// demoted.
+    CutLink,
+    /// The link between a master and the replica that it needs to write is cut for seconds. It may be replaced meanwhile.
+    CutNeededLink,
+    /// What the master sends to its replica is late; then it dies, and the replica takes its place.
+    SlowLink,
+    /// The clock of a node jumps.
+    ClockJump,
 }
 
 impl Harm {
     /// Every harm.
-    pub const ALL: [Self; 13] = [
+    pub const ALL: [Self; 17] = [
         Self::None,
         Self::VanishKey,
         Self::PersistKey,
@@ -64,26 +77,38 @@ impl Harm {
         Self::RestartWithSnapshot,
         Self::SilentReplica,
         Self::Sentinels,
+        Self::CutLink,
+        Self::CutNeededLink,
+        Self::SlowLink,
+        Self::ClockJump,
     ];
 
     /// A replica that may be there, or must be.
     fn replicas(self, random: &mut TestRng) -> u8 {
         match self {
-            Self::Failover => one_of(random, 1, 2),
-            Self::PauseAndReplace | Self::HandOver | Self::Shutdown | Self::SilentReplica => 1,
+            Self::Failover | Self::CutLink => one_of(random, 1, 2),
+            Self::PauseAndReplace
+            | Self::HandOver
+            | Self::Shutdown
+            | Self::SilentReplica
+            | Self::CutNeededLink
+            | Self::SlowLink => 1,
             Self::RestartWithAof | Self::RestartWithSnapshot => 0,
             Self::Sentinels => 2,
-            Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites => one_of(random, 0, 1),
+            Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites | Self::ClockJump => {
+                one_of(random, 0, 1)
+            }
         }
     }
 
     /// The length of a tick in ms, and how many a run lasts: as long as servers take that count by seconds.
     const fn ticks(self) -> (u16, u8) {
         match self {
-            Self::SilentReplica => (200, 45),
+            Self::SilentReplica | Self::CutNeededLink => (200, 45),
             Self::Sentinels => (50, 130),
             Self::Shutdown => (20, 80),
             Self::HandOver => (20, 120),
+            Self::CutLink => (20, 70),
             Self::RestartWithAof | Self::RestartWithSnapshot => (50, 30),
             _ => (20, 50),
         }
@@ -95,7 +120,7 @@ impl Harm {
             Self::None => "",
             Self::VanishKey => "vanish_key = 8\n",
             Self::PersistKey => "persist_key = 8\n",
-            Self::Failover => "crash_node = 1\n",
+            Self::Failover | Self::SlowLink => "crash_node = 1\n",
             Self::Pause => "pause_node = 2\n",
             Self::PauseAndReplace | Self::SilentReplica => "pause_node = 1\n",
             Self::RefuseWrites => "refuse_writes = 1\n",
@@ -103,6 +128,8 @@ impl Harm {
             Self::Shutdown => "shutdown_node = 1\n",
             Self::RestartWithAof | Self::RestartWithSnapshot => "kill_node = 1\nrestart_node = 1\n",
             Self::Sentinels => "crash_node = 1\npause_node = 1\n",
+            Self::CutLink | Self::CutNeededLink => "cut_link = 1\n",
+            Self::ClockJump => "clock_jump = 2\n",
         }
     }
 
@@ -113,17 +140,50 @@ impl Harm {
             Self::Shutdown if waits_when_it_ends => format!("shutdown_timeout = {}\n", 1000 / self.ticks().0),
             Self::RestartWithAof => "fsync = \"everysec\"\n".to_owned(),
             Self::RestartWithSnapshot => "fsync = \"snapshot\"\n".to_owned(),
-            // A real master may refuse a second before max-lag is over, as reports come once a second: less max-lag and more
-            // slack says so (docs/facts/redis.md#min-replicas-in-real-time).
-            Self::SilentReplica => {
-                let second = 1000 / u64::from(self.ticks().0);
-                let (least, most) = ((MAX_LAG_S - 1) * second, (MAX_LAG_S + 2) * second);
-                format!("min_replicas = 1\nmin_replicas_max_lag = {least}\nmin_replicas_slack = {}\n", most - least)
-            }
-            Self::PauseAndReplace => "discovery = \"any-master\"\n".to_owned(),
+            Self::SilentReplica => self.counting(),
+            Self::CutNeededLink => self.counting() + "discovery = \"any-master\"\n",
+            Self::PauseAndReplace | Self::CutLink => "discovery = \"any-master\"\n".to_owned(),
             // Others are told after the one that is promoted.
             Self::Sentinels => "replicas_leave = \"one-by-one\"\n".to_owned(),
             _ => String::new(),
+        }
+    }
+}
+
+impl Harm {
+    /// Whether a master needs a replica to write.
+    pub const fn needs_replica(self) -> bool {
+        matches!(self, Self::SilentReplica | Self::CutNeededLink)
+    }
+
+    /// A real master may refuse a second before max-lag is over, as reports come once a second: less max-lag and more slack says
+    /// so (docs/facts/redis.md#min-replicas-in-real-time).
+    fn counting(self) -> String {
+        let second = 1000 / u64::from(self.ticks().0);
+        let (least, most) = ((MAX_LAG_S - 1) * second, (MAX_LAG_S + 2) * second);
+        format!("min_replicas = 1\nmin_replicas_max_lag = {least}\nmin_replicas_slack = {}\n", most - least)
+    }
+
+    /// Whether something happens to the links between nodes.
+    pub const fn is_of_links(self) -> bool {
+        matches!(self, Self::CutLink | Self::CutNeededLink | Self::SlowLink)
+    }
+
+    /// Whether replicas may be late by more than a moment, as seen by somebody who looks at them.
+    pub const fn makes_replicas_late(self) -> bool {
+        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SlowLink)
+    }
+
+    /// The harm that this server can be done in the place of this one.
+    fn suited(self, server: &ServerProgram) -> Self {
+        match self {
+            Self::SilentReplica if !server.counts_replicas_in_scripts() => Self::Pause,
+            Self::CutNeededLink if !server.counts_replicas_in_scripts() => Self::CutLink,
+            // Before 7.0 a late replica's key may end early, and a partial resync counts a lease anew.
+            Self::SlowLink if server.ttls() == Ttls::Relative => Self::Failover,
+            // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
+            Self::HandOver | Self::RefuseWrites if server.shows_scripts_what_has_expired() => Self::Pause,
+            _ => self,
         }
     }
 }
@@ -147,10 +207,12 @@ pub struct FreeRun {
     pub is_one_late: bool,
     /// How many replicas the master has.
     pub replicas: u8,
+    /// How far a clock jumps, ticks: ahead, or back if it is negative.
+    pub jump: i8,
     /// Whether a master that is told to end waits for its replicas.
     waits_when_it_ends: bool,
     /// How TTLs are replicated.
-    ttls: Ttls,
+    pub ttls: Ttls,
 }
 
 impl fmt::Display for FreeRun {
@@ -169,13 +231,7 @@ impl FreeRun {
     pub fn drawn(seed: u64, server: &ServerProgram) -> Self {
         let mut random = random(seed);
         let harm = Harm::ALL[usize::try_from(seed % Harm::ALL.len() as u64).expect("it is small")];
-        let can_be = match harm {
-            Harm::SilentReplica => server.counts_replicas_in_scripts(),
-            // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
-            Harm::HandOver | Harm::RefuseWrites => !server.shows_scripts_what_has_expired(),
-            _ => true,
-        };
-        let harm = if can_be { harm } else { Harm::Pause };
+        let harm = harm.suited(server);
         let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
         // While a master hands over, every request waits: those of many clients have too many orders.
@@ -183,10 +239,13 @@ impl FreeRun {
         // A master that waits for its replicas before it ends still says that it is one; the model's clients do not find it.
         let is_one_late = below(&mut random, 3) == 0 && harm != Harm::Shutdown;
         let replicas = harm.replicas(&mut random);
+        // A replica that is told to follow another master gets a partial resync: see `suited`.
+        let replicas = if harm == Harm::CutLink && server.ttls() == Ttls::Relative { 1 } else { replicas };
         let can_reenter = lock.kind().facts().reentry.is_there() && below(&mut random, 3) == 0;
         let reentry_lease = can_reenter.then(|| one_of(&mut random, 1, lease + 1));
+        let jump = if harm == Harm::ClockJump { drawn_jump(&mut random, lease) } else { 0 };
         let (waits_when_it_ends, ttls) = (server.waits_for_replicas_when_it_ends(), server.ttls());
-        Self { seed, lock, harm, lease, reentry_lease, clients, is_one_late, replicas, waits_when_it_ends, ttls }
+        Self { seed, lock, harm, lease, reentry_lease, clients, is_one_late, replicas, jump, waits_when_it_ends, ttls }
     }
 
     /// The length of a tick.
@@ -215,12 +274,13 @@ impl FreeRun {
         let holds = if facts.reentry.is_there() { format!("max_holds = {MOST_HOLDS}\n") } else { String::new() };
         let receipts = if facts.receipts.is_there() { "[protocol]\nreceipts = false\n\n" } else { "" };
         let reentry = self.reentry_lease.map_or_else(String::new, |lease| format!("reentry_lease = {lease}\n"));
+        let jump = if self.jump == 0 { String::new() } else { format!("jump = {}\n", self.jump) };
         let late = if self.is_one_late { "start_client = 1\n" } else { "" };
         let tick_ms = self.tick_ms();
         let (cluster, faults) = (harm.cluster(self.waits_when_it_ends), harm.faults());
         format!(
             "story = \"Clients of real servers take and release a lock whenever they like.\"\nlock = \"{}\"\n\n\
-             [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{reentry}wait_limit = 0\nanswer_within = {ANSWER_WITHIN}\n\n\
+             [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{jump}{reentry}wait_limit = 0\nanswer_within = {ANSWER_WITHIN}\n\n\
              [clients]\ncount = {clients}\n{holds}acquires = {MOST_ACQUIRES}\n\n\
              [cluster]\nreplicas = {replicas}\n{lag}{cluster}\n[network]\nmode = \"split\"\ndelay = \"any\"\n\n\
              {receipts}[faults]\n{late}{faults}{room}",
@@ -244,4 +304,9 @@ pub fn below(random: &mut TestRng, bound: u32) -> usize {
 /// A number between the two, both included.
 fn one_of(random: &mut TestRng, least: u8, most: u8) -> u8 {
     least + u8::try_from(below(random, u32::from(most - least) + 1)).expect("it is small")
+}
+
+fn drawn_jump(random: &mut TestRng, lease: u8) -> i8 {
+    let ticks = i8::try_from(one_of(random, 1, lease + 1)).expect("it is small");
+    if below(random, 2) == 0 { ticks } else { -ticks }
 }

@@ -25,7 +25,7 @@ pub use compare::Difference;
 pub use error::ReplayError;
 pub use player::{Played, Player, suited};
 pub use servers::{
-    Addresses, Clock, ClockLibrary, Gate, NodeSettings, OwnProcess, ReplicatedEffect, ServerConnection, ServerNode,
-    ServerProgram, ServerRole, end_everything, sentinel,
+    Addresses, Clock, ClockLibrary, ClockOffset, Gate, NodeSettings, OwnProcess, ReplicatedEffect, ServerConnection,
+    ServerNode, ServerProgram, ServerRole, end_everything, sentinel, tcp_proxy,
 };
 pub use version::{Flavour, Version};

@@ -23,10 +23,10 @@ mod process;
 mod replication_stream;
 pub mod sentinel;
 mod server;
-mod tcp_proxy;
+pub mod tcp_proxy;
 
 pub use addresses::Addresses;
-pub use clock::{Clock, ClockLibrary};
+pub use clock::{Clock, ClockLibrary, ClockOffset};
 pub use connection::ServerConnection;
 pub use control::{ServerRole, scan_every_key};
 pub use gate::{Gate, ReplicatedEffect};

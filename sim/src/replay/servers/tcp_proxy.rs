@@ -2,14 +2,14 @@
 //! between each client and its server. What a proxy does with the bytes is up to its [`Relay`]: the gate of a replica holds
 //! replicated writes back (`gate`), and the address of a node leads replicas to their gates (`address_proxy`).
 
-use std::io::ErrorKind;
+use std::io::{ErrorKind, Read as _, Write as _};
 use std::net::{Ipv4Addr, TcpListener, TcpStream};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::os::unix::net::UnixStream;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-use rustix::event::{PollFd, PollFlags, poll};
+use rustix::event::{PollFd, PollFlags, Timespec, poll};
 
 use super::limits::{LINK_WAIT, SLICE};
 use super::patient_stream::PatientStream;
@@ -20,7 +20,7 @@ use crate::stop;
 #[derive(Debug)]
 pub struct TcpProxy {
     port: u16,
-    /// The thread polls its other end: closing this one stops the thread.
+    /// The thread polls its other end: a byte makes it look again, and closing this one stops it.
     stop: Option<UnixStream>,
     thread: Option<JoinHandle<()>>,
 }
@@ -39,7 +39,8 @@ pub trait Relay: Send + 'static {
     /// A connection has ended, or could not be relayed, or the proxy was stopped.
     fn ended(&mut self, why: &str);
 
-    /// Whether nothing is moved and nobody accepted any more. Connections stay open until the proxy is dropped.
+    /// Whether nothing is moved and nobody accepted: until this changes and the proxy is told so ([`TcpProxy::wake`]).
+    /// Connections stay open meanwhile.
     fn is_silent(&self) -> bool {
         false
     }
@@ -61,6 +62,19 @@ pub trait Relayed {
     /// # Errors
     /// As `read_client`.
     fn read_server(&mut self) -> Result<(), ReplayError>;
+
+    /// When it is to pass on what it was late with; nothing: it holds nothing back by time.
+    fn next_due(&self) -> Option<Instant> {
+        None
+    }
+
+    /// Passes on what is due.
+    ///
+    /// # Errors
+    /// As `read_client`.
+    fn pass_due(&mut self) -> Result<(), ReplayError> {
+        Ok(())
+    }
 }
 
 impl TcpProxy {
@@ -87,6 +101,12 @@ impl TcpProxy {
     /// The port that clients connect to.
     pub const fn port(&self) -> u16 {
         self.port
+    }
+
+    /// Makes the proxy look again: whether its relay is silent has changed.
+    pub fn wake(&self) {
+        // If the thread is gone, there is nobody to look.
+        let _ = self.stop.as_ref().map(|mut stop| stop.write(&[0]));
     }
 }
 
@@ -173,16 +193,18 @@ fn relay_until_stopped<R: Relay>(
             sockets.push(watch(listener.as_fd()));
             sockets.extend(open.iter().flat_map(Relayed::ends).map(watch));
         }
-        match poll(&mut sockets, None) {
+        let next_due = if relay.is_silent() { None } else { open.iter().filter_map(Relayed::next_due).min() };
+        match poll(&mut sockets, next_due.map(left_until).as_ref()) {
             Err(rustix::io::Errno::INTR) => continue,
             polled => polled.map_err(|errno| ReplayError::system("poll the sockets of a proxy")(errno.into()))?,
         };
         let ready: Vec<bool> = sockets.iter().map(|socket| !socket.revents().is_empty()).collect();
-        if ready[0] {
+        if ready[0] && is_closed(stopped)? {
             return Ok(());
         }
-        // The relay may have fallen silent during the poll: from then on nothing is read.
-        if relay.is_silent() {
+        // The relay may have fallen silent during the poll: from then on nothing is read. Or it is silent no more, and the
+        // next poll looks at its sockets.
+        if relay.is_silent() || ready.len() == 1 {
             continue;
         }
         let mut of_connections = ready[2..].chunks(2);
@@ -190,7 +212,8 @@ fn relay_until_stopped<R: Relay>(
             let Some([client, server]) = of_connections.next() else { return true };
             // Answers first: the next request may be for another server.
             let moved = (if *server { connection.read_server() } else { Ok(()) })
-                .and_then(|()| if *client { connection.read_client() } else { Ok(()) });
+                .and_then(|()| if *client { connection.read_client() } else { Ok(()) })
+                .and_then(|()| connection.pass_due());
             moved.inspect_err(|error| relay.ended(&error.to_string())).is_ok()
         });
         if ready[1] {
@@ -199,6 +222,18 @@ fn relay_until_stopped<R: Relay>(
             relayed.unwrap_or_else(|error| relay.ended(&error.to_string()));
         }
     }
+}
+
+/// Reads what [`TcpProxy::wake`] has sent. Whether the other end is closed.
+fn is_closed(mut stopped: &UnixStream) -> Result<bool, ReplayError> {
+    let count = stopped.read(&mut [0; 64]).map_err(ReplayError::system("look whether a proxy is to stop"))?;
+    Ok(count == 0)
+}
+
+fn left_until(due: Instant) -> Timespec {
+    // A poll that ends a moment too early would only poll again.
+    let left = due.saturating_duration_since(Instant::now());
+    Timespec { tv_sec: i64::try_from(left.as_secs()).unwrap_or(i64::MAX), tv_nsec: left.subsec_nanos().into() }
 }
 
 fn watch(socket: BorrowedFd<'_>) -> PollFd<'_> {
