@@ -6,8 +6,7 @@
 //! killed loses less than its machine, and one that is told to end loses nothing.
 
 use super::disk_age::DiskAge;
-use super::failover::Death;
-use super::group::{Group, Node, Role};
+use super::group::{Death, Group, Node, Role};
 use super::layout::{ServerLayout, StoredIn};
 use super::server::Server;
 use crate::config::sections::{Config, Fsync};

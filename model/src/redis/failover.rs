@@ -5,7 +5,7 @@
 use super::clock::taken_over;
 use super::connections::WaitAnswers;
 use super::disk;
-use super::group::{Node, Pace, Role};
+use super::group::{Death, Node, Pace, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
@@ -13,15 +13,6 @@ use crate::config::sections::{Bound, PromoteRule, ReplicasLeave};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::time::Timer;
-
-/// What a node dies of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Death {
-    /// Its process ends, and the machine closes its connections: whoever reaches it is told at once.
-    OfProcess,
-    /// Its machine dies, and sends nothing more: nobody is told.
-    OfMachine,
-}
 
 impl<Y: ServerLayout> Server<'_, Y> {
     /// A node dies.

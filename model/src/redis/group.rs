@@ -78,6 +78,15 @@ pub enum Role {
     Refusing,
 }
 
+/// What a node dies of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Death {
+    /// Its process ends, and the machine closes its connections: whoever reaches it is told at once.
+    OfProcess,
+    /// Its machine dies, and sends nothing more: nobody is told.
+    OfMachine,
+}
+
 /// Whether a node stands still, and by which count of its replicas a master goes that did
 /// (docs/facts/redis.md#a-server-that-stands-still).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -6,7 +6,7 @@ use super::layout::Layout;
 use super::network::clients;
 use super::normal_form::asked_nodes;
 use crate::notes::{Breach, Happening};
-use crate::redis::failover::Death;
+use crate::redis::group::Death;
 use crate::reply::Reply;
 use crate::time::Timer;
 
