@@ -9,6 +9,7 @@ use super::group::{Death, Node, Pace, Role};
 use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
+use crate::config::node_set::NodeSet;
 use crate::config::sections::{Bound, PromoteRule, ReplicasLeave};
 use crate::mutants::Mutant;
 use crate::notes::Happening;
@@ -109,12 +110,17 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A replica takes the place of a master that runs and is reached. `staying`: the replicas that do not leave it, a bit each.
     fn leave_master_running(&mut self, node: u8, staying: u8) {
         let old = self.group.master;
+        let silent_ticks = self.silence_of_the_dead();
+        let is_unnoticed =
+            |dead: &u8| self.group.node(*dead).is_dead() && self.group.node(old).links.is_half_open_to(*dead);
+        let unnoticed: NodeSet = (0..self.config.nodes()).filter(is_unnoticed).collect();
         self.lose_master(staying);
         self.take_over(node, staying);
-        let silent_for_long = self.config.silent_for_long();
-        let left = self.group.node_mut(old);
-        left.silent_ticks = silent_for_long;
         self.close_links_of_left(old);
+        let left = self.group.node_mut(old);
+        // The others have told it that they leave; a dead one tells nothing.
+        left.silent_ticks = silent_ticks;
+        unnoticed.iter().for_each(|dead| left.links.note_half_open(dead));
     }
 
     /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
@@ -154,6 +160,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !promote.is_by_the_master() {
             return Some((false, self.rejoin_old_master()));
         }
+        // A master that becomes a replica closes the links of its replicas.
+        self.group.node_mut(old).links.close_all();
         if promote == PromoteRule::Forced && lacks_some {
             // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
             return Some((true, self.follow(old)?));

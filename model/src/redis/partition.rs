@@ -186,11 +186,27 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
+    /// For how long the dead replicas have been silent by which alone the acting master would have enough; silent for long if
+    /// there are too few of them.
+    pub(super) fn silence_of_the_dead(&self) -> u8 {
+        let dead = self.group.nodes.as_ref().iter().filter(|node| node.is_dead());
+        let silence = dead.map(|node| node.silent_ticks);
+        let silence = if self.config.cluster.min_replicas == 1 { silence.min() } else { None };
+        silence.unwrap_or_else(|| self.config.silent_for_long())
+    }
+
     /// A node runs again. What is still sent to it by a link of before its death is answered by a reset, where it is reached.
     pub(super) fn reset_links_to(&mut self, node: u8) {
         for master in (0..self.config.nodes()).filter(|master| self.reaches(node, *master)).collect::<NodeSet>().iter()
         {
-            self.group.node_mut(master).links.close(node);
+            let acting = self.group.master;
+            let silent_for_long = self.config.silent_for_long();
+            let reset = self.group.node_mut(master);
+            reset.links.close(node);
+            if master != acting && reset.is_master() && !reset.is_cut() {
+                // Whoever else has left it has told it.
+                reset.silent_ticks = silent_for_long;
+            }
         }
         if self.reaches(node, self.group.master) {
             self.group.node_mut(node).silent_ticks = self.config.silent_for_long();

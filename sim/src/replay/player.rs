@@ -284,7 +284,8 @@ impl Player {
                 self.change(false, |servers| servers.shut_down(index(node), waits, is_noticed).map(Some))
             }
             Action::FinishShutdown { node } => {
-                self.change(false, |servers| servers.finish_shutdown(index(node)).map(Some))
+                let has_sent_all = step.before.nodes.iter().all(|node| node.under_way.is_empty());
+                self.change(false, |servers| servers.finish_shutdown(index(node), has_sent_all).map(Some))
             }
             Action::Snapshot { node } => self.change(false, |servers| servers.snapshot(index(node)).map(Some)),
             Action::CutLink { node } => self.change(false, |servers| servers.cut(index(node)).map(Some)),

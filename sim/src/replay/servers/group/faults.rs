@@ -83,11 +83,23 @@ impl ServerGroup {
         Ok(format!("SIGTERM to {}", name_of_node(node)))
     }
 
-    /// Waits until a node that was told to end has ended. Returns what was done, in words.
+    /// Waits until a node that was told to end has ended. `has_sent_all`: nothing that a rule reads is under way to its replicas.
+    /// Returns what was done, in words.
     ///
     /// # Errors
     /// `TimedOut` if it does not end.
-    pub fn finish_shutdown(&mut self, node: usize) -> Result<String, ReplayError> {
+    pub fn finish_shutdown(&mut self, node: usize, has_sent_all: bool) -> Result<String, ReplayError> {
+        if has_sent_all {
+            // Effects that took each other's place may still be held.
+            let socket = self.members[node].node.socket();
+            let links = self.members.iter().filter_map(|member| member.gate.as_ref());
+            for gate in links.filter(|gate| gate.master_socket() == socket && !gate.is_silent()) {
+                gate.release_all()?;
+            }
+        }
+        // It would wait for a dead replica of which nobody told it; the model's master has noticed by now.
+        let noticed = self.take_half_open(|link| link.master == node);
+        self.end_links(noticed)?;
         self.members[node].node.wait_shutdown()?;
         // It was a master, and has none.
         self.bury(node, true)?;

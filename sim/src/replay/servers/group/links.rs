@@ -126,6 +126,9 @@ impl ServerGroup {
     /// Makes a replica follow this master, and take its data.
     pub(super) fn follow(&mut self, replica: usize, next: usize) -> Result<(), ReplayError> {
         self.leave_master(replica, next)?;
+        // A link of before its death, which its master has not noticed.
+        let stale = self.take_half_open(|link| link.replica == replica && link.master == next);
+        self.end_links(stale)?;
         let master = &self.members[next].node;
         let gate = Gate::open(master.socket())?;
         self.lead(replica, next, &gate)?;
