@@ -162,7 +162,7 @@ const REPLICA_IS_KILLED: Action = Action::KillNode { node: 1 };
 #[test]
 fn a_replica_whose_machine_died_is_counted_until_its_last_report_is_too_old() {
     let config = master_that_needs_a_replica("[faults]\ncrash_node = 1\nkill_node = 1\n");
-    let answer = |actions: &[Action]| history(&config, actions).steps.last().map(|step| step.answer.clone());
+    let answer = |actions: &[Action]| history(&config, actions).steps.last().map(|step| step.answer);
     assert_eq!(answer(&[REPLICA_IS_KILLED, ACQUIRE]), Some(Reply::NotEnoughReplicas));
     assert_eq!(answer(&[REPLICA_CRASHES, ACQUIRE]), Some(Reply::Acquired));
     let after = |ticks: usize| [&[REPLICA_CRASHES], &vec![Action::Tick; ticks][..], &[ACQUIRE]].concat();
@@ -178,7 +178,7 @@ fn a_replica_whose_machine_died_is_counted_until_its_last_report_is_too_old() {
 fn a_replica_that_restarts_is_counted_when_it_follows_again() {
     let config = master_that_needs_a_replica("fsync = 'always'\n[faults]\ncrash_node = 1\nrestart_node = 1\n");
     let back = [REPLICA_CRASHES, Action::RestartNode { node: 1 }];
-    let answer = |more: &[Action]| history(&config, &[&back[..], more].concat()).steps.last().unwrap().answer.clone();
+    let answer = |more: &[Action]| history(&config, &[&back[..], more].concat()).steps.last().unwrap().answer;
     assert_eq!(answer(&[ACQUIRE]), Reply::NotEnoughReplicas);
     assert_eq!(answer(&[Action::Resync { node: 1 }, ACQUIRE]), Reply::Acquired);
 }

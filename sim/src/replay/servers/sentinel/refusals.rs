@@ -75,10 +75,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             }
             Action::NoticeDeath { node } => {
                 let node = node_name(node);
-                return refused(format!(
-                    "in step {number} {node} is dead and its master was not told, and the sentinels would see another number of \
-                     replicas"
-                ));
+                return refused(format!("in step {number} a master is told late that {node} is dead"));
             }
             // What the history's failover consists of, and what Sentinel allows at any time.
             Action::CrashNode { .. }
