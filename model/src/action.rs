@@ -295,7 +295,7 @@ actions! {
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
     /// A master counts the replicas that have reported to it lately, and drops those that are silent for longer than it allows.
     Recount { node } = "recount", when |config| config.may_recount();
-    /// The masters of a dead node that nobody was told of close their links to it: nothing has come for `repl-timeout`.
+    /// A master that was not told of a replica's death closes its link to it: nothing has come for `repl-timeout`.
     NoticeDeath { node } = "notice_death", when |config| config.notices_deaths_late();
     /// A node that refused writes accepts them again.
     AcceptWrites { node } = "accept_writes", when |config| config.faults.refuse_writes > 0;

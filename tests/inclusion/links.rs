@@ -23,17 +23,17 @@ pub struct FreeLinks {
     state: Arc<LinkTrouble>,
 }
 
-/// How the links are now.
+/// What is wrong with the links now.
 #[derive(Default)]
 struct LinkTrouble {
-    /// Nothing passes, in neither direction, and no connection ends.
+    /// Nothing passes in either direction, and no connection ends.
     is_cut: AtomicBool,
-    /// How late at most comes what the master sends.
+    /// The longest delay of what the master sends.
     most_late_ms: AtomicU32,
 }
 
 impl FreeLinks {
-    /// Opens a port that leads to the socket of a master. `seed`: of how late what it sends is.
+    /// Opens a port that leads to the socket of a master. `seed`: of the delays.
     pub fn open(master: &Path, seed: u64) -> Self {
         let state = Arc::new(LinkTrouble::default());
         let relay = LinkRelay { master: master.to_owned(), state: Arc::clone(&state), random: random(seed) };
@@ -56,7 +56,7 @@ impl FreeLinks {
         self.proxy.wake();
     }
 
-    /// From now on what the master sends is late, each time by another part of this.
+    /// From now on, what the master sends is delayed by a random time up to this one.
     pub fn be_late(&self, most: Duration) {
         let most_ms = u32::try_from(most.as_millis()).expect("it is short");
         self.state.most_late_ms.store(most_ms, Ordering::SeqCst);

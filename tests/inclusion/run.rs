@@ -25,7 +25,7 @@ use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
 pub struct FreeCluster {
     /// The nodes, the first master first.
     pub nodes: Vec<FreeNode>,
-    /// By which replicas reach the first master, where something happens to their links.
+    /// The way on which replicas reach the first master, in a run that does harm to their links.
     links: Option<FreeLinks>,
     /// Which one is the master.
     master: AtomicU8,
@@ -64,7 +64,7 @@ impl FreeCluster {
         Self { nodes, links, master: AtomicU8::new(0), has_old_master, is_hidden, free_run }
     }
 
-    /// By which replicas reach the first master.
+    /// The way on which replicas reach the first master.
     pub fn links(&self) -> &FreeLinks {
         self.links.as_ref().expect("something happens to the links in this run")
     }

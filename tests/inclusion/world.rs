@@ -18,7 +18,7 @@ pub const MOST_ACQUIRES: u8 = 60;
 /// `min-replicas-max-lag` where replicas are counted, in seconds.
 pub const MAX_LAG_S: u64 = 2;
 
-/// How late at most comes what the master of a slow link sends.
+/// The longest delay of what a master sends over a slow link.
 pub const MOST_LATE: Duration = Duration::from_millis(300);
 
 /// What happens in a run beside clients that ask.
@@ -199,7 +199,7 @@ pub struct FreeRun {
     pub harm: Harm,
     /// The lease, ticks.
     pub lease: u8,
-    /// The lease of an acquire by somebody who holds the lock already, ticks; nothing: the same.
+    /// The lease of a re-entry, in ticks; `None`: that of the first acquire.
     pub reentry_lease: Option<u8>,
     /// How many clients.
     pub clients: u8,

@@ -183,7 +183,7 @@ impl Config {
         self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
     }
 
-    /// Whether it matters when a master closes its link to a replica of whose death nobody told it.
+    /// Whether it matters when a master finds out that a replica is dead.
     pub(crate) const fn notices_deaths_late(&self) -> bool {
         self.has_half_open_links() && self.cluster.replicas > 0 && self.faults.deaths_of_nodes() > 0
     }

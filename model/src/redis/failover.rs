@@ -118,7 +118,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.take_over(node, staying);
         self.close_links_of_left(old);
         let left = self.group.node_mut(old);
-        // The others have told it that they leave; a dead one tells nothing.
+        // Those that leave tell it so. Nobody tells it of a replica whose machine died: it still counts that one.
         left.silent_ticks = silent_ticks;
         unnoticed.iter().for_each(|dead| left.links.note_half_open(dead));
     }

@@ -42,8 +42,8 @@ pub struct Node<Y: ServerLayout> {
     pub links: LinkState,
     /// Whether it stands still, and whether it has counted its replicas since.
     pub pace: Pace,
-    /// Ticks of silence. Of a replica: since its last report to its master; also of one whose machine died, which nobody was
-    /// told. Of a master that was replaced: since it last had enough replicas. Counted as far as a rule reads it.
+    /// Ticks of silence. Of a replica: since its last report to its master, also if its machine has died since, of which nobody
+    /// is told. Of a master that was replaced: since it last had enough replicas. Counted as far as a rule reads it.
     pub silent_ticks: u8,
     /// Ticks since it died, or since it was told to end. Counted as far as a rule reads it.
     pub down_ticks: u8,

@@ -149,8 +149,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A node dies, which may be a replica. `is_told`: its master is told, if it reaches it; otherwise the link stays half open,
-    /// and the last report counts as long as that is fresh (docs/facts/redis.md#the-death-of-a-machine).
+    /// A node dies, and its master loses it if it is a replica. `is_told`: the master is told, if the replica reaches it. If not,
+    /// the link stays half open, and the last report counts until it is too old (docs/facts/redis.md#the-death-of-a-machine).
     pub(super) fn lose_replica(&mut self, dying: u8, is_told: bool) {
         let acting = self.group.master;
         let is_noticed = is_told && self.reaches(dying, acting);
@@ -166,8 +166,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
     }
 
-    /// A master closes its link to a dead node of which nobody told it: nothing has come for `repl-timeout`, or its own machine
-    /// has given up sending. When that is nobody knows: it may be at once.
+    /// A master finds out that a replica is dead, and closes its link to it: nothing has come for `repl-timeout`, or its own
+    /// machine has given up sending. There is no shortest time for that: it may be at once.
     pub(crate) fn notice_death(&mut self, dead: u8) -> Option<()> {
         let is_noticing = |master: &u8| {
             let master = self.group.node(*master);
@@ -186,8 +186,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(())
     }
 
-    /// For how long the dead replicas have been silent by which alone the acting master would have enough; silent for long if
-    /// there are too few of them.
+    /// For how long the dead replica has been silent that the acting master heard last, where this replica alone is enough for
+    /// it; otherwise, or if none is dead, as long as a replica that is not counted any more.
     pub(super) fn silence_of_the_dead(&self) -> u8 {
         let dead = self.group.nodes.as_ref().iter().filter(|node| node.is_dead());
         let silence = dead.map(|node| node.silent_ticks);
@@ -195,7 +195,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         silence.unwrap_or_else(|| self.config.silent_for_long())
     }
 
-    /// A node runs again. What is still sent to it by a link of before its death is answered by a reset, where it is reached.
+    /// A node runs again. A master that reaches it, and still sends to it over a link from before its death, is answered by a
+    /// reset.
     pub(super) fn reset_links_to(&mut self, node: u8) {
         for master in (0..self.config.nodes()).filter(|master| self.reaches(node, *master)).collect::<NodeSet>().iter()
         {

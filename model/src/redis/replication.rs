@@ -81,7 +81,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             }
             let pushed = if config.merges_effects() {
                 node.links.set_missed(node.links.missed() + u8::from(ranks_replicas));
-                // Who is subscribed hears the message, and not only what the replica stores.
+                // Whoever is subscribed here hears the message when the effect is applied.
                 let is_heard = tells_subscribers && node.queue.effects().last().is_some_and(Effect::has_message);
                 if is_heard { node.queue.push(effect, room) } else { node.queue.supersede(effect, room) }
             } else if config.ranks_replicas() || tells_subscribers {

@@ -1,5 +1,7 @@
 //! What the messages advise: the word that was meant, and a time in ticks.
 
+use tempfile::TempDir;
+
 use super::*;
 
 /// Users know the names of Redis and Redisson before they know ours.

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use proptest::sample::{Index, select};
 
+use super::files::folder;
 use super::*;
 
 /// Reading and reporting do not panic, and every problem has a place in the text.

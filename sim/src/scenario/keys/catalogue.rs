@@ -1,79 +1,9 @@
-//! Every key of a scenario file: the accepted values, the meaning, and the default.
+//! The keys, in the order of the design page.
 
-/// A key of the file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ScenarioKey {
-    /// The table that contains it; empty: before the first table.
-    pub table: &'static str,
-    /// Its name.
-    pub name: &'static str,
-    /// The accepted values, in the same words as the reader's errors.
-    pub takes: &'static str,
-    /// The default; empty: the key is required.
-    pub unless_said: &'static str,
-    /// The meaning.
-    pub means: &'static str,
-    /// Whether a table `[[client]]` may have it as well, for one client.
-    pub is_of_client: bool,
-}
-
-impl ScenarioKey {
-    /// Whether its value is a time, in ticks.
-    pub fn is_in_ticks(&self) -> bool {
-        self.takes.starts_with(IN_TICKS)
-    }
-
-    /// Whether that table may have it.
-    pub fn stands_in(&self, table: &str) -> bool {
-        self.table == table || (self.is_of_client && table == CLIENT)
-    }
-}
-
-/// Every table, in the order of the design page. The first one is the file itself.
-pub const TABLES: [(&str, &str); 12] = [
-    (TOP, "the scenario"),
-    (
-        "time",
-        "leases, limits and periods; all but tick_ms, and the times of other tables, are numbers of ticks (3) or have a unit: ms, \
-         s, m or h (\"500ms\", \"30s\", \"2m\", \"1h\"), or its name (\"30sec\", \"2 minutes\"); fractions (\"0.5m\") and sums \
-         (\"1m 30s\") are read as well",
-    ),
-    ("clients", "the clients, which are the processes that use the lock"),
-    (
-        CLIENT,
-        "one client, where clients differ: a table [[client]] for each, the first of them is client A; if there are fewer \
-         than count, the other clients have no settings of their own. A key that it leaves out is as [time], [clients] and \
-         [protocol] say, but a profile brings all its switches. \"none\" takes back a reentry_lease, renew_every, \
-         wait_limit or hold_at_most of [time]",
-    ),
-    ("cluster", "the Redis nodes that store the lock"),
-    ("network", "the network between clients and nodes"),
-    ("protocol", "the client library: a profile, and switches that override it"),
-    ("faults", "the faults that may happen, and how often each may happen at most"),
-    ("resource", "what the lock guards; without this table, effects on a resource and fencing tokens are not modelled"),
-    ("fairness", "the fairness assumptions: what must happen sooner or later"),
-    (
-        "bounds",
-        "how much room the model has for what has no bound of its own; a step that needs more is not explored, and a verdict \
-         that rests on every state is then inconclusive: it names the step and the key, and a file that sets a bound may \
-         claim \"holds-within-bounds\"; a lower bound makes a world smaller, a higher one makes the search slower",
-    ),
-    (
-        "expect",
-        "the declared verdicts: for each property \"holds\", \"violated\" or \"vacuous\", and in a file with [bounds] also \
-         \"holds-within-bounds\"; a property that is not named is \
-         reported and fails no run, unless others = \"holds\" says that all of them hold or are vacuous, or there is no claim",
-    ),
-];
-
-/// The name of the part before the first table.
-pub(super) const TOP: &str = "";
-/// The name of the tables of single clients.
-pub const CLIENT: &str = "client";
+use super::key::ScenarioKey;
+use super::tables::{CLIENT, TOP};
 
 const BUDGET: &str = "a whole number from 0 to 8";
-/// Every time begins with this.
-const IN_TICKS: &str = "a whole number of ticks";
 const TICKS: &str = "a whole number of ticks from 1 to 60";
 const TICKS_OR_NONE: &str = "a whole number of ticks from 0 to 60";
 const TICKS_OR_ANY: &str = "a whole number of ticks from 0 to 60, or \"any\"";
@@ -662,16 +592,4 @@ const fn key(
 /// A key that a table of one client may have as well.
 const fn of_each(key: ScenarioKey) -> ScenarioKey {
     ScenarioKey { is_of_client: true, ..key }
-}
-
-/// How a table begins in the file: `[time]`, or `[[client]]`, which may be there several times.
-pub fn header(table: &str) -> String {
-    if table == CLIENT { format!("[[{table}]]") } else { format!("[{table}]") }
-}
-
-/// The keys allowed in that table; before the first table, table names as well.
-pub(super) fn known(table: &str) -> Vec<&'static str> {
-    let keys = KEYS.iter().filter(|key| key.stands_in(table)).map(|key| key.name);
-    let tables = TABLES.iter().map(|(name, _)| *name).filter(|name| table == TOP && *name != TOP);
-    keys.chain(tables).collect()
 }

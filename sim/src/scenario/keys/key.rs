@@ -1,0 +1,35 @@
+//! What is said of one key.
+
+use super::tables::CLIENT;
+
+/// What every time takes begins with this.
+pub(super) const IN_TICKS: &str = "a whole number of ticks";
+
+/// A key of the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ScenarioKey {
+    /// The table that contains it; empty: before the first table.
+    pub table: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// The accepted values, in the same words as the reader's errors.
+    pub takes: &'static str,
+    /// The default; empty: the key is required.
+    pub unless_said: &'static str,
+    /// The meaning.
+    pub means: &'static str,
+    /// Whether a table `[[client]]` may have it as well, for one client.
+    pub is_of_client: bool,
+}
+
+impl ScenarioKey {
+    /// Whether its value is a time, in ticks.
+    pub fn is_in_ticks(&self) -> bool {
+        self.takes.starts_with(IN_TICKS)
+    }
+
+    /// Whether that table may have it.
+    pub fn stands_in(&self, table: &str) -> bool {
+        self.table == table || (self.is_of_client && table == CLIENT)
+    }
+}
