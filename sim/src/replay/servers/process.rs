@@ -18,7 +18,7 @@ use rustix::process::{
 
 use super::connection::ServerConnection;
 use super::control::Control;
-use super::limits::{ANSWER_WAIT, END_WAIT, MOST_CONSOLE, MOST_FILE, START_WAIT};
+use super::limits::{ANSWER_WAIT, DISK_WAIT, END_WAIT, MOST_CONSOLE, MOST_FILE, START_WAIT};
 use crate::replay::error::ReplayError;
 use crate::stop;
 
@@ -158,7 +158,7 @@ impl OwnProcess {
             return Ok(());
         }
         kill_group(self.id());
-        self.wait().map(drop)
+        self.wait(END_WAIT, || ()).map(drop)
     }
 
     /// Tells the process to end (SIGTERM), in its own way.
@@ -173,12 +173,13 @@ impl OwnProcess {
         told.map_err(|errno| ReplayError::system("tell a server to end")(errno.into()))
     }
 
-    /// Waits for the end of a process that was told to end.
+    /// Waits for the end of a process that was told to end: it syncs its disk first. `meanwhile` is called again and again
+    /// until then.
     ///
     /// # Errors
     /// As `kill`.
-    pub fn wait_for_end(&mut self) -> Result<(), ReplayError> {
-        if self.has_ended { Ok(()) } else { self.wait().map(drop) }
+    pub fn wait_for_end(&mut self, meanwhile: impl FnMut()) -> Result<(), ReplayError> {
+        if self.has_ended { Ok(()) } else { self.wait(DISK_WAIT, meanwhile).map(drop) }
     }
 
     /// Waits for the first connection that answers, and checks that this very process answers there: a shell script that
@@ -208,7 +209,7 @@ impl OwnProcess {
                 return Err(ReplayError::Stopped);
             }
             if self.ended()? {
-                let status = self.wait()?;
+                let status = self.wait(END_WAIT, || ())?;
                 return Err(would_not_start(format!("it ended with {status}")));
             }
             if log.console_size() > MOST_CONSOLE {
@@ -244,15 +245,16 @@ impl OwnProcess {
         Ok(status.map_err(|errno| ReplayError::system("check on a server process")(errno.into()))?.is_some())
     }
 
-    /// Waits for its end, after everything in its group was killed.
-    fn wait(&mut self) -> Result<ExitStatus, ReplayError> {
+    /// Waits for its end, after everything in its group was killed, or it was told to end.
+    fn wait(&mut self, patience: Duration, mut meanwhile: impl FnMut()) -> Result<ExitStatus, ReplayError> {
         let begin = Instant::now();
         let mut pause = Duration::from_micros(20);
         while !self.ended()? {
-            if begin.elapsed() > END_WAIT {
+            if begin.elapsed() > patience {
                 let awaited = format!("process {} to end after a signal", self.id());
                 return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
             }
+            meanwhile();
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(1));
         }

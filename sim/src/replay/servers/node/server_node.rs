@@ -210,13 +210,13 @@ impl ServerNode {
         self.process().tell_to_end()
     }
 
-    /// Waits until a process that was told to end has ended.
+    /// Waits until a process that was told to end has ended. `meanwhile` is called again and again until then.
     ///
     /// # Errors
     ///
     /// `TimedOut` if it does not end.
-    pub fn wait_shutdown(&self) -> Result<(), ReplayError> {
-        self.process().wait_for_end()
+    pub fn wait_shutdown(&self, meanwhile: impl FnMut()) -> Result<(), ReplayError> {
+        self.process().wait_for_end(meanwhile)
     }
 
     /// Whether the process lives.
