@@ -291,6 +291,10 @@ actions! {
     /// A master that was told to end has waited for its replicas, and ends.
     FinishShutdown { node } = "finish_shutdown",
         when |config| config.cluster.shutdown_timeout > 0 && config.faults.shutdown_node > 0;
+    /// The heir of a master that hands over takes its place: it has everything, or the time-out has come.
+    FinishHandOver { node } = "finish_hand_over", when |config| config.hands_over_by_the_master();
+    /// A master that hands over gives up, and is the master as before.
+    GiveUpHandOver { node } = "give_up_hand_over", when |config| config.hands_over_by_the_master();
     /// A node that was cut off reaches the others again.
     Heal { node } = "heal", when |config| config.faults.cut_link > 0;
     /// A master counts the replicas that have reported to it lately, and drops those that are silent for longer than it allows.
@@ -355,7 +359,8 @@ actions! {
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.
     ClientClockJump { client } = "client_clock_jump", fault ClientClockJump, when |_config| true;
-    /// A replica becomes the master while the master runs.
+    /// A replica becomes the master while the master runs, or the master begins to hand over to it: with `FAILOVER` the replica
+    /// takes over in a step of its own, and until then writes wait.
     HandOver { node } = "hand_over", fault HandOver, when |config| config.cluster.replicas > 0;
 
     @time

@@ -71,6 +71,8 @@ mutants! {
     PromoteBesideMaster,
     /// A hand-over does not wait until the replica has everything.
     HandOverTooEarly,
+    /// A master that hands over executes writes meanwhile.
+    HandOverLetsWritesPass,
     /// A key never runs out.
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.

@@ -110,7 +110,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
+                (ReplyKind::Unreachable, can_be_unreachable),
             ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
@@ -126,7 +126,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
+                (ReplyKind::Unreachable, can_be_unreachable),
             ],
             // A stored holder that does not believe is one whose release a failover lost, or a node refused.
             Self::ForeignRelease => &[
@@ -148,7 +148,7 @@ impl ActionKind {
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
-                (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0 || config.faults.pause_node > 0),
+                (ReplyKind::Unreachable, can_be_unreachable),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
@@ -176,6 +176,8 @@ impl ActionKind {
             | Self::KillNode
             | Self::ShutdownNode
             | Self::FinishShutdown
+            | Self::FinishHandOver
+            | Self::GiveUpHandOver
             | Self::Snapshot
             | Self::Demote
             | Self::Fsync
@@ -289,13 +291,13 @@ pub const SWITCH_VALUES: [SwitchValue; 16] = [
     SwitchValue {
         switch: "promote",
         value: "coordinated",
-        shown_by: (ActionKind::HandOver, ReplyKind::Done),
+        shown_by: (ActionKind::FinishHandOver, ReplyKind::Done),
         is_set: |config| config.cluster.promote == PromoteRule::Coordinated,
     },
     SwitchValue {
         switch: "promote",
         value: "forced",
-        shown_by: (ActionKind::HandOver, ReplyKind::Done),
+        shown_by: (ActionKind::FinishHandOver, ReplyKind::Done),
         is_set: |config| config.cluster.promote == PromoteRule::Forced,
     },
     SwitchValue {
@@ -405,6 +407,11 @@ const fn refuses_writes(config: &Config) -> bool {
 /// Whether a node that a client takes for the master may have been demoted.
 const fn can_be_demoted(config: &Config) -> bool {
     config.can_demote() || (config.cluster.replicas > 0 && config.faults.hand_over > 0)
+}
+
+/// Whether the master that a client knows may leave it without an answer.
+const fn can_be_unreachable(config: &Config) -> bool {
+    config.faults.deaths_of_nodes() > 0 || config.can_stall_writes()
 }
 
 /// Whether what a master wrote may be lost: by a failover, or by its own death.

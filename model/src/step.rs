@@ -120,6 +120,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Fsync { node } => context.server().fsync(node).map(done),
         Action::Snapshot { node } => context.server().snapshot(node).map(done),
         Action::FinishShutdown { node } => context.finish_shutdown(node),
+        Action::FinishHandOver { node } => context.finish_hand_over(node),
+        Action::GiveUpHandOver { node } => context.give_up_hand_over(node),
         Action::Heal { node } => context.heal(node),
         Action::Recount { node } => context.server().recount(node).map(done),
         Action::NoticeDeath { node } => context.server().notice_death(node).map(done),
@@ -252,6 +254,8 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Fsync { .. }
             | Action::Snapshot { .. }
             | Action::FinishShutdown { .. }
+            | Action::FinishHandOver { .. }
+            | Action::GiveUpHandOver { .. }
             | Action::Heal { .. }
             | Action::Recount { .. }
             | Action::NoticeDeath { .. }

@@ -20,7 +20,9 @@ pub(crate) struct ProcessView<'a, Q: InFlight> {
 /// What a process reaches of the servers.
 #[derive(Clone, Copy)]
 pub(crate) struct Reach {
-    /// The master that it knows takes requests.
+    /// The master that it knows answers what writes nothing.
+    pub(crate) answers: bool,
+    /// And takes requests.
     pub(crate) is_up: bool,
     /// And executes writes at once.
     pub(crate) is_master: bool,
@@ -63,7 +65,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
                     }
                     // In a nested call the code goes on, limit or not, and so does the belief: only code that runs can end.
                     Phase::Idle => thread.believes() && thread.hold_left.is_due(),
-                    Phase::Confirming => reach.is_up,
+                    Phase::Confirming => reach.answers,
                     // A request in flight is waited for where the network is.
                     Phase::Undoing => requests.get(Slot::of_thread(number)).is_none(),
                     Phase::Asking | Phase::AskingAgain | Phase::Releasing | Phase::Dead => false,

@@ -27,6 +27,16 @@ impl Config {
         self.cluster.replicas > 0 && (faults.deaths_of_nodes() > 0 || is_away)
     }
 
+    /// Whether a hand-over is one by the master itself, which lets writes wait meanwhile.
+    pub const fn hands_over_by_the_master(&self) -> bool {
+        self.cluster.replicas > 0 && self.faults.hand_over > 0 && self.cluster.promote.is_by_the_master()
+    }
+
+    /// Whether a node may let writes wait: it stands still, or hands over.
+    pub const fn can_stall_writes(&self) -> bool {
+        self.faults.pause_node > 0 || self.hands_over_by_the_master()
+    }
+
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
         let faults = &self.faults;
@@ -207,7 +217,7 @@ impl Config {
                 || faults.lose_reply > 0
                 || faults.pause_client > 0
                 || faults.deaths_of_nodes() > 0
-                || faults.pause_node > 0
+                || self.can_stall_writes()
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
     }
@@ -230,7 +240,7 @@ impl Config {
             own.can_miss_answers()
                 && (own.calls.resend != Resend::All
                     || is_late
-                    || faults.pause_node > 0
+                    || self.can_stall_writes()
                     || losses > u32::from(own.calls.retry_attempts))
         })
     }
@@ -246,11 +256,11 @@ impl Config {
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.
     pub(crate) fn late_requests(&self) -> u8 {
         // Without delays a request is abandoned before it was executed only by an interrupt, or because its caller was
-        // paused or its node died. While a node stands still, any number of them may be.
+        // paused or its node died. While a node stands still or hands over, any number of them may be.
         let faults = &self.faults;
         let by_fault = faults.interrupt.saturating_add(faults.pause_client).saturating_add(faults.deaths_of_nodes());
         let is_late = self.some_client(|own| own.network.can_outlast(own.calls));
-        let most = if is_late || faults.pause_node > 0 { u8::MAX } else { by_fault.saturating_add(1) };
+        let most = if is_late || self.can_stall_writes() { u8::MAX } else { by_fault.saturating_add(1) };
         most.min(self.room_for(Capacity::LateRequests))
     }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Bounds;
 use super::calls::Calls;
 use super::clients::ClientTables;
-use super::defaults::{is_default, is_one_tick, one_tick};
+use super::defaults::{is_default, is_one_tick, is_unbounded, one_tick, unbounded};
 use super::faults::Faults;
 use super::node_set::NodeSet;
 use super::profiles::Protocol;
@@ -145,6 +145,9 @@ pub struct Cluster {
     /// For how many ticks a master that is told to end waits for its replicas (`shutdown-timeout`); 0: not at all.
     #[serde(default, skip_serializing_if = "is_default")]
     pub shutdown_timeout: u8,
+    /// For how long a master that hands over lets writes wait, before it gives up or is forced (`FAILOVER … TIMEOUT`).
+    #[serde(default = "unbounded", skip_serializing_if = "is_unbounded")]
+    pub hand_over_timeout: Bound,
     /// A dead node restarts after this many ticks at the earliest.
     #[serde(default, skip_serializing_if = "is_default")]
     pub restart_after: u8,
@@ -254,7 +257,7 @@ pub enum PromoteRule {
 }
 
 impl PromoteRule {
-    /// Whether a hand-over makes the old master a replica in the same step: the master itself hands over.
+    /// Whether the master itself hands over, and is a replica as soon as its heir is the master.
     pub const fn is_by_the_master(self) -> bool {
         matches!(self, Self::Coordinated | Self::Forced)
     }

@@ -113,7 +113,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// (docs/facts/redis.md#the-clock).
     pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
         let deleting = self.group.node(master);
-        if !deleting.is_master() || deleting.is_paused() || !self.is_followed(master) {
+        if !deleting.is_master() || !deleting.is_working() || !self.is_followed(master) {
             return Some(());
         }
         self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock), false)

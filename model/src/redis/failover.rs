@@ -35,6 +35,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if was_acting {
             // What it stored stays until a replica takes its place: what that replica does not have is what the failover
             // loses.
+            self.forget_heir();
             self.lose_master(0);
         } else {
             self.lose_old_replicas(node);
@@ -108,7 +109,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// A replica takes the place of a master that runs and is reached. `staying`: the replicas that do not leave it, a bit each.
-    fn leave_master_running(&mut self, node: u8, staying: u8) {
+    pub(super) fn leave_master_running(&mut self, node: u8, staying: u8) {
         let old = self.group.master;
         let silent_ticks = self.silence_of_the_dead();
         let is_unnoticed =
@@ -123,67 +124,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         unnoticed.iter().for_each(|dead| left.links.note_half_open(dead));
     }
 
-    /// An operator makes a replica the master while the master runs. Coordinated, it waits until the replica has everything,
-    /// and writes wait as well: the old master is a replica at once, and nothing is lost (`FAILOVER`, docs/facts/redis.md#the-failover-command).
-    /// Forced, it waits until its time-out at most: then the replica takes over with what it has, and what it had not applied is
-    /// lost (`FAILOVER … FORCE TIMEOUT`, docs/facts/redis.md#failover-with-force).
-    /// Otherwise the old one continues until it is demoted (`SENTINEL FAILOVER`, `REPLICAOF NO ONE`). The other replicas
-    /// leave it in both cases: at once, or in the second case one by one, each when it is told (`replicas_leave`).
-    ///
-    /// Whether the old master's connections are closed, and which `WAIT`s the new one answers.
-    pub(crate) fn hand_over(&mut self, node: u8) -> Option<(bool, WaitAnswers)> {
-        let old = self.group.master;
-        let (master, heir) = (self.group.node(old), self.group.node(node));
-        let promote = self.config.cluster.promote;
-        // Nobody but the master looks at the link of the heir: REPLICAOF NO ONE does not, and Sentinel hardly
-        // (docs/facts/redis.md#choice-of-the-replica).
-        let can_be_heir = if promote.is_by_the_master() {
-            heir.role == Role::Replica && !heir.is_away()
-        } else {
-            heir.is_candidate()
-        };
-        if !master.is_master() || master.is_away() || !can_be_heir {
-            return None;
-        }
-        let must_have_all = promote == PromoteRule::Coordinated;
-        let lacks_some = !heir.queue.is_empty();
-        // A replica whose last save failed dies of the next write: who hands over by the master mends the disk first.
-        if promote.is_by_the_master() && master.refuses_writes() {
-            return None;
-        }
-        if must_have_all && lacks_some && !self.config.is_mutated(Mutant::HandOverTooEarly) {
-            return None;
-        }
-        let staying = if promote.is_by_the_master() { 0 } else { self.staying(node) };
-        self.leave_master_running(node, staying);
-        self.group.node_mut(old).pace = Pace::Runs;
-        if !promote.is_by_the_master() {
-            return Some((false, self.rejoin_old_master()));
-        }
-        // A master that becomes a replica closes the links of its replicas.
-        self.group.node_mut(old).links.close_all();
-        if promote == PromoteRule::Forced && lacks_some {
-            // It asks the new master for writes that this one never had, and gets a full copy: its own writes are erased.
-            return Some((true, self.follow(old)?));
-        }
-        let left = self.group.node_mut(old);
-        // It continues from where it is (a partial resync): what it stores is what it stored.
-        left.role = Role::Replica;
-        left.silent_ticks = 0;
-        Some((true, self.acknowledge(old)))
-    }
-
-    /// After a coordinated hand-over: by the new master's clock the key may be over, and it deletes what the old one still
-    /// stores.
-    pub(crate) fn delete_expired_after_hand_over(&mut self, old: u8) -> Option<()> {
-        let master = self.group.master;
-        let is_over = self.group.node(master).stored.is_free() && !self.group.node(old).stored.is_free();
-        if self.config.has_skew() && is_over { self.send_deletion(master) } else { Some(()) }
-    }
-
     /// Which of the other replicas stay with the master whose place this node takes, a bit each: those that are cut off
     /// together with it, and where replicas leave one by one, all that are to follow it. Nobody follows a dead master.
-    fn staying(&self, heir: u8) -> u8 {
+    pub(super) fn staying(&self, heir: u8) -> u8 {
         let old = self.group.master;
         let leaves_later = self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
         let is_staying = |index: u8, node: &Node<Y>| {
@@ -214,6 +157,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.master = node;
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);
+            other.is_heir = false;
             if index == node {
                 other.role = Role::Master;
                 other.queue = Queue::empty();
@@ -258,7 +202,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 continue;
             }
             // A master that refuses writes refuses the `PING` of the handshake too.
-            let is_reached = |old: &u8| !self.group.node(*old).is_away() && !self.group.node(*old).refuses_writes();
+            let is_reached = |old: &u8| {
+                let old = self.group.node(*old);
+                !old.is_away() && !old.refuses_writes() && !old.hands_over()
+            };
             let Some(old) = self.group.old_master_of(index).filter(is_reached) else {
                 continue;
             };
@@ -288,8 +235,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// clients lose their connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
     pub(crate) fn demote(&mut self, node: u8) -> Option<WaitAnswers> {
         let old = self.group.node(node);
-        // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save).
-        if node == self.group.master || !old.is_master() || old.refuses_writes() {
+        // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save),
+        // and one that hands over refuses to follow another (docs/facts/redis.md#the-failover-command).
+        if node == self.group.master || !old.is_master() || old.refuses_writes() || old.hands_over() {
             return None;
         }
         self.lose_old_replicas(node);
@@ -299,10 +247,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A node begins to follow the acting master. Partial or full, the resync ends with the master's data: a full copy
     /// replaces what the node had.
-    fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
+    pub(super) fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        // A master that refuses writes refuses the `PING` of the handshake too.
-        let master = self.group.acting_master().filter(|master| !master.is_away() && !master.refuses_writes())?;
+        // A master that refuses writes refuses the `PING` of the handshake too, and one that hands over the `PSYNC`
+        // (docs/facts/redis.md#the-failover-command).
+        let takes_replicas = |master: &&Node<Y>| !master.is_away() && !master.refuses_writes() && !master.hands_over();
+        let master = self.group.acting_master().filter(takes_replicas)?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
         if replica.is_away() {

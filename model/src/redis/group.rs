@@ -42,10 +42,12 @@ pub struct Node<Y: ServerLayout> {
     pub links: LinkState,
     /// Whether it stands still, and whether it has counted its replicas since.
     pub pace: Pace,
+    /// Whether the acting master is handing over to it.
+    pub is_heir: bool,
     /// Ticks of silence. Of a replica: since its last report to its master, also if its machine has died since, of which nobody
     /// is told. Of a master that was replaced: since it last had enough replicas. Counted as far as a rule reads it.
     pub silent_ticks: u8,
-    /// Ticks since it died, or since it was told to end. Counted as far as a rule reads it.
+    /// Ticks since it died, or since it was told to end or to hand over. Counted as far as a rule reads it.
     pub down_ticks: u8,
     /// Ticks by which its clock is ahead of the clocks that never jumped; negative: behind.
     pub ahead: i8,
@@ -76,6 +78,8 @@ pub enum Role {
     DownReplica,
     /// It is a master, and refuses every write for now: its last save failed.
     Refusing,
+    /// It is a master, and lets every write wait: it was told to hand over, and its heir has not everything yet.
+    HandingOver,
 }
 
 /// What a node dies of.
@@ -126,6 +130,7 @@ impl<Y: ServerLayout> Node<Y> {
             disk_age: DiskAge::default(),
             links: LinkState::CONNECTED,
             pace: Pace::Runs,
+            is_heir: false,
             silent_ticks: 0,
             down_ticks: 0,
             ahead: 0,
@@ -154,14 +159,24 @@ impl<Y: ServerLayout> Node<Y> {
         self.is_cut() || self.is_paused()
     }
 
-    /// Whether it executes what it is asked.
-    pub const fn is_working(&self) -> bool {
+    /// Whether it runs, and answers what writes nothing.
+    pub const fn answers(&self) -> bool {
         self.is_up() && !self.is_paused()
     }
 
-    /// Whether it takes itself for a master, also while it refuses writes.
+    /// Whether it executes what it is asked.
+    pub const fn is_working(&self) -> bool {
+        self.answers() && !self.hands_over()
+    }
+
+    /// Whether it takes itself for a master, also while it refuses writes or lets them wait.
     pub const fn is_master(&self) -> bool {
-        matches!(self.role, Role::Master | Role::Refusing)
+        matches!(self.role, Role::Master | Role::Refusing | Role::HandingOver)
+    }
+
+    /// Whether it is a master that lets every write wait, because it hands over.
+    pub const fn hands_over(&self) -> bool {
+        matches!(self.role, Role::HandingOver)
     }
 
     /// Whether it is a master that refuses every write for now.
@@ -256,6 +271,7 @@ impl<Y: ServerLayout> Group<Y> {
             Role::Absent
             | Role::Master
             | Role::Refusing
+            | Role::HandingOver
             | Role::Stopping
             | Role::Unsynced
             | Role::OldUnsynced

@@ -10,6 +10,7 @@ pub mod disk_age;
 mod failed_save;
 pub mod failover;
 pub mod group;
+pub(crate) mod hand_over;
 pub mod layout;
 mod link_state;
 pub mod partition;

@@ -20,7 +20,7 @@ use super::layout::ServerLayout;
 use super::queue::Queue;
 use super::server::Server;
 use crate::config::node_set::NodeSet;
-use crate::config::sections::{Config, ReplicasLeave};
+use crate::config::sections::{Bound, Config, ReplicasLeave};
 use crate::mutants::Mutant;
 use crate::reply::Reply;
 use crate::slots::Slots;
@@ -337,6 +337,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 node.down_ticks = (node.down_ticks + 1).min(config.cluster.restart_after);
             } else if node.is_stopping() {
                 node.down_ticks = (node.down_ticks + 1).min(config.cluster.shutdown_timeout);
+            } else if let (true, Bound::Ticks(most)) = (node.hands_over(), config.cluster.hand_over_timeout) {
+                node.down_ticks = (node.down_ticks + 1).min(most);
             }
             let is_silent = node.is_dead() || node.is_up() && !reporting.has(index);
             if index != master && is_silent {

@@ -63,7 +63,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if is_heard {
             resuming.silent_ticks = 0;
         }
-        self.delete_expired_while_paused(node)?;
+        self.delete_expired_meanwhile(node)?;
         let answers = self.rejoin_old_master();
         Some(answers.and(self.acknowledge(node)))
     }
@@ -95,8 +95,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.node_mut(old).silent_ticks = silent_for_long;
     }
 
-    /// What has expired meanwhile is deleted now, and the replicas are told, where their clocks may say something else.
-    fn delete_expired_while_paused(&mut self, node: u8) -> Option<()> {
+    /// What has expired while the node wrote nothing is deleted now, and the replicas are told, where their clocks may say
+    /// something else.
+    pub(super) fn delete_expired_meanwhile(&mut self, node: u8) -> Option<()> {
         let stores = |replica: u8| self.group.follows(replica, node) && !self.group.node(replica).stored.is_free();
         let is_stored = (0..self.config.nodes()).any(stores);
         if self.config.has_skew() && self.group.node(node).stored.is_free() && is_stored {

@@ -156,7 +156,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// replicas, as of any write, and no waiter (docs/facts/redis.md#memory, #expiry-is-silent).
     pub(crate) fn vanish(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.is_paused() || master.stored.is_free() {
+        if !master.is_master() || !master.is_working() || master.stored.is_free() {
             return None;
         }
         let stored = Stored { lock: master.stored.lock.without(KeyFamily::Lock), ..master.stored };
@@ -167,7 +167,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// outlives no lock that is renewed (docs/facts/redis.md#receipts-are-evicted-first). The master tells its replicas.
     pub(crate) fn vanish_receipts(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
-        if !master.is_master() || master.is_paused() || master.stored.receipts.iter().next().is_none() {
+        if !master.is_master() || !master.is_working() || master.stored.receipts.iter().next().is_none() {
             return None;
         }
         let stored = Stored { receipts: Default::default(), ..master.stored };
@@ -179,7 +179,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn persist(&mut self, node: u8) -> Option<()> {
         let master = self.group.node(node);
         let stored = Stored { lock: master.stored.lock.persisted(), ..master.stored };
-        let is_executed = !master.is_paused() && self.refusal(node).is_none();
+        let is_executed = master.is_working() && self.refusal(node).is_none();
         if stored == master.stored || master.stored.is_free() || !is_executed {
             return None;
         }

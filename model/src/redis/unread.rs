@@ -24,7 +24,7 @@ impl<Y: ServerLayout> Group<Y> {
             || faults.hand_over > 0
             || faults.refuse_writes > 0
             || faults.pause_node > 0;
-        is_replaced || is_begun
+        is_replaced || is_begun || self.nodes.as_ref().iter().any(Node::hands_over)
     }
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
@@ -51,7 +51,7 @@ impl<Y: ServerLayout> Group<Y> {
     /// The nodes whose data nobody will read, if no client asks them: a bit each. A master that restarts is one at once.
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
-            Role::Absent | Role::Master | Role::Refusing | Role::Stopping => false,
+            Role::Absent | Role::Master | Role::Refusing | Role::HandingOver | Role::Stopping => false,
             Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
             Role::Down => index != self.master && faults.restart_node == 0,
         };

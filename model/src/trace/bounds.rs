@@ -18,7 +18,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 34] = [
+pub const BOUNDS: [NumberBound; 35] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
@@ -37,6 +37,7 @@ pub const BOUNDS: [NumberBound; 34] = [
     NumberBound::new("/cluster/fsync_within", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/aof_rewrite_within", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/shutdown_timeout", 0, MAX_TICKS as i64),
+    NumberBound::new("/cluster/hand_over_timeout/ticks", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/restart_after", 0, MAX_TICKS as i64),
     NumberBound::new("/cluster/min_replicas", 0, MAX_REPLICAS as i64),
     NumberBound::new("/cluster/min_replicas_max_lag", 0, MAX_TICKS as i64),

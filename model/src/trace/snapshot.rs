@@ -134,7 +134,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
     let node = group.node(index);
     let role = match node.role {
         Role::Absent => return None,
-        Role::Master | Role::Refusing => NodeRole::Master,
+        Role::Master | Role::Refusing | Role::HandingOver => NodeRole::Master,
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Stopping => NodeRole::Stopping,
@@ -151,6 +151,8 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         is_cut: node.is_cut(),
         refuses_writes: node.refuses_writes(),
         is_paused: node.is_paused(),
+        hands_over: node.hands_over(),
+        is_heir: node.is_heir,
         last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
         silent_ticks: node.silent_ticks,

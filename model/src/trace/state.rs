@@ -177,6 +177,12 @@ pub struct NodeState {
     /// Whether it stands still.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_paused: bool,
+    /// Whether it lets every write wait: it was told to hand over.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub hands_over: bool,
+    /// Whether the acting master hands over to it.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_heir: bool,
     /// Whether a master has enough replicas by its last count, where it has not counted since it stood still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_count: Option<bool>,
@@ -186,7 +192,7 @@ pub struct NodeState {
     /// Ticks since anything was heard from it, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub silent_ticks: u8,
-    /// Ticks since it died, or since it was told to end, as far as a rule counts them.
+    /// Ticks since it died, or since it was told to end or to hand over, as far as a rule counts them.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub down_ticks: u8,
     /// Ticks by which its clock is ahead; below 0: behind.

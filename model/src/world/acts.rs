@@ -77,7 +77,10 @@ impl<Y: Layout> Context<'_, Y> {
     /// The node on which this client subscribes: the master that it knows, or the first replica that runs, if its protocol
     /// says so and there is one. `None` while its master does not answer: it has just been refused by it, or looks for it.
     fn subscription_place(&self, client: u8) -> Option<u8> {
-        let master = self.world.reachable_master(client)?;
+        let master = self.world.client(client).master();
+        if !self.world.node(master).is_master() || !self.world.node(master).answers() {
+            return None;
+        }
         if self.config.subscribes_to(client) == SubscribeTo::Master {
             return Some(master);
         }
@@ -102,7 +105,7 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn go_back(&mut self, client: u8, node: u8) -> Option<Reply> {
         let process = self.world.client(client);
         let old = self.world.node(node);
-        let is_old = node != self.world.group().master && old.is_master() && old.is_working();
+        let is_old = node != self.world.group().master && old.is_master() && old.answers();
         if !self.config.can_go_back() || !process.is_running() || process.master() == node || !is_old {
             return None;
         }
@@ -115,7 +118,7 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn start_client(&mut self, client: u8, node: u8) -> Option<Reply> {
         let is_found = node == self.world.group().master || self.config.can_go_back();
         let found = self.world.node(node);
-        if !is_found || !found.is_master() || !found.is_working() {
+        if !is_found || !found.is_master() || !found.answers() {
             return None;
         }
         self.process(client, |process| process.start(node))?;

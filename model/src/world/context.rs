@@ -4,6 +4,7 @@ use super::layout::Layout;
 use super::state::World;
 use crate::client::due::{ProcessView, Reach};
 use crate::client::process::Process;
+use crate::client::requests::InFlight as _;
 use crate::config::sections::Config;
 use crate::notes::Notes;
 use crate::redis::server::Server;
@@ -54,7 +55,13 @@ impl<Y: Layout> World<Y> {
     /// What a client reaches of the servers.
     #[inline]
     pub(super) fn reach(&self, client: u8) -> Reach {
-        Reach { is_up: self.reachable(client).is_some(), is_master: self.reachable_master(client).is_some() }
+        let known = self.node(self.client(client).master());
+        Reach {
+            // Where requests are steps of their own, what a node has for a client that waits is due with its request.
+            answers: if Y::InFlight::IS_SPLIT { known.is_up() } else { known.answers() },
+            is_up: self.reachable(client).is_some(),
+            is_master: self.reachable_master(client).is_some(),
+        }
     }
 
     /// Whether a client's subscription has ended although it still has waiters.

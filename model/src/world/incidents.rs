@@ -89,15 +89,27 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// A replica becomes the master while the master runs.
+    /// A replica becomes the master while the master runs, or the master begins to hand over to it.
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<Reply> {
-        let old = self.world.group().master;
-        let (closes_connections, answers) = self.server().hand_over(node)?;
+        let answers = self.server().hand_over(node)?;
         self.hear_wait_answers(answers);
-        if closes_connections {
-            self.lose_connections(old);
-            self.server().delete_expired_after_hand_over(old)?;
-        }
+        Some(Reply::Done)
+    }
+
+    /// The heir of a master that hands over takes its place. The old master closes its connections.
+    pub(crate) fn finish_hand_over(&mut self, node: u8) -> Option<Reply> {
+        let old = self.world.group().master;
+        let answers = self.server().finish_hand_over(node)?;
+        self.hear_wait_answers(answers);
+        self.lose_connections(old);
+        self.server().delete_expired_after_hand_over(old)?;
+        Some(Reply::Done)
+    }
+
+    /// A master that hands over gives up.
+    pub(crate) fn give_up_hand_over(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().give_up_hand_over(node)?;
+        self.hear_wait_answers(answers);
         Some(Reply::Done)
     }
 
@@ -165,7 +177,7 @@ impl<Y: Layout> Context<'_, Y> {
             self.notes.happened(Happening::Expired);
             let client = self.world.client(hold.by.holder.client());
             let master = self.world.group().master;
-            let is_connected = client.master() == master && !self.world.node(master).is_paused();
+            let is_connected = client.master() == master && self.world.node(master).is_working();
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();

@@ -254,7 +254,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// `WAIT` answers at its time-out.
     pub(crate) fn confirm(&mut self, holder: Holder) -> Option<Reply> {
         let (client, thread) = (holder.client(), holder.thread());
-        let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).is_working())?;
+        let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).answers())?;
         let replicas = self.server().acknowledged(holder, node);
         let reply = verdict_on(&self.config.of_client(client), replicas);
         if Y::InFlight::IS_SPLIT {
@@ -511,11 +511,14 @@ impl<Y: Layout> Context<'_, Y> {
 /// Whether a client will act, or something of its is to arrive, before time passes.
 #[inline]
 pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
-    let is_working = |request: &Request| world.node(request.node).is_working();
+    let can_execute = |request: &Request| {
+        let node = world.node(request.node);
+        if request.stage == Stage::Confirming { node.answers() } else { node.is_working() }
+    };
     // What a node has answered or published may wait in it while it stands still.
     let is_paused = |node: u8| world.node(node).is_paused();
     let is_muted = world.group().connection(client).subscription().is_some_and(is_paused);
-    world.view(config, client).is_due(world.reach(client), is_working, |request| is_paused(request.node), is_muted)
+    world.view(config, client).is_due(world.reach(client), can_execute, |request| is_paused(request.node), is_muted)
 }
 
 /// The smallest number that no release of this thread has and no receipt that could be found.

@@ -127,16 +127,15 @@ impl<Y: Layout> World<Y> {
         self.group().acting_master()
     }
 
-    /// The node that executes this client's writes at once; `None` while the master it knows is dead, stands still or is
-    /// none any more.
+    /// The node that executes this client's writes at once; `None` while the master it knows is dead, stands still, hands
+    /// over or is none any more.
     pub(crate) fn reachable_master(&self, client: u8) -> Option<u8> {
         let known = self.client(client).master();
-        let known_node = self.node(known);
-        (known_node.is_master() && !known_node.is_paused()).then_some(known)
+        (self.node(known).is_master() && self.node(known).is_working()).then_some(known)
     }
 
     /// The node that this client's requests reach, even if it is a replica by now and will refuse to write. Where requests
-    /// are steps of their own they wait in the sockets of one that stands still; elsewhere it is as one that is dead.
+    /// are steps of their own they wait in the sockets of one that stands still or hands over; elsewhere it is as one that is dead.
     pub(crate) fn reachable(&self, client: u8) -> Option<u8> {
         let known = self.client(client).master();
         let is_reached = if Y::InFlight::IS_SPLIT { self.node(known).is_up() } else { self.node(known).is_working() };

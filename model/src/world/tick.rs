@@ -7,7 +7,7 @@ use super::state::World;
 use crate::config::sections::Config;
 use crate::notes::Breach;
 use crate::redis::group::Node;
-use crate::redis::{disk, replication};
+use crate::redis::{disk, hand_over, replication};
 use crate::reply::Reply;
 
 impl<Y: Layout> Context<'_, Y> {
@@ -42,6 +42,7 @@ pub(super) fn must_wait<Y: Layout>(config: &Config, world: &World<Y>) -> bool {
     replication::has_due_effect(config, group)
         || group.failover_left.is_due()
         || disk::is_late(config, group)
+        || hand_over::is_late(config, group)
         || group.nodes.as_ref().iter().any(Node::is_uncounted)
         || clients::<Y>().any(|client| network::is_due(config, world, client))
 }

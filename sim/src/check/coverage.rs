@@ -11,12 +11,12 @@ use lockstep_model::{ActionKind, Config, Happenings, Reply, ReplyKind};
 
 /// A set of action kinds, one bit each: what can happen in one state.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Kinds(u64);
+pub(crate) struct Kinds(u128);
 
 impl Kinds {
     /// Adds a kind.
     pub(crate) const fn insert(&mut self, kind: ActionKind) {
-        const { assert!(ActionKind::ALL.len() <= u64::BITS as usize, "a bit each") };
+        const { assert!(ActionKind::ALL.len() <= u128::BITS as usize, "a bit each") };
         self.0 |= 1 << kind as u8;
     }
 

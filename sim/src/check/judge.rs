@@ -249,6 +249,8 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Demote
         | ActionKind::Fsync
         | ActionKind::FinishShutdown
+        | ActionKind::FinishHandOver
+        | ActionKind::GiveUpHandOver
         | ActionKind::Heal
         | ActionKind::Recount
         | ActionKind::NoticeDeath

@@ -150,6 +150,7 @@ pub(super) const IDLE: &[Idle] = &[
     Idle { table: "cluster", key: "aof_rewrite_within", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "no_appendfsync_on_rewrite", word: None, faults: &["restart_node"] },
     Idle { table: "cluster", key: "shutdown_timeout", word: None, faults: &["shutdown_node"] },
+    Idle { table: "cluster", key: "hand_over_timeout", word: None, faults: &["hand_over"] },
     Idle { table: "cluster", key: "restart_after", word: None, faults: &["restart_node"] },
     Idle {
         table: "cluster",
@@ -199,8 +200,11 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "coordinated-failover",
-        sentence: "a hand-over waits until the replica has all data (FAILOVER)",
-        entries: &[set("cluster", "promote", SettingValue::Word("coordinated"))],
+        sentence: "a hand-over waits until the replica has all data, and gives up in less than a tick (FAILOVER … TIMEOUT)",
+        entries: &[
+            set("cluster", "promote", SettingValue::Word("coordinated")),
+            set("cluster", "hand_over_timeout", SettingValue::Number(0)),
+        ],
     },
     Setting {
         name: "fast-failover",

@@ -66,6 +66,8 @@ pub const fn does(action: Action) -> &'static str {
         Action::Fsync { .. } => "writes its data to disk",
         Action::Snapshot { .. } => "saves a snapshot of its data",
         Action::FinishShutdown { .. } => "ends, as it was told to",
+        Action::FinishHandOver { .. } => "takes over from the master that waited for it",
+        Action::GiveUpHandOver { .. } => "gives up the hand-over, and executes writes again",
         Action::Heal { .. } => "is connected to the other nodes again",
         Action::Recount { .. } => "counts its replicas, and drops those that are silent",
         Action::NoticeDeath { .. } => "is found to be dead by its master",
@@ -79,7 +81,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::PauseClient { .. } => "is paused",
         Action::StartClient { .. } => "starts",
         Action::CrashNode { .. } => "crashes",
-        Action::HandOver { .. } => "takes over while the master runs",
+        Action::HandOver { .. } => "is to take over while the master runs",
         Action::LoseMessage { .. } => "loses an unlock message on its way",
         Action::LoseRequest { slot, .. } => match slot {
             Slot::Call1 | Slot::Call2 => "has its request lost",

@@ -192,6 +192,11 @@ fn safeguards(config: &Config) -> Vec<String> {
         let most = ticks(config.cluster.shutdown_timeout);
         lines.push(format!("a master that is told to end waits for its replicas for at most {most}"));
     }
+    if config.hands_over_by_the_master()
+        && let Bound::Ticks(most) = config.cluster.hand_over_timeout
+    {
+        lines.push(format!("a master that hands over lets writes wait for at most {}", ticks(most)));
+    }
     lines
 }
 

@@ -250,10 +250,14 @@ impl Player {
             Action::Tick => self.change(true, |servers| servers.pass_tick().map(|()| None)),
             Action::ClockJump { node } => self.change(true, |servers| servers.jump(index(node)).map(Some)),
             Action::HandOver { node } => {
+                self.change_and_rejoin(true, step, |servers| servers.hand_over(index(node), step.step.number))
+            }
+            Action::FinishHandOver { node } => {
                 let lacks_some = !step.before.nodes[index(node)].under_way.is_empty();
-                self.change_and_rejoin(true, step, |servers| {
-                    servers.hand_over(index(node), lacks_some, step.step.number)
-                })
+                self.change(true, |servers| servers.finish_hand_over(index(node), lacks_some).map(Some))
+            }
+            Action::GiveUpHandOver { node } => {
+                self.change_and_rejoin(true, step, |servers| servers.give_up_hand_over(index(node)))
             }
             Action::Promote { node } if step.before.acting_master().is_some_and(|master| !master.is_cut) => self
                 .change(true, |servers| {

@@ -99,11 +99,11 @@ impl Testbed {
         self.queued[node].push((command, expected));
     }
 
-    /// Queues a comparison of everything that every running node stores, and of its role. One that stands still is compared
-    /// again once it goes on.
+    /// Queues a comparison of everything that every running node stores, and of its role. One that stands still, or
+    /// hands over and lets scripts wait, is compared again once it goes on.
     pub fn queue_comparison(&mut self, at: StepPlace, state: &State, stored_words: impl Fn(usize) -> String) {
         for index in 0..state.nodes.len().min(self.servers.len()) {
-            if !self.servers.is_dead(index) && !self.servers.is_paused(index) {
+            if !self.servers.is_dead(index) && self.servers.executes_writes(index) {
                 self.queue(index, self.read_all_keys.clone(), Expected::Keys { at, words: stored_words(index) });
             }
         }

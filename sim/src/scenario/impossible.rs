@@ -84,6 +84,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             ("replicas_leave", "there is no replica that could leave its master"),
             ("cut_together", "there is no replica that could be cut off together with its master"),
             ("failover_within", "there is no replica that could take over"),
+            ("hand_over_timeout", "there is no replica that could take over"),
             ("min_replicas", "there is no replica that a master could hear of"),
             ("wait_for", "there is no replica that could acknowledge a grant"),
             ("lock_delay", "there is no replica that could become a new master"),
@@ -250,6 +251,15 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "promote", reason)
             .with(sections.faults.span(), "there is no hand-over")
             .note("use another promotion rule, or add a hand-over: hand_over = 1 in [faults]");
+    }
+    if faults.hand_over > 0 && cluster.replicas > 0 && !cluster.promote.is_by_the_master() {
+        Contradiction::of(
+            &sections.cluster,
+            "hand_over_timeout",
+            "the master does not hand over by itself: no write waits",
+        )
+        .with(sections.cluster.span_of("promote"), "a replica is promoted while the master runs")
+        .note("remove `hand_over_timeout`, or let the master hand over: promote = \"coordinated\"");
     }
     note_files(cluster, faults, sections);
     note_followers(parts, sections);

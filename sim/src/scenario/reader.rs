@@ -166,6 +166,7 @@ impl Sections<'_> {
         let aof_rewrite_within = cluster.ticks("aof_rewrite_within", 0..=MAX_TICKS);
         let no_appendfsync_on_rewrite = cluster.flag("no_appendfsync_on_rewrite");
         let shutdown_timeout = cluster.ticks("shutdown_timeout", 0..=MAX_TICKS);
+        let hand_over_timeout = cluster.ticks_or_any("hand_over_timeout", MAX_TICKS);
         let restart_after = cluster.ticks("restart_after", 0..=MAX_TICKS);
         let lock_delay = cluster.ticks("lock_delay", 0..=MAX_TICKS);
         let start_delay = cluster.ticks("start_delay", 0..=MAX_TICKS);
@@ -187,6 +188,7 @@ impl Sections<'_> {
             aof_rewrite_within: aof_rewrite_within.or(0)?,
             no_appendfsync_on_rewrite: no_appendfsync_on_rewrite.or(false)?,
             shutdown_timeout: shutdown_timeout.or(0)?,
+            hand_over_timeout: hand_over_timeout.or(None)?.map_or(Bound::Any, Bound::Ticks),
             restart_after: restart_after.or(0)?,
             wait_for: wait_for.or(0)?,
             lock_delay: lock_delay.or(0)?,

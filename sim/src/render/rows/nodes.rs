@@ -3,7 +3,6 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Happening;
-use lockstep_model::config::PromoteRule;
 use lockstep_model::trace::{ClientState, NodeRole, NodeState, node_name};
 
 use super::super::paint::Tone;
@@ -51,18 +50,27 @@ impl Narrator<'_> {
     }
 
     pub(super) fn hand_over(&self, node: u8) -> Vec<Row> {
-        if self.config.cluster.promote == PromoteRule::Coordinated {
-            return self.taken_over(node, "has all data and takes over: the old master follows it");
+        if !self.config.cluster.promote.is_by_the_master() {
+            return self.taken_over(node, "is promoted while the master runs");
         }
-        if self.config.cluster.promote == PromoteRule::Forced {
-            let how = if self.has(Happening::EffectsLost) {
-                "takes over at the time-out with what it has: the old master follows it, and loses its own writes"
-            } else {
-                "has all data and takes over: the old master follows it"
-            };
-            return self.taken_over(node, how);
-        }
-        self.taken_over(node, "is promoted while the master runs")
+        let master = self.before.acting_master().map_or("", |master| master.name.as_str());
+        let heir = &self.step.lane;
+        let what = format!("{master} begins to hand over to {heir}: from now on every write waits, renewals too");
+        self.alone(Lane::Node(node), "heir", Tone::Odd, what)
+    }
+
+    pub(super) fn finish_hand_over(&self, node: u8) -> Vec<Row> {
+        let how = if self.has(Happening::EffectsLost) {
+            "takes over at the time-out with what it has: the old master follows it, and loses its own writes"
+        } else {
+            "has all data and takes over: the old master follows it"
+        };
+        self.taken_over(node, how)
+    }
+
+    pub(super) fn give_up_hand_over(&self, node: u8) -> Vec<Row> {
+        let what = format!("{} gives up the hand-over: it executes writes again", self.step.lane);
+        self.alone(Lane::Node(node), "gives up", Tone::Plain, what)
     }
 
     pub(super) fn crash_node(&self, node: u8) -> Vec<Row> {

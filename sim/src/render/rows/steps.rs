@@ -144,6 +144,8 @@ impl Narrator<'_> {
             Action::Fsync { node } => self.fsync(node),
             Action::Snapshot { node } => self.snapshot(node),
             Action::FinishShutdown { node } => self.finish_shutdown(node),
+            Action::FinishHandOver { node } => self.finish_hand_over(node),
+            Action::GiveUpHandOver { node } => self.give_up_hand_over(node),
             Action::Heal { node } => self.heal(node),
             Action::Recount { node } => self.recount(node),
             Action::NoticeDeath { node } => self.notice_death(node),

@@ -36,12 +36,20 @@ impl Addresses {
         node.follow_at(gate, replica.port(), master.port())
     }
 
+    /// As [`ServerNode::begin_hand_over`].
+    ///
+    /// # Errors
+    /// As [`ServerNode::begin_hand_over`].
+    pub fn begin_hand_over(&self, master: &ServerNode, of_heir: usize, through: &Gate) -> Result<(), ReplayError> {
+        master.begin_hand_over(self.proxies[of_heir].port(), through)
+    }
+
     /// Makes a master hand over to its replica (`FAILOVER`), which is reached `through` that gate. From then on the old master
     /// follows the new one through the gate `back`.
     ///
     /// # Errors
-    /// As [`ServerNode::hand_over`].
-    pub fn hand_over(
+    /// As [`ServerNode::finish_hand_over`].
+    pub fn finish_hand_over(
         &self,
         (master, of_master): (&ServerNode, usize),
         (heir, of_heir): (&ServerNode, usize),
@@ -50,6 +58,6 @@ impl Addresses {
     ) -> Result<(), ReplayError> {
         let (master_proxy, heir_proxy) = (&self.proxies[of_master], &self.proxies[of_heir]);
         heir_proxy.lead(master_proxy.port(), back.port().ok_or_else(|| ReplayError::link("the gate is cut"))?);
-        master.hand_over(heir, (master_proxy.port(), heir_proxy.port()), (through, back), how)
+        master.finish_hand_over(heir, (master_proxy.port(), heir_proxy.port()), (through, back), how)
     }
 }

@@ -171,6 +171,30 @@ impl Gate {
         self.with_ends(|ends| self.acknowledge_applied(ends))
     }
 
+    /// Acknowledges no more than this offset, whatever the replica has; `None`: all of it. A master that hands over to the
+    /// replica waits until everything is acknowledged.
+    pub fn limit_acknowledgements(&self, most: Option<u64>) {
+        self.shared.lock().most_acknowledged = most;
+    }
+
+    /// What the master has sent up to this offset, and was not marked, is no effect: it asked what its replicas have.
+    pub fn skip(&self, end_offset: u64) {
+        let mut state = self.shared.lock();
+        state.last_mark = state.last_mark.max(end_offset);
+    }
+
+    /// Passes what writes nothing and stands before the next effect, and acknowledges what the replica has applied, as a
+    /// replica does every second. Nothing happens where an end of the link is gone.
+    pub fn answer_idle(&self) {
+        if let Some(link) = &mut self.shared.lock().link {
+            let _ = link.send_idle();
+        }
+        let _ = self.with_ends(|ends| {
+            let applied = ends.replica.applied_offset()?;
+            self.send_acknowledgement(applied)
+        });
+    }
+
     /// Breaks the link until `heal` is called. The master keeps what was marked.
     pub fn cut(&mut self) {
         self.proxy = None;
@@ -251,16 +275,16 @@ impl Gate {
     }
 
     fn acknowledge_applied(&self, ends: &mut GateControls) -> Result<(), ReplayError> {
-        let applied = ends.replica.applied_offset()?;
+        let applied = self.shared.lock().acknowledged_of(ends.replica.applied_offset()?);
         self.send_acknowledgement(applied)?;
         ends.master.wait_acknowledged(ends.announced, applied)
     }
 
     /// Sends in the replica's place what the replica would send. Its own bytes do not count in any offset.
     fn send_acknowledgement(&self, applied: u64) -> Result<(), ReplayError> {
-        let offset = applied.to_string();
-        let command = format!("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n${}\r\n{offset}\r\n", offset.len());
         let mut state = self.shared.lock();
+        let offset = state.acknowledged_of(applied).to_string();
+        let command = format!("*3\r\n$8\r\nREPLCONF\r\n$3\r\nACK\r\n${}\r\n{offset}\r\n", offset.len());
         let link = state.link.as_mut().ok_or_else(|| ReplayError::link("the link broke"))?;
         write_all(&mut link.master, command.as_bytes(), "master")
     }
@@ -304,6 +328,15 @@ struct GateState {
     trouble: Option<String>,
     /// Nothing passes any more, and both connections stay open.
     is_silent: bool,
+    /// The largest offset that is acknowledged, whatever the replica has.
+    most_acknowledged: Option<u64>,
+}
+
+impl GateState {
+    /// What is acknowledged of what the replica has.
+    fn acknowledged_of(&self, applied: u64) -> u64 {
+        self.most_acknowledged.map_or(applied, |most| applied.min(most))
+    }
 }
 
 /// A replica that is connected now.

@@ -80,7 +80,7 @@ impl RequestsInFlight {
 
         let Some(command) = request.request.follow_up else { return Ok(None) };
         let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
-        if !testbed.servers.is_master(node) || testbed.servers.is_paused(node) {
+        if !testbed.servers.is_master(node) || !testbed.servers.executes_writes(node) {
             return Ok(None);
         }
         testbed.servers.ask(node, &command, "DEL of a receipt")?;

@@ -126,6 +126,8 @@ impl ClientPart {
             | Action::KillNode { .. }
             | Action::ShutdownNode { .. }
             | Action::FinishShutdown { .. }
+            | Action::FinishHandOver { .. }
+            | Action::GiveUpHandOver { .. }
             | Action::Snapshot { .. }
             | Action::CutLink { .. }
             | Action::PauseNode { .. }

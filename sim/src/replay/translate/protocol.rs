@@ -142,10 +142,17 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         }
         ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
         ActionKind::HandOver => Shared(
-            "coordinated: FAILOVER TO the replica's address, through a gate; forced: the same with FORCE TIMEOUT 1 behind a gate that \
-             passes nothing; otherwise REPLICAOF NO ONE while the master runs",
+            "coordinated: FAILOVER TO the replica's address, through a gate that passes no acknowledgement; forced: the same with \
+             FORCE TIMEOUT; otherwise REPLICAOF NO ONE while the master runs",
             "(an operator's action); changeMaster",
         ),
+        ActionKind::FinishHandOver => Shared(
+            "the gate passes what the replica acknowledges; forced: the master's clock comes to the time-out",
+            "(Redis itself); changeMaster",
+        ),
+        ActionKind::GiveUpHandOver => {
+            Shared("FAILOVER ABORT, which is what the master does at its time-out", "(Redis itself)")
+        }
         ActionKind::Demote => {
             Shared("REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
         }

@@ -198,9 +198,9 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"any\"",
         "which replica is promoted. Sentinel chooses, of those that it reaches, by priority, then the largest offset as it \
          last read it, then the smallest run id; \"any\" allows more than that: whatever it chooses is among them. With \
-         \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`); over a stalled \
-         link it waits, or is given up, and writes wait with it: that wait takes no time here. With \"forced\" it waits for its time-out only, and then the replica is promoted with what it has \
-         (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",
+         \"coordinated\", a hand-over waits until the replica has everything (`FAILOVER TO host port`), or is given up; every \
+         write waits with it, renewals too (hand_over_timeout). With \"forced\" it waits for its time-out only, and then the \
+         replica is promoted with what it has (`FAILOVER TO host port FORCE TIMEOUT ms`): writes that it lacks are lost",
     ),
     key(
         "cluster",
@@ -265,6 +265,14 @@ pub const KEYS: &[ScenarioKey] = &[
         TICKS_OR_NONE,
         "0: it does not wait, as before Redis 7.0",
         "how long a master that is told to end waits for its replicas (`shutdown-timeout`); meanwhile it serves nobody",
+    ),
+    key(
+        "cluster",
+        "hand_over_timeout",
+        TICKS_OR_ANY,
+        "\"any\"",
+        "for how long a master that hands over lets every write wait, renewals too (`FAILOVER … TIMEOUT`): then it gives up or, \
+         with promote = \"forced\", the replica is promoted with what it has; \"any\": without `TIMEOUT` Redis waits for ever",
     ),
     key("cluster", "restart_after", TICKS_OR_NONE, "0", "how long a crashed node stays down at least"),
     key(

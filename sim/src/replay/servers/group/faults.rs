@@ -78,7 +78,7 @@ impl ServerGroup {
         self.expect_failover_of(node)?;
         self.hold_end_of_link(node);
         self.members[node].node.begin_shutdown()?;
-        self.members[node].node.wait_shutdown()?;
+        self.members[node].node.wait_shutdown(|| ())?;
         self.bury(node, is_noticed)?;
         Ok(format!("SIGTERM to {}", name_of_node(node)))
     }
@@ -89,18 +89,22 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if it does not end.
     pub fn finish_shutdown(&mut self, node: usize, has_sent_all: bool) -> Result<String, ReplayError> {
-        if has_sent_all {
-            // Effects that took each other's place may still be held.
-            let socket = self.members[node].node.socket();
-            let links = self.members.iter().filter_map(|member| member.gate.as_ref());
-            for gate in links.filter(|gate| gate.master_socket() == socket && !gate.is_silent()) {
-                gate.release_all()?;
-            }
-        }
         // It would wait for a dead replica of which nobody told it; the model's master has noticed by now.
         let noticed = self.take_half_open(|link| link.master == node);
         self.end_links(noticed)?;
-        self.members[node].node.wait_shutdown()?;
+        let ending = &self.members[node].node;
+        let is_its_own = |gate: &&Gate| gate.master_socket() == ending.socket() && !gate.is_silent();
+        let gates = || self.members.iter().filter_map(|member| member.gate.as_ref()).filter(is_its_own);
+        if has_sent_all {
+            // Effects that took each other's place may still be held.
+            gates().try_for_each(|gate| gate.release_all().map(drop))?;
+        }
+        // What it sends while it waits, such as its question what its replicas have, has an answer of its own.
+        ending.wait_shutdown(|| {
+            if has_sent_all {
+                gates().for_each(Gate::answer_idle)
+            }
+        })?;
         // It was a master, and has none.
         self.bury(node, true)?;
         Ok(format!("{} has ended", name_of_node(node)))
@@ -128,9 +132,10 @@ impl ServerGroup {
 
     /// A node is dead: its links end, or its master has not noticed yet.
     fn bury(&mut self, node: usize, is_noticed: bool) -> Result<(), ReplayError> {
-        let GroupMember { node: dead, gate, role, is_uncounted, is_behind, .. } = &mut self.members[node];
+        let GroupMember { node: dead, gate, role, is_uncounted, is_behind, lets_writes_wait, .. } =
+            &mut self.members[node];
         *role = MemberRole::Dead;
-        (*is_uncounted, *is_behind) = (false, Cell::new(false));
+        (*is_uncounted, *is_behind, *lets_writes_wait) = (false, Cell::new(false), false);
         let to_master = gate.take();
         // The links of its replicas, silent ones included.
         let socket = dead.socket().to_owned();

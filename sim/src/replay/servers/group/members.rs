@@ -57,6 +57,8 @@ pub(super) struct GroupMember {
     pub(super) is_uncounted: bool,
     /// Whether it was sent something while it stood still that it has not applied; asked where replicas never lag.
     pub(super) is_behind: Cell<bool>,
+    /// Whether it hands over, and executes no write meanwhile.
+    pub(super) lets_writes_wait: bool,
 }
 
 /// A link whose replica has left behind a partition, or died: its master, which has not noticed, and the silent gate.
@@ -152,7 +154,12 @@ impl ServerGroup {
         self.members[node].role == MemberRole::Dead
     }
 
-    /// Whether the node stands still.
+    /// Whether the node executes writes and scripts for now: it neither stands still nor hands over.
+    pub fn executes_writes(&self, node: usize) -> bool {
+        !self.is_paused(node) && !self.members[node].lets_writes_wait
+    }
+
+    /// Whether a node stands still.
     pub fn is_paused(&self, node: usize) -> bool {
         self.members[node].is_paused()
     }
@@ -278,7 +285,7 @@ impl ServerGroup {
             let socket = self.members[*index].node.socket();
             let is_replaced = *index != self.master;
             let has_replica = || gates().any(|gate| gate.master_socket() == socket);
-            let is_working = self.members[*index].node.is_running() && !self.is_paused(*index);
+            let is_working = self.members[*index].node.is_running() && self.executes_writes(*index);
             is_working && (!is_replaced || self.is_master(*index) && has_replica())
         };
         (0..self.members.len()).filter(is_followed).collect()
@@ -377,7 +384,7 @@ impl ServerGroup {
         let mut has_written = false;
         let followed = self.followed_masters();
         let masters: Vec<_> =
-            (0..self.members.len()).filter(|&index| self.is_master(index) && !self.is_paused(index)).collect();
+            (0..self.members.len()).filter(|&index| self.is_master(index) && self.executes_writes(index)).collect();
         for index in masters {
             let before = self.members[index].node.offset()?;
             self.ask(index, &look, "EXISTS")?;
@@ -409,6 +416,7 @@ impl ServerGroup {
                 is_rewriting: false,
                 limit: None,
                 is_uncounted: false,
+                lets_writes_wait: false,
                 is_behind,
             });
         }

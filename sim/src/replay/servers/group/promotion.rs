@@ -1,6 +1,6 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use lockstep_model::config::{Fsync, PromoteRule, ReplicasLeave};
+use lockstep_model::config::{Fsync, ReplicasLeave};
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
@@ -26,20 +26,53 @@ impl ServerGroup {
         Ok(format!("{}: {how}", name_of_node(node)))
     }
 
-    /// Makes a replica the master while the master runs; the other replicas leave the old master. `lacks_some`: there are
-    /// effects under way to it. Returns what was done, in words.
+    /// Makes a replica the master while the master runs; the other replicas leave the old master. Where the master itself hands
+    /// over, it begins to. Returns what was done, in words.
     ///
     /// # Errors
-    /// As `promote`; as [`ServerNode::hand_over`].
-    pub fn hand_over(&mut self, node: usize, lacks_some: bool, step: usize) -> Result<String, ReplayError> {
-        let promote = self.config.cluster.promote;
-        self.end_last_count(self.master)?;
-        self.leave_running_master(node, promote.is_by_the_master())?;
-        match promote {
-            PromoteRule::Forced if lacks_some => self.fail_over(node, FailoverCommand::Force),
-            PromoteRule::Forced | PromoteRule::Coordinated => self.fail_over(node, FailoverCommand::Wait),
-            PromoteRule::Any | PromoteRule::MostData | PromoteRule::Priority => self.promote(node, step),
+    /// As `promote`; as [`ServerNode::begin_hand_over`].
+    pub fn hand_over(&mut self, node: usize, step: usize) -> Result<String, ReplayError> {
+        if !self.config.cluster.promote.is_by_the_master() {
+            self.end_last_count(self.master)?;
+            self.leave_running_master(node, false)?;
+            return self.promote(node, step);
         }
+        let old = self.master;
+        let no_addresses = || ReplayError::link("the nodes have no addresses");
+        let through = self.members[node].gate.as_ref().ok_or_else(|| ReplayError::link("the replica has no gate"))?;
+        self.addresses.as_ref().ok_or_else(no_addresses)?.begin_hand_over(&self.members[old].node, node, through)?;
+        self.members[old].lets_writes_wait = true;
+        self.is_worn = true;
+        Ok(format!("{}: FAILOVER TO {}, which acknowledges nothing", name_of_node(old), name_of_node(node)))
+    }
+
+    /// The master that hands over to a replica becomes a replica of it. `lacks_some`: there are effects under way to the heir,
+    /// and it is forced. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`ServerNode::finish_hand_over`].
+    pub fn finish_hand_over(&mut self, node: usize, lacks_some: bool) -> Result<String, ReplayError> {
+        self.members[self.master].lets_writes_wait = false;
+        self.end_last_count(self.master)?;
+        self.leave_running_master(node, true)?;
+        self.fail_over(node, if lacks_some { FailoverCommand::Force } else { FailoverCommand::Wait })
+    }
+
+    /// A master that hands over gives up. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// As [`ServerNode::give_up_hand_over`].
+    pub fn give_up_hand_over(&mut self, node: usize) -> Result<String, ReplayError> {
+        let master = &self.members[node].node;
+        master.give_up_hand_over()?;
+        let offset = master.offset()?;
+        let gates = self.members.iter().filter_map(|member| member.gate.as_ref());
+        for gate in gates.filter(|gate| gate.master_socket() == master.socket()) {
+            gate.limit_acknowledgements(None);
+            gate.skip(offset);
+        }
+        self.members[node].lets_writes_wait = false;
+        Ok(format!("{}: FAILOVER ABORT", name_of_node(node)))
     }
 
     /// Makes a replica the master in the place of one that runs and is reached, as when it refuses writes; the other replicas
@@ -150,7 +183,7 @@ impl ServerGroup {
             through.mark(master.offset()?);
             through.release_all()?;
         }
-        addresses.hand_over((master, old), (heir, node), (&through, &back), how)?;
+        addresses.finish_hand_over((master, old), (heir, node), (&through, &back), how)?;
         through.close();
         back.mark(heir.offset()?);
         back.release_all()?;

@@ -40,13 +40,57 @@ impl ServerNode {
         gate.acknowledge()
     }
 
-    /// Hands over to a replica (`FAILOVER`), and follows it through the gate `back`. From now on this node announces the first
-    /// port; the replica announces the second, and is reached `through` its gate until then.
+    /// Begins to hand over to a replica (`FAILOVER`), which announces this port and is reached through this gate. The gate
+    /// acknowledges nothing more, until the hand-over is finished or given up; what the replica has acknowledged is not
+    /// everything, or the master would hand over at once.
+    ///
+    /// # Errors
+    /// `TimedOut` if the master does not begin; `Redis`; `Link`.
+    pub fn begin_hand_over(&self, target: u16, through: &Gate) -> Result<(), ReplayError> {
+        let written = self.offset()?;
+        through.limit_acknowledgements(Some(written));
+        // A `WAIT` for more replicas than there are asks all for their offsets, and that request counts in the master's.
+        let mut asking = self.connect()?;
+        asking
+            .send_packed_command(&redis::cmd("WAIT").arg(9).arg(0).get_packed_command())
+            .map_err(ReplayError::redis("WAIT"))?;
+        let mut control = self.control();
+        let offset = |control: &mut Control| -> Result<Option<u64>, ReplayError> {
+            Ok(control.replication()?.get("master_repl_offset").and_then(|offset| offset.parse().ok()))
+        };
+        control.wait(LINK_WAIT, "a master to ask its replicas for their offsets", |control| {
+            Ok(offset(control)?.is_some_and(|now| now > written))
+        })?;
+        drop(asking);
+        let failover = ["TO", "127.0.0.1", &target.to_string()];
+        control.ask::<Value>("FAILOVER", redis::cmd("FAILOVER").arg(&failover))?;
+        control.wait(LINK_WAIT, "a master to let writes wait", |control| {
+            let replication = control.replication()?;
+            Ok(replication.get("master_failover_state").is_some_and(|state| state == "waiting-for-sync"))
+        })
+    }
+
+    /// Gives up what `begin_hand_over` began (`FAILOVER ABORT`), as the master does at its time-out.
+    ///
+    /// # Errors
+    /// `TimedOut`; `Redis`.
+    pub fn give_up_hand_over(&self) -> Result<(), ReplayError> {
+        let mut control = self.control();
+        control.ask::<Value>("FAILOVER ABORT", redis::cmd("FAILOVER").arg("ABORT"))?;
+        control.wait(LINK_WAIT, "a master to give up", |control| {
+            let replication = control.replication()?;
+            Ok(replication.get("master_failover_state").is_none_or(|state| state == "no-failover"))
+        })
+    }
+
+    /// Hands over to a replica, as `begin_hand_over` has begun to, and follows it through the gate `back`. From now on this
+    /// node announces the first port; the replica announces the second, and is reached `through` its gate until then. Forced,
+    /// the command is given anew with a time-out that comes at once.
     ///
     /// # Errors
     ///
     /// `TimedOut` if the master does not hand over, or does not follow the new one; `Redis`; `Link`.
-    pub fn hand_over(
+    pub fn finish_hand_over(
         &self,
         heir: &Self,
         (announced, target): (u16, u16),
@@ -55,13 +99,12 @@ impl ServerNode {
     ) -> Result<(), ReplayError> {
         let mut control = self.control();
         announce(&mut control, announced)?;
-        through.acknowledge()?;
-        let mut failover = redis::cmd("FAILOVER");
-        failover.arg(&["TO", "127.0.0.1", &target.to_string()]);
+        through.limit_acknowledgements(None);
         if how == FailoverCommand::Force {
-            failover.arg(&["FORCE", "TIMEOUT", "1"]);
+            control.ask::<Value>("FAILOVER ABORT", redis::cmd("FAILOVER").arg("ABORT"))?;
+            let failover = ["TO", "127.0.0.1", &target.to_string(), "FORCE", "TIMEOUT", "1"];
+            control.ask::<Value>("FAILOVER", redis::cmd("FAILOVER").arg(&failover))?;
         }
-        control.ask::<Value>("FAILOVER", &failover)?;
         // The time-out is measured by the wall clock, which stands still: docs/facts/redis.md#failover-with-force.
         let now = self.clock().now_ms();
         if how == FailoverCommand::Force {
@@ -72,7 +115,7 @@ impl ServerNode {
             let field = |name: &str| replication.get(name).map(String::as_str);
             // The master asks its replicas for their offsets, and the gate answers for them.
             if how == FailoverCommand::Wait && field("master_failover_state") == Some("waiting-for-sync") {
-                through.acknowledge()?;
+                through.answer_idle();
             }
             Ok(field("role") == Some("slave") && field("master_link_status") == Some("up"))
         })?;

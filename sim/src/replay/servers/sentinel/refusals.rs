@@ -36,7 +36,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
                     "in step {number} {node} returns, and from then on Sentinel decides on its role"
                 ));
             }
-            Action::HandOver { node } => {
+            Action::HandOver { node } | Action::FinishHandOver { node } | Action::GiveUpHandOver { node } => {
                 let node = node_name(node);
                 return refused(format!(
                     "in step {number} an operator makes {node} the master, unknown to the sentinels"
