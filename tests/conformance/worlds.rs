@@ -167,12 +167,12 @@ fn histories_with_clocks_that_jump_agree_on_every_server() {
     };
     let acquire = Action::Acquire { client: 0, thread: 0 };
     let (jump, hand_over) = (Action::ClockJump { node: 1 }, Action::HandOver { node: 1 });
-    let replicate = Action::Replicate { node: 1 };
+    let (replicate, finish) = (Action::Replicate { node: 1 }, Action::FinishHandOver { node: 1 });
     for (rule, actions) in [
         ("any", vec![Action::ForceRelease { client: 1 }, acquire, Action::Tick, replicate]),
         ("any", vec![acquire, replicate, jump, hand_over, Action::Demote { node: 0 }]),
-        ("coordinated", vec![acquire, replicate, jump, hand_over, Action::Replicate { node: 0 }]),
-        ("forced", vec![acquire, hand_over]),
+        ("coordinated", vec![acquire, replicate, jump, hand_over, finish, Action::Replicate { node: 0 }]),
+        ("forced", vec![acquire, hand_over, finish]),
     ] {
         for_every_version(|version| {
             let scenario = on(version, scenario("jumps", &world(rule)));

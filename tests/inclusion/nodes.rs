@@ -179,7 +179,7 @@ impl FreeNode {
 
     /// Waits until it has ended.
     pub fn wait_for_end(&self) {
-        self.with_process(OwnProcess::wait_for_end).expect("it ends");
+        self.with_process(|process| process.wait_for_end(|| ())).expect("it ends");
     }
 
     /// Kills it.

@@ -238,6 +238,7 @@ impl Operator {
         self.rest(500);
         let [old, new] = [&cluster.nodes[0], &cluster.nodes[1]];
         let mut from_us = self.clock.now_us() - OLD_CLOCK_US;
+        let begins_us = from_us;
         let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()));
         assert_eq!(told, Value::Okay, "FAILOVER");
         loop {
@@ -248,8 +249,11 @@ impl Operator {
             from_us = asked_us;
             thread::sleep(Duration::from_millis(1));
         }
-        let what = Deed::Did(Action::HandOver { node: 1 });
-        self.events.push(Event { from_us, to_us: self.clock.now_us(), what });
+        let to_us = self.clock.now_us();
+        let begins = Deed::Did(Action::HandOver { node: 1 });
+        self.events.push(Event { from_us: begins_us, to_us, what: begins });
+        let ends = Deed::Did(Action::FinishHandOver { node: 1 });
+        self.events.push(Event { from_us, to_us, what: ends });
         cluster.set_master(1);
     }
 

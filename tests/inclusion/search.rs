@@ -276,6 +276,7 @@ const fn ended_by(kind: ActionKind) -> ActionKind {
         ActionKind::PauseNode => ActionKind::ResumeNode,
         ActionKind::RefuseWrites => ActionKind::AcceptWrites,
         ActionKind::CutLink => ActionKind::Heal,
+        ActionKind::HandOver => ActionKind::FinishHandOver,
         _ => kind,
     }
 }

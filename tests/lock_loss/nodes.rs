@@ -101,7 +101,7 @@ fn a_node_with_snapshots_finds_the_last_one_unless_it_is_told_to_end() {
         assert_eq!(lock_of(&node).as_deref(), Some("a"), "{server}: a grant since the snapshot is lost");
         take_lock(&node, "c");
         node.begin_shutdown().unwrap();
-        node.wait_shutdown().unwrap();
+        node.wait_shutdown(|| ()).unwrap();
         node.restart().unwrap();
         assert_eq!(lock_of(&node).as_deref(), Some("c"), "{server}: it saves before it ends");
     });
@@ -140,12 +140,12 @@ fn a_master_that_is_told_to_end_waits_for_the_replica_that_lags() {
         gate.mark(master.offset().unwrap());
         master.begin_shutdown().unwrap();
         if !waits {
-            master.wait_shutdown().unwrap();
+            master.wait_shutdown(|| ()).unwrap();
             assert_eq!(lock_of(&replica), None, "{server}: the grant is lost");
             return;
         }
         gate.release_one().unwrap();
-        master.wait_shutdown().unwrap();
+        master.wait_shutdown(|| ()).unwrap();
         assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}");
     });
 }

@@ -35,6 +35,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "plain-failover-loses-the-grant",
             "hand-over-loses-the-grant",
             "hand-over-waits-for-the-replica",
+            "hand-over-holds-up-renewals",
+            "hand-over-of-one-renewal-period",
             "forced-hand-over-loses-the-grant",
             "forced-hand-over-behind-a-wait",
             "old-master-serves-its-side",
@@ -205,6 +207,7 @@ const AT_ONCE: ScenarioLine = ("cluster", "lag", "0");
 const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
+const NO_TICK: ScenarioLine = ("cluster", "hand_over_timeout", "0");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
@@ -216,7 +219,7 @@ const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 20] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 21] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -237,6 +240,7 @@ const REPAIRS: [(&str, &[ScenarioLine]); 20] = [
     ("reentry-with-a-shorter-lease", &[LONG_REENTRY]),
     ("write-arrives-after-the-next-holder", &[FENCED]),
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
+    ("hand-over-holds-up-renewals", &[NO_TICK]),
 ];
 
 #[test]

@@ -135,6 +135,7 @@ fn on_a_finer_clock(config: &Config) -> Option<Config> {
     }
     cluster.lag = bound(cluster.lag)?;
     cluster.failover_within = bound(cluster.failover_within)?;
+    cluster.hand_over_timeout = bound(cluster.hand_over_timeout)?;
     if let MessageDelay::Ticks(ticks) = &mut finer.network.delay {
         *ticks = twice(*ticks)?;
     }

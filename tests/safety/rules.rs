@@ -347,6 +347,11 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
             age.ticks() >= if age.is_rewriting() { cluster.aof_rewrite_within } else { within }
         }
         Action::FinishShutdown { node } => world.group().node(node).down_ticks >= config.cluster.shutdown_timeout,
+        Action::GiveUpHandOver { .. } | Action::FinishHandOver { .. } => {
+            let waited =
+                world.group().nodes.as_ref().iter().filter(|node| node.hands_over()).map(|node| node.down_ticks);
+            matches!(config.cluster.hand_over_timeout, Bound::Ticks(most) if waited.max() >= Some(most))
+        }
         Action::Deliver { .. } => config.network.delay == lockstep_model::config::MessageDelay::None,
         Action::Release { .. } => match action.party() {
             Party::Thread(holder) => world.thread(holder).hold_left.is_due(),

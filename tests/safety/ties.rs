@@ -12,7 +12,7 @@ const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
 const RENEW: Action = Action::Renew { client: 0 };
 const OTHER: Action = Action::Acquire { client: 1, thread: 0 };
-const HAND_OVER: Action = Action::HandOver { node: 1 };
+const HAND_OVER: [Action; 2] = [Action::HandOver { node: 1 }, Action::FinishHandOver { node: 1 }];
 
 const fn expire(node: u8) -> Action {
     Action::Expire { node }
@@ -73,7 +73,7 @@ fn a_replica_that_nobody_asks_expires_nothing_before_it_is_promoted() {
 #[test]
 fn a_replica_that_clients_take_for_the_master_hides_a_key_by_its_own_clock() {
     let rest = "[cluster]\nreplicas = 1\nlag = 0\npromote = 'coordinated'\n[faults]\nhand_over = 1";
-    let hidden = recorded("", rest, &[&[ACQUIRE], &ticks(3), &[HAND_OVER, expire(0)]]);
+    let hidden = recorded("", rest, &[&[ACQUIRE], &ticks(3), &HAND_OVER, &[expire(0)]]);
     let nodes = &hidden.state_after(hidden.steps.len()).nodes;
     assert!(!nodes[0].stored.is_held(), "the old master is a replica, and both clients ask it");
     assert!(nodes[1].stored.is_held());

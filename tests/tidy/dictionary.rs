@@ -38,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 26] = [
+const BORROWED: [Borrowed; 27] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -58,6 +58,7 @@ const BORROWED: [Borrowed; 26] = [
     Borrowed { name: "MemoryRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "ProcessRefreshKind", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "shutdown_timeout", below: "", from: "Redis: shutdown-timeout" },
+    Borrowed { name: "hand_over_timeout", below: "", from: "Redis: FAILOVER … TIMEOUT" },
     Borrowed { name: "shutdown_timeout_seconds", below: "", from: "Redis: shutdown-timeout" },
     Borrowed { name: "wait_timeout_while", below: "", from: "std: Condvar" },
     Borrowed { name: "set_parent_process_death_signal", below: "", from: "rustix: prctl" },

@@ -24,7 +24,7 @@ pub(crate) struct Reach {
     pub(crate) answers: bool,
     /// And takes requests.
     pub(crate) is_up: bool,
-    /// And executes writes at once.
+    /// It answers, and says that it is master.
     pub(crate) is_master: bool,
 }
 

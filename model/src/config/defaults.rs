@@ -1,7 +1,5 @@
 //! Which fields a file leaves out.
 
-use super::sections::Bound;
-
 /// Whether a value is its type's default, and so is not written.
 pub(super) fn is_default<T: Default + PartialEq>(value: &T) -> bool {
     *value == T::default()
@@ -16,15 +14,4 @@ pub(super) const fn one_tick() -> u8 {
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
 pub(super) const fn is_one_tick(ticks: &u8) -> bool {
     *ticks == one_tick()
-}
-
-/// No bound: the default of what only an operator ends.
-pub(super) const fn unbounded() -> Bound {
-    Bound::Any
-}
-
-/// Whether a time has no bound, and so is not written.
-#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
-pub(super) const fn is_unbounded(bound: &Bound) -> bool {
-    matches!(bound, Bound::Any)
 }

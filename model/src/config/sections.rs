@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Bounds;
 use super::calls::Calls;
 use super::clients::ClientTables;
-use super::defaults::{is_default, is_one_tick, is_unbounded, one_tick, unbounded};
+use super::defaults::{is_default, is_one_tick, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
 use super::profiles::Protocol;
@@ -146,7 +146,7 @@ pub struct Cluster {
     #[serde(default, skip_serializing_if = "is_default")]
     pub shutdown_timeout: u8,
     /// For how long a master that hands over lets writes wait, before it gives up or is forced (`FAILOVER … TIMEOUT`).
-    #[serde(default = "unbounded", skip_serializing_if = "is_unbounded")]
+    #[serde(default = "Bound::any", skip_serializing_if = "Bound::is_any")]
     pub hand_over_timeout: Bound,
     /// A dead node restarts after this many ticks at the earliest.
     #[serde(default, skip_serializing_if = "is_default")]
@@ -220,6 +220,17 @@ pub enum Bound {
 }
 
 impl Bound {
+    /// No bound: the default of what only an operator ends.
+    const fn any() -> Self {
+        Self::Any
+    }
+
+    /// Whether there is no bound, and so none is written.
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
+    const fn is_any(&self) -> bool {
+        matches!(self, Self::Any)
+    }
+
     /// Whether there is no delay at all.
     pub const fn is_zero(self) -> bool {
         matches!(self, Self::Ticks(0))

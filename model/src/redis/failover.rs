@@ -157,7 +157,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.group.master = node;
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);
-            other.is_heir = false;
+            other.links.note_no_heir(index);
             if index == node {
                 other.role = Role::Master;
                 other.queue = Queue::empty();

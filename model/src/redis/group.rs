@@ -42,8 +42,6 @@ pub struct Node<Y: ServerLayout> {
     pub links: LinkState,
     /// Whether it stands still, and whether it has counted its replicas since.
     pub pace: Pace,
-    /// Whether the acting master is handing over to it.
-    pub is_heir: bool,
     /// Ticks of silence. Of a replica: since its last report to its master, also if its machine has died since, of which nobody
     /// is told. Of a master that was replaced: since it last had enough replicas. Counted as far as a rule reads it.
     pub silent_ticks: u8,
@@ -130,7 +128,6 @@ impl<Y: ServerLayout> Node<Y> {
             disk_age: DiskAge::default(),
             links: LinkState::CONNECTED,
             pace: Pace::Runs,
-            is_heir: false,
             silent_ticks: 0,
             down_ticks: 0,
             ahead: 0,

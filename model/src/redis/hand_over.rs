@@ -32,7 +32,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             if !can_be_heir(heir) || master.refuses_writes() {
                 return None;
             }
-            self.group.node_mut(node).is_heir = true;
+            self.group.node_mut(node).links.note_heir(node);
             if !self.config.is_mutated(Mutant::HandOverLetsWritesPass) {
                 self.group.node_mut(old).role = Role::HandingOver;
             }
@@ -56,7 +56,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let lacks_some = !heir.queue.is_empty();
         let is_forced = self.config.cluster.promote == PromoteRule::Forced && has_waited(self.config, master);
         let is_ready = !lacks_some || is_forced || self.config.is_mutated(Mutant::HandOverTooEarly);
-        if !heir.is_heir || !can_be_heir(heir) || master.is_away() || !is_ready {
+        if !heir.links.is_of_heir(node) || !can_be_heir(heir) || master.is_away() || !is_ready {
             return None;
         }
         self.leave_master_running(node, 0);
@@ -101,7 +101,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// Nobody hands over to anybody.
     pub(super) fn forget_heir(&mut self) {
-        self.group.nodes.as_mut().iter_mut().for_each(|node| node.is_heir = false);
+        (0u8..).zip(self.group.nodes.as_mut()).for_each(|(own, node)| node.links.note_no_heir(own));
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::limits::{MAX_EFFECTS_UNDER_WAY, MAX_REPLICAS};
 
 /// Whether a node is cut off from the others, which of its links are half open, and how many effects it had missed when
-/// its master died.
+/// its master died. Whether a master hands over to it has the bit of a link to itself.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct LinkState(u8);
 
@@ -29,6 +29,21 @@ impl LinkState {
     /// Whether its link to that node is half open: nothing passes, and it does not know.
     pub const fn is_half_open_to(self, node: u8) -> bool {
         self.0 & Self::link(node) != 0
+    }
+
+    /// Whether the acting master hands over to this node, which has this number: the bit of a link to itself says so.
+    pub const fn is_of_heir(self, own: u8) -> bool {
+        self.is_half_open_to(own)
+    }
+
+    /// The acting master hands over to this node, which has this number.
+    pub(crate) const fn note_heir(&mut self, own: u8) {
+        self.note_half_open(own);
+    }
+
+    /// The acting master does not hand over to this node, which has this number, or not any more.
+    pub(crate) const fn note_no_heir(&mut self, own: u8) {
+        self.close(own);
     }
 
     /// Its link to that node is half open from now on.

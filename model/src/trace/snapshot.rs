@@ -152,9 +152,12 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         refuses_writes: node.refuses_writes(),
         is_paused: node.is_paused(),
         hands_over: node.hands_over(),
-        is_heir: node.is_heir,
+        is_heir: node.links.is_of_heir(index),
         last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
-        half_open_to: (0..config.nodes()).filter(|&other| node.links.is_half_open_to(other)).map(node_name).collect(),
+        half_open_to: (0..config.nodes())
+            .filter(|&other| other != index && node.links.is_half_open_to(other))
+            .map(node_name)
+            .collect(),
         silent_ticks: node.silent_ticks,
         down_ticks: node.down_ticks,
         ahead: node.ahead,

@@ -60,7 +60,7 @@ impl<Y: Layout> World<Y> {
             // Where requests are steps of their own, what a node has for a client that waits is due with its request.
             answers: if Y::InFlight::IS_SPLIT { known.is_up() } else { known.answers() },
             is_up: self.reachable(client).is_some(),
-            is_master: self.reachable_master(client).is_some(),
+            is_master: known.is_master() && known.answers(),
         }
     }
 

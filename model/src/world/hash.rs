@@ -95,7 +95,7 @@ fn hash_thread<H: Hasher>(thread: Thread, hasher: &mut H) {
 #[expect(clippy::inline_always, reason = "as for the world")]
 #[inline(always)]
 fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
-    let Node { role, stored, queue, links, pace, is_heir, disk, disk_age, silent_ticks, down_ticks, ahead } = node;
+    let Node { role, stored, queue, links, pace, disk, disk_age, silent_ticks, down_ticks, ahead } = node;
     stored.hash(hasher);
     // A disk that no rule reads is in its default.
     let has_disk = *disk != Stored::default();
@@ -108,7 +108,7 @@ fn hash_standing<Y: ServerLayout, H: Hasher>(node: &Node<Y>, hasher: &mut H) {
         *down_ticks,
         ahead,
         disk_age.byte(),
-        *pace as u8 | u8::from(*is_heir) << 7,
+        *pace as u8,
     ]));
 }
 

@@ -307,7 +307,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::VanishReceipts { node }
         | Action::Recount { node } => !world.node(node).is_master(),
         Action::HandOver { node } => !world.node(node).is_candidate(),
-        Action::FinishHandOver { node } => !world.node(node).is_heir,
+        Action::FinishHandOver { node } => !world.node(node).links.is_of_heir(node),
         Action::GiveUpHandOver { node } => !world.node(node).hands_over(),
         Action::BreakLink { node } => world.node(node).role != Role::Replica,
         Action::Tick => tick::must_wait(config, world),
