@@ -39,6 +39,10 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     end("lockstep: the clock of this JVM has a defect\n")
 }
 
+/// What compiled parts of `core` name for unwinding. Nothing unwinds here: a panic ends the process.
+#[unsafe(no_mangle)]
+pub extern "C" fn rust_eh_personality() {}
+
 /// `struct timespec` of 64-bit Linux.
 #[repr(C)]
 pub struct Timespec {
