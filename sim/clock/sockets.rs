@@ -130,10 +130,7 @@ fn port_of(file: c_int) -> Option<u16> {
     let mut length = address.len() as u32;
     // SAFETY: both are writable, and the kernel writes no more than `length`.
     let status = unsafe {
-        ask_kernel(
-            SYS_GETSOCKNAME,
-            [file as usize, address.as_mut_ptr() as usize, (&raw mut length) as usize, 0, 0, 0],
-        )
+        ask_kernel(SYS_GETSOCKNAME, [file as usize, address.as_mut_ptr() as usize, (&raw mut length) as usize, 0, 0, 0])
     };
     let family = u16::from_ne_bytes([address[0], address[1]]);
     let port = u16::from_be_bytes([address[2], address[3]]);

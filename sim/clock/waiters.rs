@@ -93,7 +93,11 @@ impl Drop for TimedWait {
 ///
 /// As `pthread_cond_timedwait(3)`.
 #[unsafe(no_mangle)]
-pub unsafe extern "C" fn pthread_cond_timedwait(condition: *mut c_void, lock: *mut c_void, at: *const Timespec) -> c_int {
+pub unsafe extern "C" fn pthread_cond_timedwait(
+    condition: *mut c_void,
+    lock: *mut c_void,
+    at: *const Timespec,
+) -> c_int {
     let Some(page) = page() else { end("lockstep: a JVM under our clock has no page\n") };
     // SAFETY: the caller guarantees that it is readable.
     let at_ns = unsafe { &*at }.as_ns();

@@ -2,8 +2,8 @@
 
 use std::env;
 
-use lockstep_sim::replay::redisson::{Jvm, RedissonProgram};
 use lockstep_sim::replay::ServerProgram;
+use lockstep_sim::replay::redisson::{Jvm, RedissonProgram};
 use lockstep_tests::servers::{START_MS, servers};
 
 use crate::history::Stage;

@@ -146,7 +146,11 @@ impl ClientGate {
         let ours = gates.iter().flat_map(|gate| &gate.connections).filter(|connection| !connection.is_closed);
         let mut ours: Vec<_> = ours.map(|one| (u64::from(one.port), one.sent, one.received)).collect();
         let taken = page.sockets.iter().map(|socket| {
-            (socket.port.load(Ordering::SeqCst), socket.read.load(Ordering::SeqCst), socket.written.load(Ordering::SeqCst))
+            (
+                socket.port.load(Ordering::SeqCst),
+                socket.read.load(Ordering::SeqCst),
+                socket.written.load(Ordering::SeqCst),
+            )
         });
         let mut theirs: Vec<_> = taken.filter(|(port, ..)| *port != 0).collect();
         ours.sort_unstable();
@@ -214,7 +218,8 @@ impl GatedConnection {
         tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
         let begin = std::time::Instant::now();
         loop {
-            let more = available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
+            let more =
+                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
             self.from_server.extend(more);
             while let Some(value) = self.take_value() {
                 let reply = redis::parse_redis_value(&value).map_err(ReplayError::redis("a request of Redisson"))?;

@@ -69,7 +69,8 @@ impl Jvm {
         let console = File::create(console(folder.path())).map_err(ReplayError::system("create a log file"))?;
         let mut command = Command::new(&program.java);
         let jars = program.folder.join("jars").join("*");
-        let class_path = [program.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
+        let class_path =
+            [program.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
@@ -249,7 +250,10 @@ impl Jvm {
 
     fn failed(&self, reason: &str) -> ReplayError {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
-        ReplayError::JvmFailed { reason: reason.to_owned(), log_tail: written.lines().rev().take(5).collect::<Vec<_>>().join("\n") }
+        ReplayError::JvmFailed {
+            reason: reason.to_owned(),
+            log_tail: written.lines().rev().take(5).collect::<Vec<_>>().join("\n"),
+        }
     }
 }
 

@@ -15,10 +15,8 @@ type SleepingThreads = Vec<(u32, u64)>;
 
 /// Looks once. `is_silent` says whether nothing is on its way, and is asked between the two passes.
 pub fn is_quiet(process: u32, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
-    let is_waiting = || {
-        page.sleepers.load(Ordering::SeqCst) == 0
-            && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst)
-    };
+    let is_waiting =
+        || page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst);
     let waker = page.waker.load(Ordering::SeqCst);
     let Some(before) = sleeping(process, waker) else { return false };
     is_waiting() && is_silent() && sleeping(process, waker) == Some(before)
