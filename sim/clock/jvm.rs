@@ -24,14 +24,14 @@ mod shared;
 mod sockets;
 mod waiters;
 
-use core::ffi::{CStr, c_char, c_int, c_long};
+use core::ffi::{CStr, c_char, c_int};
 use core::ptr;
 use core::sync::atomic::{AtomicPtr, Ordering};
 
-use kernel::ask_kernel;
 use kernel::numbers::{
     SYS_CLOCK_GETTIME, SYS_CLOSE, SYS_EXIT_GROUP, SYS_MMAP, SYS_NANOSLEEP, SYS_OPENAT, SYS_PPOLL, SYS_WRITE,
 };
+use kernel::{Timespec, Timeval, ask_kernel};
 use shared::JvmPage;
 
 #[panic_handler]
@@ -42,20 +42,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
 /// What compiled parts of `core` name for unwinding. Nothing unwinds here: a panic ends the process.
 #[unsafe(no_mangle)]
 pub extern "C" fn rust_eh_personality() {}
-
-/// `struct timespec` of 64-bit Linux.
-#[repr(C)]
-pub struct Timespec {
-    seconds: i64,
-    nanoseconds: c_long,
-}
-
-/// `struct timeval` of 64-bit Linux.
-#[repr(C)]
-pub struct Timeval {
-    seconds: i64,
-    microseconds: c_long,
-}
 
 const NS_OF_MS: i64 = 1_000_000;
 const NS_OF_SECOND: i64 = 1_000_000_000;

@@ -1,7 +1,22 @@
-//! System calls without libc, for the libraries that are preloaded: the functions of libc that they replace would otherwise
+//! System calls without libc, and what they take, for the libraries that are preloaded: the functions of libc that they replace would otherwise
 //! call themselves.
 
 use core::arch::asm;
+use core::ffi::c_long;
+
+/// `struct timespec` of 64-bit Linux.
+#[repr(C)]
+pub struct Timespec {
+    pub seconds: i64,
+    pub nanoseconds: c_long,
+}
+
+/// `struct timeval` of 64-bit Linux.
+#[repr(C)]
+pub struct Timeval {
+    pub seconds: i64,
+    pub microseconds: c_long,
+}
 
 #[cfg(target_arch = "x86_64")]
 pub mod numbers {

@@ -24,8 +24,8 @@ use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ptr;
 use core::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
 
-use kernel::ask_kernel;
 use kernel::numbers::{SYS_CLOCK_GETTIME, SYS_CLOSE, SYS_MMAP, SYS_OPENAT};
+use kernel::{Timespec, Timeval, ask_kernel};
 
 #[expect(dead_code, reason = "the library for JVMs needs more of the kernel")]
 mod kernel;
@@ -35,20 +35,6 @@ fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-/// `struct timespec` of 64-bit Linux.
-#[repr(C)]
-pub struct Timespec {
-    seconds: i64,
-    nanoseconds: c_long,
-}
-
-/// `struct timeval` of 64-bit Linux.
-#[repr(C)]
-pub struct Timeval {
-    seconds: i64,
-    microseconds: c_long,
 }
 
 const CLOCK_REALTIME: c_int = 0;

@@ -8,12 +8,12 @@ use core::ffi::{c_int, c_void};
 use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
-use crate::kernel::ask_kernel;
 use crate::kernel::numbers::{
     SYS_EPOLL_PWAIT, SYS_FUTEX, SYS_GETPID, SYS_GETTID, SYS_NANOSLEEP, SYS_RT_SIGPROCMASK, SYS_TGKILL,
 };
+use crate::kernel::{Timespec, ask_kernel};
 use crate::shared::{JvmPage, MOST_WAITERS, NOBODY};
-use crate::{NS_OF_MS, Timespec, end, page, told};
+use crate::{NS_OF_MS, end, page, told};
 
 /// What the waker sends a thread that waits for sockets: nobody else uses this number, and it does nothing but end the wait.
 const WAKE_NUMBER: usize = 50;

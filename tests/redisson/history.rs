@@ -12,7 +12,7 @@ const LOCK: &str = "lock";
 const WATCHDOG_MS: i64 = 30_000;
 
 /// A server with two clients of Redisson, and what they sent and were told so far.
-pub struct Stage<'jvm> {
+pub struct RedissonStage<'jvm> {
     jvm: &'jvm mut Jvm,
     node: ServerNode,
     gates: BTreeMap<char, ClientGate>,
@@ -21,7 +21,7 @@ pub struct Stage<'jvm> {
     seen: Vec<String>,
 }
 
-impl<'jvm> Stage<'jvm> {
+impl<'jvm> RedissonStage<'jvm> {
     pub fn begin(jvm: &'jvm mut Jvm, server: &ServerProgram) -> Self {
         let node = ServerNode::start(server, START_MS).unwrap();
         let mut gates = BTreeMap::new();

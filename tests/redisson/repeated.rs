@@ -6,7 +6,7 @@ use lockstep_sim::replay::ServerProgram;
 use lockstep_sim::replay::redisson::{Jvm, RedissonProgram};
 use lockstep_tests::servers::{START_MS, servers};
 
-use crate::history::Stage;
+use crate::history::RedissonStage;
 
 /// How often the history is run in an ordinary test: with a JVM of its own each, and in one that has run it before.
 const FRESH: usize = 4;
@@ -22,7 +22,7 @@ fn jvm(program: &RedissonProgram) -> Jvm {
 
 /// Runs under a watchdog, with a waiter: everything that is sent on its own, by a timer or by a message.
 fn a_waiter_is_woken(jvm: &mut Jvm, server: &ServerProgram) -> Vec<String> {
-    let mut stage = Stage::begin(jvm, server);
+    let mut stage = RedissonStage::begin(jvm, server);
     let lock = stage.call('A', "lock");
     assert_eq!(stage.end_of(lock), None, "the request is held");
     stage.settle();
@@ -83,7 +83,7 @@ fn redisson_of_2021_does_the_same_each_time() {
 fn redisson_sends_nothing_while_time_stands_still() {
     let mut jvm = jvm(&redisson("4.7.0"));
     let server = servers().remove(0);
-    let mut stage = Stage::begin(&mut jvm, &server);
+    let mut stage = RedissonStage::begin(&mut jvm, &server);
     let lock = stage.call('A', "lock");
     stage.settle();
     assert_eq!(stage.end_of(lock).as_deref(), Some("clear returned nothing"));

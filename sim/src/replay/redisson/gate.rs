@@ -34,13 +34,13 @@ pub struct ClientGate {
     listener: TcpListener,
     port: u16,
     server: PathBuf,
-    connections: Vec<GatedConnection>,
+    connections: Vec<ClientConnection>,
     /// Whether everything passes at once: while a client connects or closes.
     is_open: bool,
 }
 
 #[derive(Debug)]
-struct GatedConnection {
+struct ClientConnection {
     client: TcpStream,
     server: UnixStream,
     /// The client's own port.
@@ -94,7 +94,7 @@ impl ClientGate {
                     client.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
                     let server = connect_server(&self.server)?;
                     server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
-                    self.connections.push(GatedConnection::new(client, server, address.port()));
+                    self.connections.push(ClientConnection::new(client, server, address.port()));
                     has_moved = true;
                 }
                 Err(error) if error.kind() == ErrorKind::WouldBlock => break,
@@ -109,7 +109,7 @@ impl ClientGate {
 
     /// The requests that are held, oldest first on each connection.
     pub fn held(&self) -> Vec<HeldCommand> {
-        let of = |(number, connection): (usize, &GatedConnection)| {
+        let of = |(number, connection): (usize, &ClientConnection)| {
             let words = connection.held.iter().map(|(words, _)| words.clone());
             words.map(|words| HeldCommand { connection: number, words }).collect::<Vec<_>>()
         };
@@ -134,7 +134,7 @@ impl ClientGate {
     /// # Errors
     /// `NothingHeld`; `Link` if the client does not read it.
     pub fn pass_message(&mut self) -> Result<Value, ReplayError> {
-        let holds = |connection: &&mut GatedConnection| !connection.messages.is_empty();
+        let holds = |connection: &&mut ClientConnection| !connection.messages.is_empty();
         let connection = self.connections.iter_mut().find(holds).ok_or(ReplayError::NothingHeld)?;
         let message = connection.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
         connection.send(&message)?;
@@ -159,7 +159,7 @@ impl ClientGate {
     }
 }
 
-impl GatedConnection {
+impl ClientConnection {
     fn new(client: TcpStream, server: UnixStream, port: u16) -> Self {
         Self {
             client,
