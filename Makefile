@@ -2,7 +2,8 @@
 #
 #   make check   explores every built-in scenario completely; needs cargo
 #   make test    proves that model, Redis and text agree, on every server version;
-#                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some
+#                installs the servers first, unless LOCKSTEP_TEST_SERVERS names some, and
+#                Redisson (JDK 17, Maven), unless LOCKSTEP_REDISSON names where it is
 #
 # Longer, and not part of CI:
 #
@@ -22,7 +23,12 @@ SOAK_HISTORIES ?= 10
 # Free runs of real servers on each version, about one a second on each.
 SOAK_FREE_RUNS ?= 3500
 
+# Runs of one history on real Redisson that must be equal: with a JVM each, and in one JVM.
+SOAK_FRESH_JVMS ?= 20
+SOAK_WARM_RUNS ?= 80
+
 servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers"
+redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && export LOCKSTEP_REDISSON="$$redisson"
 
 check:
 	cargo run --release --locked -q -p lockstep-sim -- check
@@ -32,11 +38,15 @@ check:
 test: export RUST_TEST_THREADS ?= $(shell echo $$((4 * $$(nproc))))
 test:
 	$(servers) && \
+	$(redisson) && \
 	cargo build --workspace --locked && \
 	cargo test --workspace --locked --no-fail-fast
 
 soak:
 	$(servers) && \
+	$(redisson) && \
+	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
+		cargo test --locked -p lockstep-tests --test redisson && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \

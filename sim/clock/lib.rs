@@ -20,30 +20,21 @@
     reason = "system calls take and give bare words"
 )]
 
-use core::arch::asm;
 use core::ffi::{CStr, c_char, c_int, c_long};
 use core::ptr;
 use core::sync::atomic::{AtomicI64, AtomicPtr, Ordering};
+
+use kernel::numbers::{SYS_CLOCK_GETTIME, SYS_CLOSE, SYS_MMAP, SYS_OPENAT};
+use kernel::{Timespec, Timeval, ask_kernel};
+
+#[expect(dead_code, reason = "the library for JVMs needs more of the kernel")]
+mod kernel;
 
 #[panic_handler]
 fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
     loop {
         core::hint::spin_loop();
     }
-}
-
-/// `struct timespec` of 64-bit Linux.
-#[repr(C)]
-pub struct Timespec {
-    seconds: i64,
-    nanoseconds: c_long,
-}
-
-/// `struct timeval` of 64-bit Linux.
-#[repr(C)]
-pub struct Timeval {
-    seconds: i64,
-    microseconds: c_long,
 }
 
 const CLOCK_REALTIME: c_int = 0;
@@ -177,58 +168,4 @@ fn map_number(variable: &CStr) -> Option<*mut AtomicI64> {
         ask_kernel(SYS_CLOSE, [file as usize, 0, 0, 0, 0, 0]);
         (page > 0).then_some(ptr::with_exposed_provenance_mut(page as usize))
     }
-}
-
-#[cfg(target_arch = "x86_64")]
-mod numbers {
-    pub const SYS_CLOSE: usize = 3;
-    pub const SYS_MMAP: usize = 9;
-    pub const SYS_CLOCK_GETTIME: usize = 228;
-    pub const SYS_OPENAT: usize = 257;
-}
-
-#[cfg(target_arch = "aarch64")]
-mod numbers {
-    pub const SYS_OPENAT: usize = 56;
-    pub const SYS_CLOSE: usize = 57;
-    pub const SYS_CLOCK_GETTIME: usize = 113;
-    pub const SYS_MMAP: usize = 222;
-}
-
-use numbers::{SYS_CLOCK_GETTIME, SYS_CLOSE, SYS_MMAP, SYS_OPENAT};
-
-/// One system call; a negative answer is an error number.
-#[cfg(target_arch = "x86_64")]
-unsafe fn ask_kernel(number: usize, arguments: [usize; 6]) -> isize {
-    let [a, b, c, d, e, f] = arguments;
-    let answer: isize;
-    // SAFETY: the registers of the x86-64 system call convention; `rcx` and `r11` are overwritten by it.
-    unsafe {
-        asm!(
-            "syscall",
-            inlateout("rax") number as isize => answer,
-            in("rdi") a, in("rsi") b, in("rdx") c, in("r10") d, in("r8") e, in("r9") f,
-            lateout("rcx") _, lateout("r11") _,
-            options(nostack),
-        );
-    }
-    answer
-}
-
-/// One system call; a negative answer is an error number.
-#[cfg(target_arch = "aarch64")]
-unsafe fn ask_kernel(number: usize, arguments: [usize; 6]) -> isize {
-    let [a, b, c, d, e, f] = arguments;
-    let answer: isize;
-    // SAFETY: the registers of the AArch64 system call convention.
-    unsafe {
-        asm!(
-            "svc 0",
-            in("x8") number,
-            inlateout("x0") a as isize => answer,
-            in("x1") b, in("x2") c, in("x3") d, in("x4") e, in("x5") f,
-            options(nostack),
-        );
-    }
-    answer
 }

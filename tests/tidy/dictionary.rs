@@ -38,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 27] = [
+const BORROWED: [Borrowed; 30] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -64,6 +64,9 @@ const BORROWED: [Borrowed; 27] = [
     Borrowed { name: "set_parent_process_death_signal", below: "", from: "rustix: prctl" },
     Borrowed { name: "primary_title", below: "sim/src/", from: "annotate-snippets: the title of a report" },
     Borrowed { name: "Primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
+    Borrowed { name: "pthread_mutex_trylock", below: "sim/clock/", from: "libc" },
+    Borrowed { name: "pthread_mutex_unlock", below: "sim/clock/", from: "libc" },
+    Borrowed { name: "signal", below: "sim/clock/", from: "libc" },
     Borrowed { name: "Signal", below: "", from: "rustix: what the operating system sends a process" },
     Borrowed { name: "primary", below: "sim/src/", from: "annotate-snippets: the place an error points at" },
 ];

@@ -262,6 +262,28 @@ pub enum ReplayError {
     )]
     SentinelIsAhead,
 
+    /// No driver was built for this version of Redisson.
+    #[error(
+        "no Redisson {version} in {}; build its driver with tools/redisson/install {version}, and name the folder that it \
+         prints in LOCKSTEP_REDISSON",
+        folder.display()
+    )]
+    NoRedisson {
+        /// The version that was looked for.
+        version: String,
+        /// The folder in which it was looked for.
+        folder: PathBuf,
+    },
+
+    /// The JVM of Redisson did not start, did not obey, or has ended.
+    #[error("the JVM of Redisson failed: {reason}\n{log_tail}")]
+    JvmFailed {
+        /// What it did.
+        reason: String,
+        /// The last lines that it wrote.
+        log_tail: String,
+    },
+
     /// The program was asked to stop while it waited.
     #[error("stopped")]
     Stopped,

@@ -14,6 +14,7 @@ mod given_up;
 mod history_step;
 mod node_names;
 mod player;
+pub mod redisson;
 mod servers;
 mod target;
 mod testbed;

@@ -5,7 +5,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, ExitStatus, Stdio};
+use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -116,6 +116,11 @@ impl OwnProcess {
     /// The process id, which is also that of its group.
     pub fn id(&self) -> u32 {
         self.child.id()
+    }
+
+    /// The pipes to its standard input and from its standard output, if it was started with them; once.
+    pub fn take_pipes(&mut self) -> Option<(ChildStdin, ChildStdout)> {
+        self.child.stdin.take().zip(self.child.stdout.take())
     }
 
     /// Whether the process lives. Others of its group may live longer.

@@ -1,0 +1,270 @@
+//! A gate for each client of Redisson: it holds every request, reply and message until the harness lets it pass.
+//!
+//! A client has several connections to its gate: one for commands, one for messages. Nothing here has a thread of its own:
+//! bytes move when the harness says so, and both directions are counted on each connection. A reply is never dropped alone,
+//! since Redisson counts replies; only a whole connection can be closed.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::path::PathBuf;
+use std::sync::atomic::Ordering;
+
+use redis::Value;
+
+use super::jvm_clock::JvmPage;
+use crate::replay::error::ReplayError;
+use crate::replay::servers::replication_stream::{WireCommand, command_at_start};
+use crate::replay::servers::tcp_proxy::{connect_server, set_up_client};
+use crate::replay::servers::{ANSWER_WAIT, tcp_proxy};
+
+/// A request that a client has sent and no server has received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HeldCommand {
+    /// Its connection, in the order in which they were opened.
+    pub connection: usize,
+    /// Its name and arguments.
+    pub words: WireCommand,
+}
+
+/// The only way of a client to its server.
+#[derive(Debug)]
+pub struct ClientGate {
+    listener: TcpListener,
+    port: u16,
+    server: PathBuf,
+    connections: Vec<ClientConnection>,
+    /// Whether everything passes at once: while a client connects or closes.
+    is_open: bool,
+}
+
+#[derive(Debug)]
+struct ClientConnection {
+    client: TcpStream,
+    server: UnixStream,
+    /// The client's own port.
+    port: u16,
+    /// Bytes that the client has sent and received.
+    received: u64,
+    sent: u64,
+    from_client: Vec<u8>,
+    from_server: Vec<u8>,
+    held: VecDeque<(WireCommand, Vec<u8>)>,
+    messages: VecDeque<Vec<u8>>,
+    is_closed: bool,
+}
+
+impl ClientGate {
+    /// Opens a gate in front of the server at this socket. Everything passes until it is shut.
+    ///
+    /// # Errors
+    /// `System` if there is no free port.
+    pub fn open(server: PathBuf) -> Result<Self, ReplayError> {
+        let listen = || {
+            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
+            listener.set_nonblocking(true)?;
+            let port = listener.local_addr()?.port();
+            Ok((listener, port))
+        };
+        let (listener, port) = listen().map_err(ReplayError::system("listen on the loopback interface"))?;
+        Ok(Self { listener, port, server, connections: Vec::new(), is_open: true })
+    }
+
+    /// The port that the client connects to.
+    pub const fn port(&self) -> u16 {
+        self.port
+    }
+
+    /// Whether everything passes at once from now on.
+    pub const fn set_open(&mut self, is_open: bool) {
+        self.is_open = is_open;
+    }
+
+    /// Takes what has arrived from the client and from its server. Whether that was anything.
+    ///
+    /// # Errors
+    /// `System`; `Link` if what arrived is not what Redis clients and servers send.
+    pub fn take_arrived(&mut self) -> Result<bool, ReplayError> {
+        let mut has_moved = false;
+        loop {
+            match self.listener.accept() {
+                Ok((client, address)) => {
+                    set_up_client(&client)?;
+                    client.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
+                    let server = connect_server(&self.server)?;
+                    server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
+                    self.connections.push(ClientConnection::new(client, server, address.port()));
+                    has_moved = true;
+                }
+                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
+                Err(error) => return Err(ReplayError::system("accept a connection")(error)),
+            }
+        }
+        for connection in self.connections.iter_mut().filter(|connection| !connection.is_closed) {
+            has_moved |= connection.take_arrived(self.is_open)?;
+        }
+        Ok(has_moved)
+    }
+
+    /// The requests that are held, oldest first on each connection.
+    pub fn held(&self) -> Vec<HeldCommand> {
+        let of = |(number, connection): (usize, &ClientConnection)| {
+            let words = connection.held.iter().map(|(words, _)| words.clone());
+            words.map(|words| HeldCommand { connection: number, words }).collect::<Vec<_>>()
+        };
+        self.connections.iter().enumerate().flat_map(of).collect()
+    }
+
+    /// The messages that are held.
+    pub fn messages(&self) -> usize {
+        self.connections.iter().map(|connection| connection.messages.len()).sum()
+    }
+
+    /// Lets the oldest request of a connection pass, and its reply. Returns the reply.
+    ///
+    /// # Errors
+    /// `NothingHeld`; `Link` or `TimedOut` if the server does not answer.
+    pub fn pass_request(&mut self, connection: usize) -> Result<Value, ReplayError> {
+        self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.pass_request()
+    }
+
+    /// Lets the oldest message pass.
+    ///
+    /// # Errors
+    /// `NothingHeld`; `Link` if the client does not read it.
+    pub fn pass_message(&mut self) -> Result<Value, ReplayError> {
+        let holds = |connection: &&mut ClientConnection| !connection.messages.is_empty();
+        let connection = self.connections.iter_mut().find(holds).ok_or(ReplayError::NothingHeld)?;
+        let message = connection.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
+        connection.send(&message)?;
+        redis::parse_redis_value(&message).map_err(ReplayError::redis("a message"))
+    }
+
+    /// Whether the client has the same open connections as we, and has read and sent what we have sent and read.
+    pub(super) fn agrees_with(gates: &[&Self], page: &JvmPage) -> bool {
+        let ours = gates.iter().flat_map(|gate| &gate.connections).filter(|connection| !connection.is_closed);
+        let mut ours: Vec<_> = ours.map(|one| (u64::from(one.port), one.sent, one.received)).collect();
+        let taken = page.sockets.iter().map(|socket| {
+            (
+                socket.port.load(Ordering::SeqCst),
+                socket.read.load(Ordering::SeqCst),
+                socket.written.load(Ordering::SeqCst),
+            )
+        });
+        let mut theirs: Vec<_> = taken.filter(|(port, ..)| *port != 0).collect();
+        ours.sort_unstable();
+        theirs.sort_unstable();
+        ours == theirs
+    }
+}
+
+impl ClientConnection {
+    fn new(client: TcpStream, server: UnixStream, port: u16) -> Self {
+        Self {
+            client,
+            server,
+            port,
+            received: 0,
+            sent: 0,
+            from_client: Vec::new(),
+            from_server: Vec::new(),
+            held: VecDeque::new(),
+            messages: VecDeque::new(),
+            is_closed: false,
+        }
+    }
+
+    fn take_arrived(&mut self, is_open: bool) -> Result<bool, ReplayError> {
+        let from_client = available(&mut self.client)?;
+        let from_server = available(&mut self.server)?;
+        let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
+            self.is_closed = true;
+            let _ = self.client.shutdown(std::net::Shutdown::Both);
+            let _ = self.server.shutdown(std::net::Shutdown::Both);
+            return Ok(true);
+        };
+        let has_moved = !from_client.is_empty() || !from_server.is_empty();
+        self.received += from_client.len() as u64;
+        self.from_client.extend(from_client);
+        self.from_server.extend(from_server);
+        while let Some((words, length)) = command_at_start(&self.from_client)? {
+            let bytes = self.from_client.drain(..length).collect();
+            self.held.push_back((words, bytes));
+        }
+        if is_open {
+            while let Some((_, bytes)) = self.held.pop_front() {
+                tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+            }
+            let bytes = std::mem::take(&mut self.from_server);
+            self.send(&bytes)?;
+        } else {
+            // Every reply is read with its request, so this was sent without being asked.
+            while let Some(value) = self.take_value() {
+                self.messages.push_back(value);
+            }
+        }
+        Ok(has_moved)
+    }
+
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
+        tcp_proxy::write_all(&mut self.client, bytes, "client")?;
+        self.sent += bytes.len() as u64;
+        Ok(())
+    }
+
+    fn pass_request(&mut self) -> Result<Value, ReplayError> {
+        let (_, bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
+        tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+        let begin = std::time::Instant::now();
+        loop {
+            let more =
+                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
+            self.from_server.extend(more);
+            while let Some(value) = self.take_value() {
+                let reply = redis::parse_redis_value(&value).map_err(ReplayError::redis("a request of Redisson"))?;
+                if is_message(&reply) {
+                    self.messages.push_back(value);
+                } else {
+                    self.send(&value)?;
+                    return Ok(reply);
+                }
+            }
+            if begin.elapsed() > ANSWER_WAIT {
+                let awaited = "the server's reply to a request of Redisson".to_owned();
+                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
+            }
+            std::thread::sleep(std::time::Duration::from_micros(20));
+        }
+    }
+
+    /// The first whole value that the server has sent.
+    fn take_value(&mut self) -> Option<Vec<u8>> {
+        let ends = self.from_server.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let length = ends.into_iter().find(|end| redis::parse_redis_value(&self.from_server[..*end]).is_ok())?;
+        Some(self.from_server.drain(..length).collect())
+    }
+}
+
+fn is_message(value: &Value) -> bool {
+    match value {
+        Value::Array(words) => matches!(words.first(), Some(Value::BulkString(kind)) if kind == b"message"),
+        _ => false,
+    }
+}
+
+/// What can be read now; `None`: the other end is closed.
+fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
+    let mut all = Vec::new();
+    let mut buffer = [0; 16384];
+    loop {
+        match from.read(&mut buffer) {
+            Ok(0) => return Ok(None),
+            Ok(count) => all.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Some(all)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
+            Err(error) => return Err(ReplayError::system("read from a link")(error)),
+        }
+    }
+}

@@ -1,0 +1,270 @@
+//! The JVM in which real Redisson runs, and the lines by which it is driven (tools/redisson/README.md).
+
+use std::env;
+use std::fs::File;
+use std::io::{ErrorKind, Read as _, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+
+use super::gate::ClientGate;
+use super::jvm_clock::JvmClock;
+use super::quiet::is_quiet;
+use crate::replay::error::ReplayError;
+use crate::replay::servers::{LockfileDir, OwnProcess};
+use crate::stop;
+
+/// How long anything of a JVM is waited for. A start takes a second.
+const JVM_WAIT: Duration = Duration::from_secs(60);
+/// The monotonic clock has nanoseconds.
+const NS_OF_MS: i64 = 1_000_000;
+
+/// A version of Redisson that tools/redisson/install has built a driver for.
+#[derive(Clone, Debug)]
+pub struct RedissonProgram {
+    java: PathBuf,
+    folder: PathBuf,
+}
+
+impl RedissonProgram {
+    /// Finds a version in the folder that `LOCKSTEP_REDISSON` names, or else in `.tools/redisson`.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn find(version: &str) -> Result<Self, ReplayError> {
+        let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
+        let found = Self { java: folder.join("java"), folder: folder.join(version) };
+        if found.java.exists() && found.folder.join("classes").is_dir() {
+            return Ok(found);
+        }
+        Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
+    }
+}
+
+/// A JVM whose time stands still.
+#[derive(Debug)]
+pub struct Jvm {
+    process: OwnProcess,
+    clock: JvmClock,
+    input: ChildStdin,
+    output: ChildStdout,
+    unread: Vec<u8>,
+    /// Ends of calls that nobody has asked for yet.
+    ended: Vec<(u64, String)>,
+    number: u64,
+    folder: LockfileDir,
+}
+
+impl Jvm {
+    /// Starts the driver at this wall clock.
+    ///
+    /// # Errors
+    /// `JvmFailed` with what it wrote; `NeedsLinux`; `System`.
+    pub fn start(program: &RedissonProgram, start_ms: i64) -> Result<Self, ReplayError> {
+        let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
+        let clock = JvmClock::create(folder.path(), start_ms)?;
+        let console = File::create(console(folder.path())).map_err(ReplayError::system("create a log file"))?;
+        let mut command = Command::new(&program.java);
+        let jars = program.folder.join("jars").join("*");
+        let class_path =
+            [program.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
+        command
+            .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
+            .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
+            .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &class_path, "lockstep.Driver"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(console);
+        clock.apply_to(&mut command);
+        let mut process = OwnProcess::start(command)?;
+        let (input, output) = process.take_pipes().ok_or_else(|| ReplayError::link("a JVM without pipes"))?;
+        let set = fcntl_getfl(&output).and_then(|flags| fcntl_setfl(&output, flags | OFlags::NONBLOCK));
+        set.map_err(|errno| ReplayError::system("set up the pipe of a JVM")(errno.into()))?;
+        let mut jvm = Self { process, clock, input, output, unread: Vec::new(), ended: Vec::new(), number: 0, folder };
+        jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(|line| line.starts_with("ready "))))?;
+        Ok(jvm)
+    }
+
+    /// Sends a command, and waits until it was obeyed. The gates pass what they may meanwhile. Returns its number.
+    ///
+    /// # Errors
+    /// `JvmFailed` if it was not obeyed, or the JVM has ended.
+    pub fn command(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<u64, ReplayError> {
+        self.number += 1;
+        let number = self.number;
+        let line = format!("{number} {words}\n");
+        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        let answer = self.wait_for(words, gates, |jvm| jvm.take_answer(number))?;
+        if answer.starts_with("ok ") { Ok(number) } else { Err(self.failed(&format!("{words}: {answer}"))) }
+    }
+
+    /// Shuts a client down, which waits for times: so time passes until it is done.
+    ///
+    /// # Errors
+    /// As `command`.
+    pub fn close(&mut self, client: &str, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        self.number += 1;
+        let number = self.number;
+        let line = format!("{number} close {client}\n");
+        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        let begin = Instant::now();
+        loop {
+            take_arrived(gates)?;
+            if let Some(answer) = self.take_answer(number)? {
+                return if answer.starts_with("ok ") { Ok(()) } else { Err(self.failed(&answer)) };
+            }
+            self.check(begin, "a client to close")?;
+            thread::sleep(Duration::from_micros(200));
+            let page = self.clock.page();
+            if is_quiet(self.process.id(), page, || true) {
+                self.clock.move_to(page.next_due_ns());
+            }
+        }
+    }
+
+    /// How a call has ended; `None`: it has not.
+    pub fn end_of(&mut self, number: u64) -> Option<String> {
+        let at = self.ended.iter().position(|(ended, _)| *ended == number)?;
+        Some(self.ended.remove(at).1)
+    }
+
+    /// Waits until the JVM can do nothing more by itself, and everything that it has sent is held at a gate.
+    ///
+    /// # Errors
+    /// `JvmFailed` if that does not come.
+    pub fn wait_until_quiet(&mut self, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        let begin = Instant::now();
+        let mut pause = Duration::from_micros(50);
+        loop {
+            take_arrived(gates)?;
+            let mut error = None;
+            let page = self.clock.page();
+            let quiet = is_quiet(self.process.id(), page, || match take_arrived(gates) {
+                Ok(has_moved) => {
+                    let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
+                    !has_moved && ClientGate::agrees_with(&gates, page)
+                }
+                Err(failed) => {
+                    error = Some(failed);
+                    false
+                }
+            });
+            if let Some(error) = error {
+                return Err(error);
+            }
+            if quiet {
+                return self.take_ends();
+            }
+            self.check(begin, "it to be quiet")?;
+            thread::sleep(pause);
+            pause = (pause * 2).min(Duration::from_millis(1));
+        }
+    }
+
+    /// Lets time pass. It stops at every moment that some thread waits for, until that thread and all it leads to are done.
+    ///
+    /// # Errors
+    /// As `wait_until_quiet`.
+    pub fn pass_ms(&mut self, ms: i64, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        let until_ns = self.clock.now_ns() + ms * NS_OF_MS;
+        loop {
+            self.wait_until_quiet(gates)?;
+            let due_ns = self.clock.page().next_due_ns();
+            self.clock.move_to(due_ns.min(until_ns));
+            if due_ns > until_ns {
+                return self.wait_until_quiet(gates);
+            }
+        }
+    }
+
+    /// Repeats `attempt` until it gives something.
+    fn wait_for<T>(
+        &mut self,
+        awaited: &str,
+        gates: &mut [&mut ClientGate],
+        mut attempt: impl FnMut(&mut Self) -> Result<Option<T>, ReplayError>,
+    ) -> Result<T, ReplayError> {
+        let begin = Instant::now();
+        loop {
+            take_arrived(gates)?;
+            if let Some(done) = attempt(self)? {
+                return Ok(done);
+            }
+            self.check(begin, awaited)?;
+            thread::sleep(Duration::from_micros(100));
+        }
+    }
+
+    fn take_answer(&mut self, number: u64) -> Result<Option<String>, ReplayError> {
+        while let Some(line) = self.next_line()? {
+            if let Some(answer) = line.strip_prefix(&format!("answer {number} ")) {
+                return Ok(Some(answer.to_owned()));
+            }
+            self.keep_end(&line)?;
+        }
+        Ok(None)
+    }
+
+    fn take_ends(&mut self) -> Result<(), ReplayError> {
+        while let Some(line) = self.next_line()? {
+            self.keep_end(&line)?;
+        }
+        Ok(())
+    }
+
+    fn keep_end(&mut self, line: &str) -> Result<(), ReplayError> {
+        let end = line.strip_prefix("ended ").and_then(|end| end.split_once(' '));
+        let end = end.and_then(|(number, how)| Some((number.parse().ok()?, how.to_owned())));
+        self.ended.push(end.ok_or_else(|| self.failed(&format!("it wrote {line:?}")))?);
+        Ok(())
+    }
+
+    fn next_line(&mut self) -> Result<Option<String>, ReplayError> {
+        let mut buffer = [0; 4096];
+        loop {
+            if let Some(end) = self.unread.iter().position(|byte| *byte == b'\n') {
+                let line: Vec<u8> = self.unread.drain(..=end).collect();
+                return Ok(Some(String::from_utf8_lossy(&line[..end]).into_owned()));
+            }
+            match self.output.read(&mut buffer) {
+                Ok(0) => return Err(self.failed("it has ended")),
+                Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
+                Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
+                Err(error) => return Err(ReplayError::system("read what a JVM wrote")(error)),
+            }
+        }
+    }
+
+    fn check(&self, begin: Instant, awaited: &str) -> Result<(), ReplayError> {
+        if stop::is_asked() {
+            return Err(ReplayError::Stopped);
+        }
+        if begin.elapsed() > JVM_WAIT {
+            return Err(self.failed(&format!("waited {} s for {awaited}", JVM_WAIT.as_secs())));
+        }
+        Ok(())
+    }
+
+    fn failed(&self, reason: &str) -> ReplayError {
+        let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
+        ReplayError::JvmFailed {
+            reason: reason.to_owned(),
+            log_tail: written.lines().rev().take(5).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+fn take_arrived(gates: &mut [&mut ClientGate]) -> Result<bool, ReplayError> {
+    let mut has_moved = false;
+    for gate in gates {
+        has_moved |= gate.take_arrived()?;
+    }
+    Ok(has_moved)
+}
+
+fn console(folder: &Path) -> PathBuf {
+    folder.join("console")
+}

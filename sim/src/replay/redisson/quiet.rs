@@ -1,0 +1,62 @@
+//! Whether a JVM can do nothing more by itself: all its threads sleep, none of them because a short time has to pass, and
+//! nothing is on its way to it.
+//!
+//! The threads are read twice, one after the other. A thread that sleeps at both times, and was not switched in between, slept
+//! at every moment between the two passes: so there is a moment at which all of them slept. From then on nothing happens
+//! until the time is moved, or bytes arrive.
+
+use std::fs;
+use std::sync::atomic::Ordering;
+
+use super::jvm_clock::JvmPage;
+
+/// How often each thread was switched, by its id.
+type SleepingThreads = Vec<(u32, u64)>;
+
+/// Looks once. `is_silent` says whether nothing is on its way, and is asked between the two passes.
+pub fn is_quiet(process: u32, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
+    let is_waiting =
+        || page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst);
+    let waker = page.waker.load(Ordering::SeqCst);
+    let Some(before) = sleeping(process, waker) else { return false };
+    is_waiting() && is_silent() && sleeping(process, waker) == Some(before)
+}
+
+/// All threads but the waker; `None` if one of them does not sleep.
+fn sleeping(process: u32, waker: u32) -> Option<SleepingThreads> {
+    let mut threads = Vec::new();
+    for entry in fs::read_dir(format!("/proc/{process}/task")).ok()? {
+        let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+        if id == waker {
+            continue;
+        }
+        // A thread that ends meanwhile does not sleep.
+        let status = fs::read_to_string(format!("/proc/{process}/task/{id}/status")).ok()?;
+        threads.push((id, switches_of_sleeper(&status)?));
+    }
+    Some(threads)
+}
+
+/// How often a thread was switched, if it sleeps: `/proc/PID/task/ID/status`.
+fn switches_of_sleeper(status: &str) -> Option<u64> {
+    let value = |name: &str| status.lines().find_map(|line| line.strip_prefix(name)).map(str::trim);
+    let number = |name: &str| value(name)?.parse::<u64>().ok();
+    let sleeps = value("State:")?.starts_with('S');
+    sleeps.then_some(number("voluntary_ctxt_switches:")? + number("nonvoluntary_ctxt_switches:")?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_thread_that_sleeps_is_counted() {
+        let status = |state: &str| {
+            format!("Name:\tx\nState:\t{state}\nvoluntary_ctxt_switches:\t4\nnonvoluntary_ctxt_switches:\t3\n")
+        };
+        assert_eq!(switches_of_sleeper(&status("S (sleeping)")), Some(7));
+        assert_eq!(switches_of_sleeper(&status("R (running)")), None);
+        assert_eq!(switches_of_sleeper(&status("D (disk sleep)")), None);
+        assert_eq!(switches_of_sleeper("State:\tS (sleeping)\n"), None);
+    }
+}

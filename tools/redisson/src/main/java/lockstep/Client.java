@@ -1,0 +1,134 @@
+package lockstep;
+
+import java.util.HashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import org.redisson.Redisson;
+import org.redisson.api.RLock;
+import org.redisson.api.RedissonClient;
+
+/** One client of Redisson, with the threads of the application that uses it. */
+final class Client {
+    private final RedissonClient redisson;
+    private final Reports reports;
+    private final String name;
+    private final Map<Long, CallThread> threads = new HashMap<>();
+    /** As an application does it: one lock object for each lock, used by all threads. */
+    private final Map<String, RLock> locks = new HashMap<>();
+
+    private Client(String name, RedissonClient redisson, Reports reports) {
+        this.name = name;
+        this.redisson = redisson;
+        this.reports = reports;
+    }
+
+    static Client connect(String name, Settings settings, Reports reports) throws ReflectiveOperationException {
+        RedissonClient redisson = Redisson.create(Versions.config(settings));
+        Versions.setIdentity(redisson, name);
+        return new Client(name, redisson, reports);
+    }
+
+    CallThread thread(long id) {
+        return threads.computeIfAbsent(id, number -> {
+            CallThread thread = new CallThread(name, number);
+            thread.start();
+            return thread;
+        });
+    }
+
+    /**
+     * Begins a call on a thread: {@code THREAD VERB LOCK MILLISECONDS…}. Its end is reported as {@code ended NUMBER}, whether
+     * the thread is interrupted then, and what it returned or threw. {@code flagged} before the verb: the thread is
+     * interrupted when the call begins.
+     */
+    void call(String number, Words words) {
+        CallThread thread = thread(words.nextLong());
+        String word = words.next();
+        boolean isFlagged = word.equals("flagged");
+        String verb = isFlagged ? words.next() : word;
+        RLock lock = locks.computeIfAbsent(words.next(), redisson::getLock);
+        Call call = Call.of(verb, lock, words);
+        thread.begin(() -> {
+            if (isFlagged) {
+                Thread.currentThread().interrupt();
+            }
+            String outcome;
+            try {
+                outcome = "returned " + call.make();
+            } catch (Exception | LinkageError failure) {
+                outcome = "threw " + Reports.described(failure);
+            }
+            // Read and cleared: the next call begins without it.
+            boolean isInterrupted = Thread.interrupted();
+            reports.say("ended " + number + " " + (isInterrupted ? "interrupted" : "clear") + " " + outcome);
+        });
+    }
+
+    void close() throws ReflectiveOperationException {
+        threads.values().forEach(CallThread::end);
+        redisson.shutdown(0, 2, TimeUnit.SECONDS);
+        Versions.forget(name);
+    }
+
+    /** What an application can ask of a lock. */
+    private interface Call {
+        Object make() throws Exception;
+
+        static Call of(String verb, RLock lock, Words words) {
+            switch (verb) {
+                case "lock" -> {
+                    return () -> {
+                        lock.lock();
+                        return "nothing";
+                    };
+                }
+                case "lock-lease" -> {
+                    long leaseMs = words.nextLong();
+                    return () -> {
+                        lock.lock(leaseMs, TimeUnit.MILLISECONDS);
+                        return "nothing";
+                    };
+                }
+                case "lock-interruptibly" -> {
+                    return () -> {
+                        lock.lockInterruptibly();
+                        return "nothing";
+                    };
+                }
+                case "try" -> {
+                    return lock::tryLock;
+                }
+                case "try-lease" -> {
+                    // A wait of 0: one request, with a lease. There is no other method for that.
+                    long leaseMs = words.nextLong();
+                    return () -> lock.tryLock(0, leaseMs, TimeUnit.MILLISECONDS);
+                }
+                case "try-wait" -> {
+                    long waitMs = words.nextLong();
+                    return () -> lock.tryLock(waitMs, TimeUnit.MILLISECONDS);
+                }
+                case "try-wait-lease" -> {
+                    long waitMs = words.nextLong();
+                    long leaseMs = words.nextLong();
+                    return () -> lock.tryLock(waitMs, leaseMs, TimeUnit.MILLISECONDS);
+                }
+                case "unlock" -> {
+                    return () -> {
+                        lock.unlock();
+                        return "nothing";
+                    };
+                }
+                case "force-unlock" -> {
+                    return lock::forceUnlock;
+                }
+                case "is-held" -> {
+                    return lock::isHeldByCurrentThread;
+                }
+                case "hold-count" -> {
+                    return lock::getHoldCount;
+                }
+                default -> throw new IllegalArgumentException("unknown call " + verb);
+            }
+        }
+    }
+}

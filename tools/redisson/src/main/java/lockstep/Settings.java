@@ -1,0 +1,21 @@
+package lockstep;
+
+/**
+ * What a client is told of its server and its times, all in milliseconds.
+ *
+ * @param address where its server is: {@code redis://127.0.0.1:7000}
+ * @param timeoutMs how long it waits for the reply to a command
+ * @param attempts how often it sends a command again
+ * @param delayMs how long it waits before it sends a command again
+ * @param watchdogMs the lease that the watchdog renews, at a third of it
+ */
+record Settings(String address, int timeoutMs, int attempts, int delayMs, long watchdogMs) {
+    Settings(Words words) {
+        this(
+                words.next(),
+                Math.toIntExact(words.nextLong()),
+                Math.toIntExact(words.nextLong()),
+                Math.toIntExact(words.nextLong()),
+                words.nextLong());
+    }
+}

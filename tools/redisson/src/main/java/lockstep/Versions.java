@@ -1,0 +1,115 @@
+package lockstep;
+
+import java.lang.reflect.Field;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.Map;
+import org.redisson.Redisson;
+import org.redisson.api.RedissonClient;
+import org.redisson.client.codec.StringCodec;
+import org.redisson.config.Config;
+import org.redisson.config.SingleServerConfig;
+
+/** What differs between the versions of Redisson, from 3.15 on. The same source is compiled against each of them. */
+final class Versions {
+    private Versions() {}
+
+    static String redisson() {
+        String version = Redisson.class.getPackage().getImplementationVersion();
+        return version == null ? "unknown" : version;
+    }
+
+    /** One connection for commands and one for messages, one event loop, and nothing that is sent without being asked. */
+    static Config config(Settings settings) throws ReflectiveOperationException {
+        Config config = new Config();
+        config.setCodec(StringCodec.INSTANCE);
+        config.setThreads(1);
+        config.setNettyThreads(1);
+        config.setLockWatchdogTimeout(settings.watchdogMs());
+        // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
+        setIfKnown(config, "setUseScriptCache", boolean.class, false);
+        SingleServerConfig server = config.useSingleServer();
+        server.setAddress(settings.address());
+        server.setConnectionPoolSize(1);
+        server.setConnectionMinimumIdleSize(1);
+        server.setSubscriptionConnectionPoolSize(1);
+        server.setSubscriptionConnectionMinimumIdleSize(1);
+        server.setSubscriptionsPerConnection(1000);
+        server.setPingConnectionInterval(0);
+        server.setDnsMonitoringInterval(-1);
+        server.setTimeout(settings.timeoutMs());
+        server.setRetryAttempts(settings.attempts());
+        setRetryDelay(server, settings.delayMs());
+        return config;
+    }
+
+    /** Since 3.47 a strategy, which by default draws a random delay; before, a fixed interval. */
+    private static void setRetryDelay(SingleServerConfig server, int delayMs) throws ReflectiveOperationException {
+        Class<?> strategy;
+        try {
+            strategy = Class.forName("org.redisson.config.DelayStrategy");
+        } catch (ClassNotFoundException older) {
+            server.setRetryInterval(delayMs);
+            return;
+        }
+        Object constant = Class.forName("org.redisson.config.ConstantDelay")
+                .getConstructor(Duration.class)
+                .newInstance(Duration.ofMillis(delayMs));
+        server.getClass().getMethod("setRetryDelay", strategy).invoke(server, constant);
+    }
+
+    private static void setIfKnown(Config config, String setter, Class<?> type, Object value)
+            throws IllegalAccessException, InvocationTargetException {
+        Method method;
+        try {
+            method = Config.class.getMethod(setter, type);
+        } catch (NoSuchMethodException older) {
+            return;
+        }
+        method.invoke(config, value);
+    }
+
+    /** The first half of every holder of this client. Redisson draws a UUID. */
+    static void setIdentity(RedissonClient redisson, String identity) throws ReflectiveOperationException {
+        Object connections = field(redisson.getClass(), "connectionManager").get(redisson);
+        Object owner;
+        try {
+            owner = connections.getClass().getMethod("getServiceManager").invoke(connections);
+        } catch (NoSuchMethodException older) {
+            owner = connections;
+        }
+        field(owner.getClass(), "id").set(owner, identity);
+    }
+
+    /**
+     * Versions that keep the renewed locks of all clients in one static map would take the entries of a closed client for
+     * those of the next one with the same identity.
+     */
+    static void forget(String identity) throws ReflectiveOperationException {
+        for (String holder : new String[] {"org.redisson.RedissonBaseLock", "org.redisson.RedissonLock"}) {
+            Field entries;
+            try {
+                entries = Class.forName(holder).getDeclaredField("EXPIRATION_RENEWAL_MAP");
+            } catch (ClassNotFoundException | NoSuchFieldException other) {
+                continue;
+            }
+            entries.setAccessible(true);
+            Map<?, ?> map = (Map<?, ?>) entries.get(null);
+            map.keySet().removeIf(name -> String.valueOf(name).startsWith(identity + ":"));
+        }
+    }
+
+    private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+        for (Class<?> owner = type; owner != null; owner = owner.getSuperclass()) {
+            try {
+                Field field = owner.getDeclaredField(name);
+                field.setAccessible(true);
+                return field;
+            } catch (NoSuchFieldException inherited) {
+                // The superclass has it.
+            }
+        }
+        throw new NoSuchFieldException(type.getName() + "." + name);
+    }
+}
