@@ -103,15 +103,6 @@ impl ActionKind {
             Self::Confirm => {
                 &[(ReplyKind::Acknowledged, always), (ReplyKind::TooFewReplicas, Config::can_lack_replicas)]
             }
-            Self::Undo => &[
-                (ReplyKind::Released, always),
-                (ReplyKind::StillHeld, can_reenter),
-                (ReplyKind::NotHeld, can_lose_grant),
-                (ReplyKind::NotEnoughReplicas, counts_replicas),
-                (ReplyKind::SaveFailed, refuses_writes),
-                (ReplyKind::ReadOnly, can_be_demoted),
-                (ReplyKind::Unreachable, can_be_unreachable),
-            ],
             // Where the resource is far, `Done`: sent.
             Self::Work => &[
                 (ReplyKind::Accepted, always),
@@ -119,7 +110,7 @@ impl ActionKind {
                 (ReplyKind::Done, |config| config.resource.is_some_and(Resource::is_far)),
             ],
             Self::Arrive => &[(ReplyKind::Accepted, always), (ReplyKind::Rejected, can_be_fenced_off)],
-            Self::Release => &[
+            Self::Undo | Self::Release => &[
                 (ReplyKind::Released, always),
                 (ReplyKind::StillHeld, can_reenter),
                 (ReplyKind::NotHeld, can_lose_grant),

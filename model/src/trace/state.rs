@@ -153,6 +153,7 @@ pub struct ThreadState {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
+#[expect(clippy::struct_excessive_bools, reason = "one for each fact of a node that a reader is told")]
 pub struct NodeState {
     /// `n1`, `n2`, …
     pub name: String,
