@@ -208,6 +208,7 @@ const SOON: ScenarioLine = ("cluster", "failover_within", "0");
 const FENCED: ScenarioLine = ("resource", "fencing", "\"ideal\"");
 const COORDINATED: ScenarioLine = ("cluster", "promote", "\"coordinated\"");
 const NO_TICK: ScenarioLine = ("cluster", "hand_over_timeout", "0");
+const A_PERIOD_MORE: ScenarioLine = ("time", "lease", "4");
 const WATCHDOG: ScenarioLine = ("time", "renew_every", "1");
 const HELD_FOR_LESS: ScenarioLine = ("time", "hold_at_most", "2");
 const ONE_PER_ACQUIRE: ScenarioLine = ("protocol", "value", "\"per-acquire\"");
@@ -240,7 +241,7 @@ const REPAIRS: [(&str, &[ScenarioLine]); 21] = [
     ("reentry-with-a-shorter-lease", &[LONG_REENTRY]),
     ("write-arrives-after-the-next-holder", &[FENCED]),
     ("forced-hand-over-loses-the-grant", &[COORDINATED]),
-    ("hand-over-holds-up-renewals", &[NO_TICK]),
+    ("hand-over-holds-up-renewals", &[NO_TICK, A_PERIOD_MORE]),
 ];
 
 #[test]
