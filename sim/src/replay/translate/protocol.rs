@@ -109,6 +109,24 @@ fn words(request: &ScriptRequest) -> String {
     format!("{} → {}{follow_up}", request.call_words(), request.answers)
 }
 
+/// What a hand-over is on the wire: its beginning and its two ends.
+const fn part_of_hand_over(kind: ActionKind) -> ProtocolPart {
+    if matches!(kind, ActionKind::FinishHandOver) {
+        return ProtocolPart::Shared(
+            "the gate passes what the replica acknowledges; forced: the master's clock comes to the time-out",
+            "(Redis itself); changeMaster",
+        );
+    }
+    if matches!(kind, ActionKind::GiveUpHandOver) {
+        return ProtocolPart::Shared("FAILOVER ABORT, which is what the master does at its time-out", "(Redis itself)");
+    }
+    ProtocolPart::Shared(
+        "coordinated: FAILOVER TO the replica's address, through a gate that passes no acknowledgement; forced: the same with \
+         FORCE TIMEOUT; otherwise REPLICAOF NO ONE while the master runs",
+        "(an operator's action); changeMaster",
+    )
+}
+
 const fn part_of(kind: ActionKind) -> ProtocolPart {
     use ProtocolPart::{Acquire, ForceRelease, Internal, Message, Release, Renew, Shared, Subscribe};
     match kind {
@@ -141,18 +159,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             Shared("the process is started again, with the AOF that was on its disk", "(Redis itself)")
         }
         ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
-        ActionKind::HandOver => Shared(
-            "coordinated: FAILOVER TO the replica's address, through a gate that passes no acknowledgement; forced: the same with \
-             FORCE TIMEOUT; otherwise REPLICAOF NO ONE while the master runs",
-            "(an operator's action); changeMaster",
-        ),
-        ActionKind::FinishHandOver => Shared(
-            "the gate passes what the replica acknowledges; forced: the master's clock comes to the time-out",
-            "(Redis itself); changeMaster",
-        ),
-        ActionKind::GiveUpHandOver => {
-            Shared("FAILOVER ABORT, which is what the master does at its time-out", "(Redis itself)")
-        }
+        ActionKind::HandOver | ActionKind::FinishHandOver | ActionKind::GiveUpHandOver => part_of_hand_over(kind),
         ActionKind::Demote => {
             Shared("REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
         }

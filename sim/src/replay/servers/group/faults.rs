@@ -102,7 +102,7 @@ impl ServerGroup {
         // What it sends while it waits, such as its question what its replicas have, has an answer of its own.
         ending.wait_shutdown(|| {
             if has_sent_all {
-                gates().for_each(Gate::answer_idle)
+                gates().for_each(Gate::answer_idle);
             }
         })?;
         // It was a master, and has none.
