@@ -1,7 +1,7 @@
 //! The clocks that a JVM under replay sees: preloaded into it, and moved only by the harness.
 //!
 //! A server needs a frozen wall clock only (`lib.rs`). A JVM also waits by the monotonic clock, so here both stand still until
-//! the harness moves them, and who waits for a time waits for that clock: `pthread_cond_timedwait` and `epoll_wait` enter
+//! the harness moves them. A thread that waits for a time waits for these clocks: `pthread_cond_timedwait` and `epoll_wait` enter
 //! their time in the page that the harness reads (`shared.rs`) and then wait without an end. A thread of this library, the
 //! waker, sleeps until the time was moved and wakes those that are due. So nothing happens in the JVM by itself: once all its
 //! threads sleep, it changes only when the time is moved or bytes arrive.

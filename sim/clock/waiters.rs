@@ -1,7 +1,7 @@
 //! Threads that wait for a time, and the thread that wakes them when the harness has moved the clock.
 //!
-//! Who waits enters its time in the page first and reads the clock afterwards; the waker reads the clock first and the page
-//! afterwards. So one of the two always sees the other, and no wait outlasts its time.
+//! A thread that waits enters its time in the page first and reads the clock afterwards; the waker reads the clock first and
+//! the page afterwards. So one of the two always sees the other, and no wait outlasts its time.
 
 use core::cell::UnsafeCell;
 use core::ffi::{c_int, c_void};

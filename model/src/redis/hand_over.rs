@@ -5,8 +5,8 @@
 //! too, until its heir has everything, or until it gives up. Forced, it waits until its time-out at most, and then the heir
 //! takes over with what it has.
 //!
-//! Simplified: who asks a master that hands over is not answered where request and answer are one step, as if it stood
-//! still. A master that hands over is told neither to end nor to save, does not stand still, and its disk does not fail; its
+//! Simplified: where request and answer are one step, a master that hands over answers no request, as if it stood still.
+//! A master that hands over is told neither to end nor to save, does not stand still, and its disk does not fail; its
 //! operator may give up at any moment (`FAILOVER ABORT`). It still answers what writes nothing.
 //!
 //! Source: docs/facts/redis.md#the-failover-command, #failover-with-force, #choice-of-the-replica.
