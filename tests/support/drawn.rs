@@ -159,6 +159,9 @@ const ROWS: &[DrawnKey] = &[
     row("ttls", &["\"absolute\"", "\"relative\""], 15, |said| said.some("replicas")),
     row("promote", &["\"any\"", "\"most-data\"", "\"priority\""], 30, |said| said.some("replicas")),
     row("promote", &["\"coordinated\"", "\"forced\""], 40, |said| said.some("hand_over")),
+    row("hand_over_timeout", TICKS_OR_ANY, 40, |said| {
+        said.is("promote", "\"coordinated\"") || said.is("promote", "\"forced\"")
+    }),
     row("replicas_leave", &["\"one-by-one\"", "\"one-by-one\"", "\"together\""], 40, |said| {
         let is_left_alive = said.some("cut_link")
             || said.some("hand_over") && !said.is("promote", "\"coordinated\"") && !said.is("promote", "\"forced\"");
