@@ -30,6 +30,7 @@ pub mod numbers {
     pub const SYS_READV: usize = 19;
     pub const SYS_WRITEV: usize = 20;
     pub const SYS_NANOSLEEP: usize = 35;
+    pub const SYS_PRCTL: usize = 157;
     pub const SYS_GETPID: usize = 39;
     pub const SYS_CONNECT: usize = 42;
     pub const SYS_GETSOCKNAME: usize = 51;
@@ -58,6 +59,7 @@ pub mod numbers {
     pub const SYS_EXIT_GROUP: usize = 94;
     pub const SYS_FUTEX: usize = 98;
     pub const SYS_NANOSLEEP: usize = 101;
+    pub const SYS_PRCTL: usize = 167;
     pub const SYS_CLOCK_GETTIME: usize = 113;
     pub const SYS_TGKILL: usize = 131;
     pub const SYS_RT_SIGPROCMASK: usize = 135;

@@ -4,7 +4,7 @@
 //! (`sim/src/replay/redisson/jvm_clock.rs`). The harness moves the time. The library says which threads wait for a time, and
 //! how many bytes have passed on each connection.
 
-use core::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
+use core::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 
 /// Threads that can wait for a time at once. A client of Redisson has about five.
 pub const MOST_WAITERS: usize = 4096;
@@ -30,6 +30,8 @@ pub struct JvmPage {
     pub places_used: AtomicU64,
     /// For each thread that waits for a time: the time, in nanoseconds of the monotonic clock; else [`NOBODY`].
     pub waiters: [AtomicI64; MOST_WAITERS],
+    /// Whether the one that waits there is the wheel of a timer: it wakes up every tenth of a second, and mostly finds nothing.
+    pub are_wheels: [AtomicBool; MOST_WAITERS],
     /// Each connection that is open.
     pub sockets: [CountedSocket; MOST_SOCKETS],
 }
@@ -48,7 +50,18 @@ pub struct CountedSocket {
 impl JvmPage {
     /// When the next thread that waits for a time is due; [`NOBODY`] if none waits.
     pub fn next_due_ns(&self) -> i64 {
+        self.next_due_of(|_| true)
+    }
+
+    /// The same of those that are no wheel of a timer.
+    pub fn next_due_beside_wheels_ns(&self) -> i64 {
+        self.next_due_of(|is_wheel| !is_wheel)
+    }
+
+    fn next_due_of(&self, is_meant: impl Fn(bool) -> bool) -> i64 {
         let used = usize::try_from(self.places_used.load(Ordering::SeqCst)).unwrap_or(MOST_WAITERS).min(MOST_WAITERS);
-        self.waiters[..used].iter().map(|waiter| waiter.load(Ordering::SeqCst)).min().unwrap_or(NOBODY)
+        let places = self.waiters[..used].iter().zip(&self.are_wheels);
+        let meant = places.filter(|(_, is_wheel)| is_meant(is_wheel.load(Ordering::SeqCst)));
+        meant.map(|(waiter, _)| waiter.load(Ordering::SeqCst)).min().unwrap_or(NOBODY)
     }
 }

@@ -9,7 +9,7 @@ use core::ptr;
 use core::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kernel::numbers::{
-    SYS_EPOLL_PWAIT, SYS_FUTEX, SYS_GETPID, SYS_GETTID, SYS_NANOSLEEP, SYS_RT_SIGPROCMASK, SYS_TGKILL,
+    SYS_EPOLL_PWAIT, SYS_FUTEX, SYS_GETPID, SYS_GETTID, SYS_NANOSLEEP, SYS_PRCTL, SYS_RT_SIGPROCMASK, SYS_TGKILL,
 };
 use crate::kernel::{Timespec, ask_kernel};
 use crate::shared::{JvmPage, MOST_WAITERS, NOBODY};
@@ -68,16 +68,27 @@ struct TimedWait {
 impl TimedWait {
     fn begin(page: &'static JvmPage, due_ns: i64, place: WaitPlace) -> Self {
         start_waker(page);
+        let is_wheel = is_wheel();
         let index = TABLE.with(|places| {
             let free = places.iter().position(|place| matches!(place, WaitPlace::Nobody));
             let Some(index) = free else { end("lockstep: more threads of this JVM wait than can be woken\n") };
             places[index] = place;
             page.places_used.fetch_max(index as u64 + 1, Ordering::SeqCst);
+            page.are_wheels[index].store(is_wheel, Ordering::SeqCst);
             page.waiters[index].store(due_ns, Ordering::SeqCst);
             index
         });
         Self { page, index }
     }
+}
+
+/// Whether this thread is the wheel of a timer of Redisson: by its name.
+fn is_wheel() -> bool {
+    const PR_GET_NAME: usize = 16;
+    let mut name = [0_u8; 16];
+    // SAFETY: the kernel writes at most 16 bytes.
+    unsafe { ask_kernel(SYS_PRCTL, [PR_GET_NAME, (&raw mut name) as usize, 0, 0, 0, 0]) };
+    name.starts_with(b"redisson-timer")
 }
 
 impl Drop for TimedWait {

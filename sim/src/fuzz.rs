@@ -9,20 +9,20 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use lockstep_model::step::enabled;
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, InLayout, Layout, World, in_largest_layout};
-use lockstep_redis::Scripts;
 use proptest::collection::vec;
 use proptest::prelude::{Strategy, any};
 use proptest::strategy::ValueTree;
 use proptest::test_runner::{Config as RunnerConfig, RngAlgorithm, TestRng, TestRunner};
 
 use crate::check::{Limits, Stopped};
-use crate::replay::{Difference, Player, ReplayError, ServerProgram};
+use crate::replay::{Difference, Player, ReplayError, ServerProgram, TargetProgram};
 use crate::scenario::Scenario;
 
 /// The most steps of a history.
 pub const MOST_STEPS: usize = 40;
-/// How many shorter histories are tried once one differs.
+/// How many shorter histories are tried once one differs; on a client library in a JVM, where each takes a fifth of a second.
 const MOST_TRIES: usize = 300;
+const MOST_SLOW_TRIES: usize = 60;
 
 /// How many histories to draw, and which.
 #[derive(Clone, Copy, Debug)]
@@ -38,10 +38,14 @@ pub struct FuzzOptions {
 pub struct Fuzzed {
     /// Flavour and version of the servers.
     pub server: String,
+    /// The client library that was replayed, and its version; `None`: our scripts.
+    pub clients: Option<String>,
     /// The seed.
     pub seed: u64,
     /// Histories that were played.
     pub cases: u32,
+    /// Histories that the target could not follow to their end.
+    pub left: u32,
     /// Steps that were compared.
     pub steps: usize,
     /// A history on which model and Redis differ, made as short as possible, and the difference.
@@ -105,14 +109,14 @@ impl fmt::Display for FailedHistory {
 pub fn fuzz(
     scenario: &Scenario,
     server: &ServerProgram,
-    scripts: Scripts,
+    target: impl Into<TargetProgram>,
     options: FuzzOptions,
     limits: &Limits<'_>,
 ) -> Result<Fuzzed, FuzzFailure> {
     let Limits { stop, progress, .. } = *limits;
-    let mut player = Player::start(server, &scenario.config, scripts)?;
-    let (server, seed) = (player.server(), options.seed);
-    let mut found = Fuzzed { server, seed, cases: 0, steps: 0, counterexample: None, stopped: None };
+    let mut player = Player::start(server, &scenario.config, target)?;
+    let (server, clients, seed) = (player.server(), player.clients().map(str::to_owned), options.seed);
+    let mut found = Fuzzed { server, clients, seed, cases: 0, left: 0, steps: 0, counterexample: None, stopped: None };
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
@@ -134,6 +138,7 @@ pub fn fuzz(
         };
         found.steps += result.steps;
         found.cases += 1;
+        found.left += u32::from(result.left.is_some());
         progress.fetch_add(1, Ordering::Relaxed);
         if let Some(difference) = result.difference {
             let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), stop);
@@ -166,7 +171,8 @@ fn shrink(
 ) -> ((Trace, Difference), Option<(Trace, ReplayError)>) {
     let mut best = cut(scenario, first);
     let mut has_more = tree.simplify();
-    for _ in 0..MOST_TRIES {
+    let most_tries = if player.clients().is_some() { MOST_SLOW_TRIES } else { MOST_TRIES };
+    for _ in 0..most_tries {
         if !has_more || stop.load(Ordering::Relaxed) {
             break;
         }

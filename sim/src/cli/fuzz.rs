@@ -6,7 +6,6 @@ use std::sync::atomic::AtomicU64;
 use std::time::{Instant, SystemTime, UNIX_EPOCH};
 
 use lockstep_model::trace::Trace;
-use lockstep_redis::Scripts;
 use serde_json::{Value, json};
 
 use super::common::{Ended, Format, Output};
@@ -16,6 +15,7 @@ use super::out::{make_folder, write_whole};
 use super::progress::{ProgressUnit, watched};
 use super::replay::{again, in_the_world_of, server, server_failed};
 use super::screen::Screen;
+use super::target::TargetArgs;
 use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::{self, FuzzFailure, Fuzzed};
@@ -23,6 +23,7 @@ use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words::{count, thousands};
+use crate::replay::ReplayError;
 
 #[derive(clap::Args)]
 pub(super) struct FuzzArgs {
@@ -42,6 +43,8 @@ pub(super) struct FuzzArgs {
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     #[command(flatten)]
+    target: TargetArgs,
+    #[command(flatten)]
     memory: MaxMemory,
     #[command(flatten)]
     output: Output,
@@ -58,6 +61,7 @@ struct FuzzedScenario<'a> {
 }
 
 pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
+    args.target.refuse_impossible(false, screen)?;
     let chosen = input::scenarios(&args.scenarios, screen)?;
     input::each_name_once(&chosen, screen)?;
     // Before the search: the first divergence may be found only after hours.
@@ -75,11 +79,15 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         }
         let cases = AtomicU64::new(0);
         let started = Instant::now();
+        let program = match args.target.program(&one.scenario.config) {
+            Ok(program) => program,
+            Err(error) => return Err(server_failed(&error, screen)),
+        };
         let fuzzed = watched(screen, &one.scenario.name, ProgressUnit::HISTORIES, &cases, || {
             fuzz::fuzz(
                 &in_the_world_of(&server, one, screen, "drawn"),
                 &server,
-                Scripts::built_in(),
+                program,
                 options,
                 &args.memory.limits(&cases),
             )
@@ -89,6 +97,13 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             Ok(fuzzed) => fuzzed,
             // A system call that a signal interrupts is not a failure of the server.
             Err(_) if interrupt::is_asked() => break,
+            // The others may be for it.
+            Err(FuzzFailure::AtStart(error @ ReplayError::NotForRedisson { .. })) if chosen.len() > 1 => {
+                if !screen.is_quiet {
+                    Screen::report(&format!("left out: {}: {error}", one.scenario.name));
+                }
+                continue;
+            }
             Err(failed) => {
                 // The results of the other scenarios are still printed, and a difference that is known.
                 failure = Some(report(one, &failed, args, screen)?);
@@ -202,7 +217,7 @@ fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen)
 /// The command that replays the history that was kept, or keeps it.
 fn next(saved: Option<&Path>, one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
     match saved {
-        Some(file) => format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref())),
+        Some(file) => format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()) + &args.target.again()),
         None => format!("{} --out DIR, which writes the trace", drawn_again(one, fuzzed, args)),
     }
 }
@@ -210,7 +225,8 @@ fn next(saved: Option<&Path>, one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) ->
 /// The command that draws the same histories again.
 fn drawn_again(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
     let server = again(args.server.as_deref());
-    format!("lockstep fuzz {} --seed {} --cases {}{server}", one.argument, fuzzed.seed, args.cases)
+    let target = args.target.again();
+    format!("lockstep fuzz {} --seed {} --cases {}{server}{target}", one.argument, fuzzed.seed, args.cases)
 }
 
 fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen: &Screen) -> String {
@@ -228,10 +244,14 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             chosen.scenario.name,
             drawn.histories(),
             count(fuzzed.steps, "step"),
-            fuzzed.server,
+            replayed::servers_and_clients(&fuzzed.server, fuzzed.clients.as_deref()),
             fuzzed.seed,
             drawn.rate_words()
         );
+        if fuzzed.left > 0 {
+            let left = thousands(fuzzed.left.into());
+            let _ = writeln!(page, "{}: {left} of them not followed to their end", chosen.scenario.name);
+        }
         if let Some(why) = drawn.stopped_by() {
             let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
         }
@@ -275,6 +295,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
             "steps": drawn.fuzzed.steps,
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
+            "left": drawn.fuzzed.left,
             "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
@@ -286,6 +307,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
     json!({
         "schema": 1,
         "server": all.first().map(|drawn| &drawn.fuzzed.server),
+        "clients": all.first().and_then(|drawn| drawn.fuzzed.clients.as_ref()),
         "seed": seed,
         "cases": cases,
         "steps": steps,
@@ -309,7 +331,8 @@ mod tests {
     fn args() -> FuzzArgs {
         let output = Output { format: Format::Human };
         let memory = MaxMemory::default();
-        FuzzArgs { scenarios: Vec::new(), cases: 100, seed: Some(7), server: None, out: None, memory, output }
+        let (scenarios, target) = (Vec::new(), TargetArgs::default());
+        FuzzArgs { scenarios, cases: 100, seed: Some(7), server: None, out: None, target, memory, output }
     }
 
     fn drawn(chosen: &Chosen, cases: u32, is_diverged: bool) -> FuzzedScenario<'_> {
@@ -317,8 +340,10 @@ mod tests {
         let record = || Trace::record("x", "", &chosen.scenario.config, About::Drawn, &actions, "").expect("A can ask");
         let fuzzed = Fuzzed {
             server: "redis 7.0.15".to_owned(),
+            clients: None,
             seed: 7,
             cases,
+            left: 0,
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
             stopped: None,

@@ -23,6 +23,7 @@ mod replay;
 mod scenarios;
 mod screen;
 mod show;
+mod target;
 mod trace_file;
 mod within;
 

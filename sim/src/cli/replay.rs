@@ -15,6 +15,7 @@ use super::interrupt;
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
 use super::show::{self, checked, covering, undecided};
+use super::target::TargetArgs;
 use super::within::Within;
 use crate::exit::Exit;
 use crate::render::replayed;
@@ -32,6 +33,8 @@ pub(super) struct ReplayArgs {
     /// The redis-server or valkey-server to use
     #[arg(long, value_name = "PATH")]
     server: Option<PathBuf>,
+    #[command(flatten)]
+    target: TargetArgs,
     /// Let three real sentinels decide on every failover, in real time; `replica-priority` makes them choose the
     /// replica of the history
     #[arg(long)]
@@ -63,6 +66,7 @@ enum PendingReplay {
 }
 
 pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
+    args.target.refuse_impossible(args.sentinel, screen)?;
     let what = input::trace_or_scenarios(&args.what, screen)?;
     let server = server(args.server.as_deref(), screen)?;
     let (mut waiting, mut exit) = waiting(what, args, &server, screen)?;
@@ -85,6 +89,8 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     let done = AtomicU64::new(0);
     // Histories of the same world share its servers.
     let mut running: Option<(Config, Player)> = None;
+    // The last scenario that the target cannot follow, and why.
+    let mut unsuited: Option<(String, ReplayError)> = None;
     while !interrupt::is_asked()
         && let Some(next) = waiting.pop_front()
     {
@@ -105,7 +111,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         let run = || -> Result<Played, ReplayError> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
                 Some(same) => running.insert(same),
-                None => running.insert((trace.config, player(&server, &trace.config, args.sentinel)?)),
+                None => running.insert((trace.config, player(&server, &trace.config, args)?)),
             };
             player.replay(trace, true)
         };
@@ -115,6 +121,15 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
             Err(_) if interrupt::is_asked() => {
                 waiting.push_front(PendingReplay::History(history));
                 break;
+            }
+            // Those of another scenario may be for it.
+            Err(error @ ReplayError::NotForRedisson { .. }) => {
+                left_out += 1;
+                if unsuited.as_ref().is_none_or(|(scenario, _)| *scenario != trace.scenario) && !screen.is_quiet {
+                    Screen::report(&format!("left out: {}: {error}", trace.scenario));
+                }
+                unsuited = Some((trace.scenario.clone(), error));
+                continue;
             }
             Err(error) => return Err(server_failed(&error, screen)),
         };
@@ -134,6 +149,9 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         }
         results.push(replayed::json(trace, &replay));
     }
+    if let (true, Some((_, error))) = (results.is_empty() && waiting.is_empty(), &unsuited) {
+        return Err(server_failed(error, screen));
+    }
     let skipped = waiting.len() + left_out;
     match (args.output.format, results.len() + waiting.len()) {
         (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null))?,
@@ -144,9 +162,11 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
             let agree = results.len() - diverged;
             let why = match (waiting.is_empty(), left_out) {
                 (true, 0) => "",
-                (true, _) => ": Sentinel has no part in them",
+                (true, _) if args.sentinel => ": Sentinel has no part in them",
+                (true, _) => ": Redisson cannot follow them",
                 (false, 0) => ": interrupted",
-                (false, _) => ": interrupted, or Sentinel has no part in them",
+                (false, _) if args.sentinel => ": interrupted, or Sentinel has no part in them",
+                (false, _) => ": interrupted, or Redisson cannot follow them",
             };
             screen.print(&format!("\n{agree} agree, {diverged} diverged, {skipped} skipped{why}\n"))?;
         }
@@ -154,11 +174,11 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     Ok(exit)
 }
 
-fn player(server: &ServerProgram, config: &Config, sentinel: bool) -> Result<Player, ReplayError> {
-    if sentinel {
+fn player(server: &ServerProgram, config: &Config, args: &ReplayArgs) -> Result<Player, ReplayError> {
+    if args.sentinel {
         Player::start_under_sentinel(server, config, Scripts::built_in())
     } else {
-        Player::start(server, config, Scripts::built_in())
+        Player::start(server, config, args.target.program(config)?)
     }
 }
 
@@ -183,7 +203,7 @@ pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Scr
 /// Reports the failure of a server. Returns the exit code that it leads to.
 pub(super) fn server_failed(error: &ReplayError, screen: &Screen) -> Exit {
     let exit = match error {
-        ReplayError::NotForSentinel { .. } => Exit::Usage,
+        ReplayError::NotForSentinel { .. } | ReplayError::NotForRedisson { .. } => Exit::Usage,
         ReplayError::Stopped => Exit::Interrupted,
         _ if error.is_internal() => Exit::Internal,
         _ => Exit::Environment,

@@ -28,13 +28,21 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
         None => {
             let (steps, compared) = (count(replayed.steps, "step"), count(replayed.compared, "comparison"));
             let watched = sentinel::watched(replayed);
-            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}{watched}", replayed.server);
+            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}{watched}", servers_and_clients(&replayed.server, replayed.clients.as_deref()));
+            if let Some(left) = replayed.left {
+                let _ = writeln!(page, "not followed beyond step {}: {left}", replayed.steps);
+            }
         }
         Some(found) => {
-            let _ = write!(page, "diverged: on {}, at {}", replayed.server, difference(found, trace));
+            let _ = write!(page, "diverged: on {}, at {}", servers_and_clients(&replayed.server, replayed.clients.as_deref()), difference(found, trace));
         }
     }
     page
+}
+
+/// `redis 7.0.15`, and the client library if one was replayed.
+pub fn servers_and_clients(server: &str, clients: Option<&str>) -> String {
+    clients.map_or_else(|| server.to_owned(), |clients| format!("{server} with {clients}"))
 }
 
 /// A difference, with the model's value above that of Redis.
@@ -80,6 +88,10 @@ pub fn json(trace: &Trace, replayed: &Played) -> Value {
         "agrees": replayed.difference.is_none(),
         "first_difference": difference_json(replayed.difference.as_ref()),
     });
+    if let Some(clients) = &replayed.clients {
+        object["clients"] = json!(clients);
+        object["left"] = json!(replayed.left);
+    }
     if !replayed.failovers.is_empty() {
         object["sentinel"] = sentinel::json_of(replayed, &trace.config);
     }
@@ -118,7 +130,16 @@ mod tests {
 
     fn replayed(difference: Option<Difference>) -> Played {
         let answers = vec![vec!["EVALSHA acquire -> nil".to_owned()]];
-        Played { server: "redis 7.0.15".to_owned(), steps: 1, compared: 12, answers, difference, failovers: Vec::new() }
+        Played {
+            server: "redis 7.0.15".to_owned(),
+            clients: None,
+            steps: 1,
+            compared: 12,
+            answers,
+            difference,
+            left: None,
+            failovers: Vec::new(),
+        }
     }
 
     fn a_difference() -> Difference {

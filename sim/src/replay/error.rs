@@ -275,6 +275,15 @@ pub enum ReplayError {
         folder: PathBuf,
     },
 
+    /// Redisson cannot do what the scenario says, or is not made to do it yet.
+    #[error("not on redisson {version}: {reason}")]
+    NotForRedisson {
+        /// The version.
+        version: String,
+        /// What prevents it, and what to change.
+        reason: String,
+    },
+
     /// The JVM of Redisson did not start, did not obey, or has ended.
     #[error("the JVM of Redisson failed: {reason}\n{log_tail}")]
     JvmFailed {

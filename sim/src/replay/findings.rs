@@ -13,6 +13,8 @@ pub struct Findings {
     pub compared: usize,
     /// The difference in the earliest step.
     pub difference: Option<Difference>,
+    /// Why the rest of the history cannot be followed, if it cannot.
+    pub left: Option<&'static str>,
 }
 
 impl Findings {
@@ -26,6 +28,18 @@ impl Findings {
             self.difference =
                 Some(Difference { step: at.step, action: at.action, what: what(), model, redis, known: None });
         }
+    }
+
+    /// The rest of the history cannot be followed, for this reason.
+    pub const fn leave(&mut self, why: &'static str) {
+        if self.left.is_none() {
+            self.left = Some(why);
+        }
+    }
+
+    /// Whether no further step is to be played.
+    pub const fn is_over(&self) -> bool {
+        self.difference.is_some() || self.left.is_some()
     }
 
     /// Keeps an answer of the current step, if answers are kept.

@@ -17,6 +17,7 @@ mod player;
 pub mod redisson;
 mod servers;
 mod target;
+mod target_program;
 mod testbed;
 pub mod translate;
 mod value_text;
@@ -29,4 +30,5 @@ pub use servers::{
     Addresses, Clock, ClockLibrary, ClockOffset, Gate, NodeSettings, OwnProcess, ReplicatedEffect, ServerConnection,
     ServerNode, ServerProgram, ServerRole, end_everything, sentinel, tcp_proxy,
 };
+pub use target_program::TargetProgram;
 pub use version::{Flavour, Version};

@@ -15,8 +15,10 @@ use super::compare::{Difference, role_words};
 use super::error::ReplayError;
 use super::history_step::{HistoryStep, client_of};
 use super::node_names::name_of_node;
+use super::redisson::RedissonClients;
+use super::target_program::TargetProgram;
 use super::servers::sentinel::{Failover, refuse_world};
-use super::servers::{SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
+use super::servers::{START_MS, SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
 use super::testbed::Testbed;
 use super::translate::{Translator, translation_of};
@@ -26,6 +28,8 @@ use super::translate::{Translator, translation_of};
 pub struct Played {
     /// Flavour and version: `redis 7.0.15`.
     pub server: String,
+    /// The client library that was replayed, and its version: `redisson 4.7.0`; `None`: our scripts.
+    pub clients: Option<String>,
     /// Steps played.
     pub steps: usize,
     /// Things compared: replies, the contents and roles of nodes, messages.
@@ -34,6 +38,8 @@ pub struct Played {
     pub answers: Vec<Vec<String>>,
     /// The first place where model and Redis disagree.
     pub difference: Option<Difference>,
+    /// Why the history was not followed beyond `steps`, although nothing differs: the target cannot do what comes then.
+    pub left: Option<&'static str>,
     /// What real sentinels did, if they were asked for.
     pub failovers: Vec<Failover>,
 }
@@ -45,6 +51,8 @@ pub struct Player {
     testbed: Testbed,
     /// Says what nodes should store.
     translator: Translator,
+    /// The client library that is replayed, and its version; `None`: our scripts.
+    clients: Option<String>,
     /// Every key that the history has stored so far, where clocks jump and masters must find what has expired.
     seen_keys: BTreeSet<String>,
     /// The last step that was begun.
@@ -52,12 +60,16 @@ pub struct Player {
 }
 
 impl Player {
-    /// Starts the scenario's servers, whose clients use these scripts.
+    /// Starts the scenario's servers, whose clients are played by this target.
     ///
     /// # Errors
-    /// Whatever keeps a server from running under our clock and behind our gates.
-    pub fn start(server: &ServerProgram, config: &Config, scripts: Scripts) -> Result<Self, ReplayError> {
-        Self::start_watched(server, config, scripts, None)
+    /// Whatever keeps a server, or a JVM, from running under our clock and behind our gates; `NotForRedisson`.
+    pub fn start(
+        server: &ServerProgram,
+        config: &Config,
+        target: impl Into<TargetProgram>,
+    ) -> Result<Self, ReplayError> {
+        Self::start_watched(server, config, target.into(), None)
     }
 
     /// As `start`, but three real sentinels decide which replica takes the place of a dead master.
@@ -70,18 +82,27 @@ impl Player {
         scripts: Scripts,
     ) -> Result<Self, ReplayError> {
         refuse_world(config)?;
-        Self::start_watched(server, config, scripts, Some(SentinelWatch::default()))
+        Self::start_watched(server, config, scripts.into(), Some(SentinelWatch::default()))
     }
 
     fn start_watched(
         server: &ServerProgram,
         config: &Config,
-        scripts: Scripts,
+        target: TargetProgram,
         watch: Option<SentinelWatch>,
     ) -> Result<Self, ReplayError> {
-        let translate =
-            |scripts| Translator::new(translation_of(config.lock), config, scripts).ok_or(ReplayError::LeaseTooLong);
-        let target = Box::new(ScriptClients::new(config, translate(scripts.clone())?));
+        let clients = target.name();
+        let scripts = target.scripts();
+        let translate = || {
+            let translator = Translator::new(translation_of(config.lock), config, scripts.clone());
+            translator.ok_or(ReplayError::LeaseTooLong)
+        };
+        let target: Box<dyn Target> = match target {
+            TargetProgram::Scripts(_) => Box::new(ScriptClients::new(config, translate()?)),
+            TargetProgram::Redisson(program) => {
+                Box::new(RedissonClients::new(config, translate()?, program, START_MS)?)
+            }
+        };
         refuse_unsuited(server, config)?;
         let mut setup = target.setup();
         setup.push(Testbed::setup_command());
@@ -90,10 +111,16 @@ impl Player {
             config: *config,
             target,
             testbed: Testbed::new(servers),
-            translator: translate(scripts)?,
+            translator: translate()?,
+            clients,
             seen_keys: BTreeSet::new(),
             step: 0,
         })
+    }
+
+    /// The client library that is replayed, and its version: `redisson 4.7.0`; `None`: our scripts.
+    pub fn clients(&self) -> Option<&str> {
+        self.clients.as_deref()
     }
 
     /// Flavour and version of the servers.
@@ -111,10 +138,11 @@ impl Player {
     /// # Errors
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, ReplayError> {
-        self.target.begin();
+        self.target.end()?;
         self.step = 0;
         self.seen_keys.clear();
         self.testbed.reset()?;
+        self.target.begin(&mut self.testbed)?;
         self.testbed.servers.start_sentinels(trace)?;
         let played = self.play_all(trace, keeps_answers);
         let (played, failovers) = self.end_sentinels(played)?;
@@ -122,10 +150,12 @@ impl Player {
         let difference = findings.difference.map(|found| Difference { known: self.known(&found, trace), ..found });
         Ok(Played {
             server: self.server(),
+            clients: self.clients.clone(),
             steps: difference.as_ref().map_or(played, |difference| difference.step),
             compared: findings.compared,
             answers: findings.answers,
             difference,
+            left: findings.left,
             failovers,
         })
     }
@@ -165,6 +195,9 @@ impl Player {
             }
             self.step = step.number;
             self.play(HistoryStep { step, before: trace.state_after(step.number - 1) })?;
+            if self.testbed.findings.left.is_some() {
+                break;
+            }
             played = step.number;
             if self.testbed.findings.difference.is_some() {
                 break;
@@ -175,12 +208,19 @@ impl Player {
     }
 
     fn play(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
+        self.target.prepare(step, &mut self.testbed)?;
+        if self.testbed.findings.is_over() {
+            return Ok(());
+        }
         self.change_servers(step)?;
         // Answers read on the way may already differ: then nothing more can be expected of the servers.
         if self.testbed.findings.difference.is_some() {
             return Ok(());
         }
         let executed_by = self.target.act(step, &mut self.testbed)?;
+        if self.testbed.findings.left.is_some() {
+            return Ok(());
+        }
         let is_followed = |node: usize| self.testbed.servers.followed_masters().contains(&node);
         if step.has(Happening::Wrote) && executed_by.is_some_and(is_followed) {
             self.mark_effect()?;

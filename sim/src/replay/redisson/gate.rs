@@ -134,11 +134,24 @@ impl ClientGate {
     /// # Errors
     /// `NothingHeld`; `Link` if the client does not read it.
     pub fn pass_message(&mut self) -> Result<Value, ReplayError> {
-        let holds = |connection: &&mut ClientConnection| !connection.messages.is_empty();
-        let connection = self.connections.iter_mut().find(holds).ok_or(ReplayError::NothingHeld)?;
+        let connection = self.connection_with_message()?;
         let message = connection.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
         connection.send(&message)?;
         redis::parse_redis_value(&message).map_err(ReplayError::redis("a message"))
+    }
+
+    /// Drops the oldest message. Nobody counts messages, so that is what a lossy network does.
+    ///
+    /// # Errors
+    /// `NothingHeld`.
+    pub fn drop_message(&mut self) -> Result<Value, ReplayError> {
+        let message = self.connection_with_message()?.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
+        redis::parse_redis_value(&message).map_err(ReplayError::redis("a message"))
+    }
+
+    fn connection_with_message(&mut self) -> Result<&mut ClientConnection, ReplayError> {
+        let holds = |connection: &&mut ClientConnection| !connection.messages.is_empty();
+        self.connections.iter_mut().find(holds).ok_or(ReplayError::NothingHeld)
     }
 
     /// Whether the client has the same open connections as we, and has read and sent what we have sent and read.

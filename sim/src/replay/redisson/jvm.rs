@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -12,7 +13,7 @@ use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::gate::ClientGate;
 use super::jvm_clock::JvmClock;
-use super::quiet::is_quiet;
+use super::quiet::WatchedThreads;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::{LockfileDir, OwnProcess};
 use crate::stop;
@@ -20,11 +21,12 @@ use crate::stop;
 /// How long anything of a JVM is waited for. A start takes a second.
 const JVM_WAIT: Duration = Duration::from_secs(60);
 /// The monotonic clock has nanoseconds.
-const NS_OF_MS: i64 = 1_000_000;
+pub const NS_OF_MS: i64 = 1_000_000;
 
 /// A version of Redisson that tools/redisson/install has built a driver for.
 #[derive(Clone, Debug)]
 pub struct RedissonProgram {
+    version: String,
     java: PathBuf,
     folder: PathBuf,
 }
@@ -36,11 +38,16 @@ impl RedissonProgram {
     /// `NoRedisson`.
     pub fn find(version: &str) -> Result<Self, ReplayError> {
         let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
-        let found = Self { java: folder.join("java"), folder: folder.join(version) };
+        let found = Self { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
         if found.java.exists() && found.folder.join("classes").is_dir() {
             return Ok(found);
         }
         Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
+    }
+
+    /// Its version: `4.7.0`.
+    pub fn version(&self) -> &str {
+        &self.version
     }
 }
 
@@ -55,6 +62,7 @@ pub struct Jvm {
     /// Ends of calls that nobody has asked for yet.
     ended: Vec<(u64, String)>,
     number: u64,
+    threads: WatchedThreads,
     folder: LockfileDir,
 }
 
@@ -83,7 +91,9 @@ impl Jvm {
         let (input, output) = process.take_pipes().ok_or_else(|| ReplayError::link("a JVM without pipes"))?;
         let set = fcntl_getfl(&output).and_then(|flags| fcntl_setfl(&output, flags | OFlags::NONBLOCK));
         set.map_err(|errno| ReplayError::system("set up the pipe of a JVM")(errno.into()))?;
-        let mut jvm = Self { process, clock, input, output, unread: Vec::new(), ended: Vec::new(), number: 0, folder };
+        let threads = WatchedThreads::of(process.id());
+        let (unread, ended) = (Vec::new(), Vec::new());
+        let mut jvm = Self { process, clock, input, output, unread, ended, number: 0, threads, folder };
         jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(|line| line.starts_with("ready "))))?;
         Ok(jvm)
     }
@@ -93,12 +103,37 @@ impl Jvm {
     /// # Errors
     /// `JvmFailed` if it was not obeyed, or the JVM has ended.
     pub fn command(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<u64, ReplayError> {
+        self.ask(words, gates).map(|(number, _)| number)
+    }
+
+    /// Sends a command. Returns its number, and what was answered.
+    fn ask(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<(u64, String), ReplayError> {
         self.number += 1;
         let number = self.number;
         let line = format!("{number} {words}\n");
         self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
         let answer = self.wait_for(words, gates, |jvm| jvm.take_answer(number))?;
-        if answer.starts_with("ok ") { Ok(number) } else { Err(self.failed(&format!("{words}: {answer}"))) }
+        match answer.strip_prefix("ok ") {
+            Some(told) => Ok((number, told.to_owned())),
+            None => Err(self.failed(&format!("{words}: {answer}"))),
+        }
+    }
+
+    /// When something in the JVM is to happen by itself. The wheels of timers turn every tenth of a second; only those rounds count
+    /// in which a timer fires.
+    fn next_due_ns(&mut self, gates: &mut [&mut ClientGate]) -> Result<i64, ReplayError> {
+        let (_, timers) = self.ask("timers", gates)?;
+        self.wait_until_quiet(gates)?;
+        let page = self.clock.page();
+        let of_timers = match timers.parse::<i64>() {
+            // A wheel sleeps whole milliseconds, and may be late by one.
+            Ok(due_ns) if due_ns <= self.clock.now_ns() => page.next_due_ns(),
+            Ok(due_ns) => due_ns,
+            Err(_) if timers == "none" => i64::MAX,
+            // Some are not on the wheel yet.
+            Err(_) => page.next_due_ns(),
+        };
+        Ok(of_timers.min(page.next_due_beside_wheels_ns()))
     }
 
     /// Shuts a client down, which waits for times: so time passes until it is done.
@@ -119,7 +154,7 @@ impl Jvm {
             self.check(begin, "a client to close")?;
             thread::sleep(Duration::from_micros(200));
             let page = self.clock.page();
-            if is_quiet(self.process.id(), page, || true) {
+            if self.threads.are_quiet(page, || true) {
                 self.clock.move_to(page.next_due_ns());
             }
         }
@@ -142,7 +177,7 @@ impl Jvm {
             take_arrived(gates)?;
             let mut error = None;
             let page = self.clock.page();
-            let quiet = is_quiet(self.process.id(), page, || match take_arrived(gates) {
+            let quiet = self.threads.are_quiet(page, || match take_arrived(gates) {
                 Ok(has_moved) => {
                     let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
                     !has_moved && ClientGate::agrees_with(&gates, page)
@@ -164,20 +199,63 @@ impl Jvm {
         }
     }
 
+    /// The monotonic clock, in nanoseconds.
+    pub fn now_ns(&self) -> i64 {
+        self.clock.now_ns()
+    }
+
+    /// Whether a call has ended.
+    pub fn has_ended(&self, number: u64) -> bool {
+        self.ended.iter().any(|(ended, _)| *ended == number)
+    }
+
     /// Lets time pass. It stops at every moment that some thread waits for, until that thread and all it leads to are done.
     ///
     /// # Errors
     /// As `wait_until_quiet`.
     pub fn pass_ms(&mut self, ms: i64, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
         let until_ns = self.clock.now_ns() + ms * NS_OF_MS;
+        self.pass_until(until_ns, gates, |_, _| false).map(|_| ())
+    }
+
+    /// The same until the monotonic clock shows `until_ns`, or until `is_done`, which is asked whenever the JVM can do nothing
+    /// more by itself. Returns whether it is done.
+    ///
+    /// # Errors
+    /// As `wait_until_quiet`.
+    pub fn pass_until(
+        &mut self,
+        until_ns: i64,
+        gates: &mut [&mut ClientGate],
+        mut is_done: impl FnMut(&mut Self, &[&mut ClientGate]) -> bool,
+    ) -> Result<bool, ReplayError> {
         loop {
             self.wait_until_quiet(gates)?;
-            let due_ns = self.clock.page().next_due_ns();
-            self.clock.move_to(due_ns.min(until_ns));
-            if due_ns > until_ns {
-                return self.wait_until_quiet(gates);
+            if is_done(self, gates) {
+                return Ok(true);
             }
+            if self.clock.now_ns() >= until_ns {
+                return Ok(false);
+            }
+            let due_ns = self.next_due_ns(gates)?;
+            self.clock.move_to(due_ns.min(until_ns));
         }
+    }
+
+    /// Moves the clocks at once, as they move for a process that stood still, and waits until all that leads to is done.
+    ///
+    /// # Errors
+    /// As `wait_until_quiet`.
+    pub fn jump_to(&mut self, to_ns: i64, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        if to_ns > self.clock.now_ns() {
+            self.clock.move_to(to_ns);
+        }
+        self.wait_until_quiet(gates)
+    }
+
+    /// The wall clock jumps; the monotonic one does not.
+    pub fn jump_wall_clock(&mut self, ms: i64) {
+        self.clock.page().wall_ms.fetch_add(ms, Ordering::SeqCst);
     }
 
     /// Repeats `attempt` until it gives something.

@@ -1,10 +1,19 @@
 //! Real Redisson, made deterministic: one JVM for all clients, whose time stands still until the harness moves it (`jvm_clock`),
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
 
+//!
+//! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`), and compares.
+
+mod applications;
+mod calls;
+mod chains;
+mod clients;
 mod gate;
 mod jvm;
 mod jvm_clock;
 mod quiet;
+mod refusals;
 
+pub use clients::RedissonClients;
 pub use gate::{ClientGate, HeldCommand};
 pub use jvm::{Jvm, RedissonProgram};

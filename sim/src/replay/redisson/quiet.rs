@@ -5,7 +5,10 @@
 //! at every moment between the two passes: so there is a moment at which all of them slept. From then on nothing happens
 //! until the time is moved, or bytes arrive.
 
-use std::fs;
+use std::collections::BTreeMap;
+use std::fs::{self, File};
+use std::os::unix::fs::FileExt as _;
+use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use super::jvm_clock::JvmPage;
@@ -13,28 +16,62 @@ use super::jvm_clock::JvmPage;
 /// How often each thread was switched, by its id.
 type SleepingThreads = Vec<(u32, u64)>;
 
-/// Looks once. `is_silent` says whether nothing is on its way, and is asked between the two passes.
-pub fn is_quiet(process: u32, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
-    let is_waiting =
-        || page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst);
-    let waker = page.waker.load(Ordering::SeqCst);
-    let Some(before) = sleeping(process, waker) else { return false };
-    is_waiting() && is_silent() && sleeping(process, waker) == Some(before)
+/// The threads of a JVM, each with the file in which the kernel says what it does. The files are kept open: to open one takes
+/// longer than to read it.
+#[derive(Debug)]
+pub struct WatchedThreads {
+    folder: PathBuf,
+    files: BTreeMap<u32, File>,
 }
 
-/// All threads but the waker; `None` if one of them does not sleep.
-fn sleeping(process: u32, waker: u32) -> Option<SleepingThreads> {
-    let mut threads = Vec::new();
-    for entry in fs::read_dir(format!("/proc/{process}/task")).ok()? {
-        let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
-        if id == waker {
-            continue;
-        }
-        // A thread that ends meanwhile does not sleep.
-        let status = fs::read_to_string(format!("/proc/{process}/task/{id}/status")).ok()?;
-        threads.push((id, switches_of_sleeper(&status)?));
+impl WatchedThreads {
+    /// Of this process.
+    pub fn of(process: u32) -> Self {
+        Self { folder: PathBuf::from(format!("/proc/{process}/task")), files: BTreeMap::new() }
     }
-    Some(threads)
+
+    /// Looks once. `is_silent` says whether nothing is on its way, and is asked between the two passes.
+    pub fn are_quiet(&mut self, page: &JvmPage, mut is_silent: impl FnMut() -> bool) -> bool {
+        let is_waiting = || {
+            page.sleepers.load(Ordering::SeqCst) == 0 && page.next_due_ns() > page.monotonic_ns.load(Ordering::SeqCst)
+        };
+        if !is_waiting() {
+            return false;
+        }
+        let waker = page.waker.load(Ordering::SeqCst);
+        let Some(before) = self.sleeping(waker) else { return false };
+        is_waiting() && is_silent() && self.sleeping(waker) == Some(before)
+    }
+
+    /// All threads but the waker; `None` if one of them does not sleep.
+    fn sleeping(&mut self, waker: u32) -> Option<SleepingThreads> {
+        let mut threads = Vec::with_capacity(self.files.len());
+        let mut buffer = [0; 4096];
+        for entry in fs::read_dir(&self.folder).ok()? {
+            let id: u32 = entry.ok()?.file_name().to_str()?.parse().ok()?;
+            if id == waker {
+                continue;
+            }
+            // A thread that ends meanwhile does not sleep. Its file can be read no more, also if another one gets its id.
+            let switches = self.switches(id, &mut buffer);
+            if switches.is_none() {
+                self.files.remove(&id);
+            }
+            threads.push((id, switches?));
+        }
+        self.files.retain(|id, _| threads.iter().any(|(there, _)| there == id));
+        Some(threads)
+    }
+
+    /// How often a thread was switched, if it sleeps.
+    fn switches(&mut self, id: u32, buffer: &mut [u8]) -> Option<u64> {
+        if !self.files.contains_key(&id) {
+            let file = File::open(self.folder.join(format!("{id}/status"))).ok()?;
+            self.files.insert(id, file);
+        }
+        let length = self.files.get(&id)?.read_at(buffer, 0).ok()?;
+        switches_of_sleeper(str::from_utf8(&buffer[..length]).ok()?)
+    }
 }
 
 /// How often a thread was switched, if it sleeps: `/proc/PID/task/ID/status`.

@@ -30,7 +30,7 @@ pub use clock::{Clock, ClockLibrary, ClockOffset};
 pub use connection::ServerConnection;
 pub use control::{ServerRole, scan_every_key};
 pub use gate::{Gate, ReplicatedEffect};
-pub use group::{SentinelWatch, ServerGroup, refuse_unsuited};
+pub use group::{START_MS, SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub(super) use lockfile_dir::LockfileDir;
 pub use node::{NodeSettings, ServerNode};

@@ -18,8 +18,25 @@ pub trait Target {
     /// Commands that every server must be sent whenever it is started.
     fn setup(&self) -> Vec<Cmd>;
 
-    /// Begins a history: no client holds, waits or listens, and nothing is in flight.
-    fn begin(&mut self);
+    /// Ends the history before: from now on no client holds, waits or listens, and nothing is in flight.
+    ///
+    /// # Errors
+    /// What keeps the clients from ending.
+    fn end(&mut self) -> Result<(), ReplayError>;
+
+    /// Begins a history, on servers that store nothing.
+    ///
+    /// # Errors
+    /// What keeps the clients from being started.
+    fn begin(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError>;
+
+    /// Does what clients still have to do before servers, links and clocks change as the step says.
+    ///
+    /// # Errors
+    /// As `act`.
+    fn prepare(&mut self, _step: HistoryStep<'_>, _testbed: &mut Testbed) -> Result<(), ReplayError> {
+        Ok(())
+    }
 
     /// Does what the clients do in this step. Returns the node that executed a request, if one did; the request may still be
     /// queued.

@@ -53,10 +53,15 @@ impl Target for ScriptClients {
         self.translator.scripts().iter().map(lockstep_redis::Script::load).collect()
     }
 
-    fn begin(&mut self) {
+    fn end(&mut self) -> Result<(), ReplayError> {
         self.messages.clear();
         self.in_flight = RequestsInFlight::default();
         self.waiting.clear();
+        Ok(())
+    }
+
+    fn begin(&mut self, _testbed: &mut Testbed) -> Result<(), ReplayError> {
+        Ok(())
     }
 
     fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {

@@ -44,6 +44,7 @@ impl Translation for ToyTranslation {
 
     fn redisson(&self) -> RedissonCalls {
         RedissonCalls {
+            object: None,
             acquire: "(none)",
             release: "(none)",
             release_without_receipt: "(none)",

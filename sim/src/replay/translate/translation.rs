@@ -49,6 +49,8 @@ pub struct UnlockChannel {
 
 /// The Redisson method that does what a request does.
 pub struct RedissonCalls {
+    /// The method of its client that returns such a lock; `None`: it has none.
+    pub object: Option<&'static str>,
     /// Takes the lock.
     pub acquire: &'static str,
     /// Gives back one hold.

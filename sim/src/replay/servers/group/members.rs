@@ -17,7 +17,7 @@ use crate::replay::servers::node::{NodeSettings, ServerNode};
 use crate::replay::servers::server::ServerProgram;
 
 /// When every history begins, on every node's clock: 2024-01-01. Any time would do.
-const START_MS: i64 = 1_704_067_200_000;
+pub const START_MS: i64 = 1_704_067_200_000;
 
 /// The servers of one scenario.
 pub struct ServerGroup {

@@ -9,6 +9,6 @@ mod refusals;
 mod sentinel_watch;
 mod ties;
 
-pub use members::ServerGroup;
+pub use members::{START_MS, ServerGroup};
 pub use refusals::refuse_unsuited;
 pub use sentinel_watch::SentinelWatch;

@@ -64,6 +64,10 @@ final class Client {
         });
     }
 
+    Object timer() throws ReflectiveOperationException {
+        return Versions.timer(redisson);
+    }
+
     void close() throws ReflectiveOperationException {
         threads.values().forEach(CallThread::end);
         redisson.shutdown(0, 2, TimeUnit.SECONDS);
@@ -86,6 +90,13 @@ final class Client {
                     long leaseMs = words.nextLong();
                     return () -> {
                         lock.lock(leaseMs, TimeUnit.MILLISECONDS);
+                        return "nothing";
+                    };
+                }
+                case "lock-interruptibly-lease" -> {
+                    long leaseMs = words.nextLong();
+                    return () -> {
+                        lock.lockInterruptibly(leaseMs, TimeUnit.MILLISECONDS);
                         return "nothing";
                     };
                 }

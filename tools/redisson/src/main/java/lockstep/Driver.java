@@ -65,6 +65,9 @@ final class Driver {
                 clients.remove(name);
                 return "closed";
             }
+            case "timers" -> {
+                return Timers.nextOf(clients.values());
+            }
             case "ping" -> {
                 return "here";
             }

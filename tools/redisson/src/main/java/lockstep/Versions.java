@@ -72,14 +72,23 @@ final class Versions {
 
     /** The first half of every holder of this client. Redisson draws a UUID. */
     static void setIdentity(RedissonClient redisson, String identity) throws ReflectiveOperationException {
-        Object connections = field(redisson.getClass(), "connectionManager").get(redisson);
-        Object owner;
-        try {
-            owner = connections.getClass().getMethod("getServiceManager").invoke(connections);
-        } catch (NoSuchMethodException older) {
-            owner = connections;
-        }
+        Object owner = services(redisson);
         field(owner.getClass(), "id").set(owner, identity);
+    }
+
+    /** The wheel of everything that a client does at a time of its own. */
+    static Object timer(RedissonClient redisson) throws ReflectiveOperationException {
+        Object owner = services(redisson);
+        return field(owner.getClass(), "timer").get(owner);
+    }
+
+    private static Object services(RedissonClient redisson) throws ReflectiveOperationException {
+        Object connections = field(redisson.getClass(), "connectionManager").get(redisson);
+        try {
+            return connections.getClass().getMethod("getServiceManager").invoke(connections);
+        } catch (NoSuchMethodException older) {
+            return connections;
+        }
     }
 
     /**
@@ -100,7 +109,7 @@ final class Versions {
         }
     }
 
-    private static Field field(Class<?> type, String name) throws NoSuchFieldException {
+    static Field field(Class<?> type, String name) throws NoSuchFieldException {
         for (Class<?> owner = type; owner != null; owner = owner.getSuperclass()) {
             try {
                 Field field = owner.getDeclaredField(name);

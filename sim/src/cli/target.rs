@@ -1,0 +1,70 @@
+//! The options that say what plays the clients of a replay.
+
+use clap::ValueEnum;
+use lockstep_model::Config;
+use lockstep_model::config::Profile;
+use lockstep_redis::Scripts;
+
+use super::common::Ended;
+use super::screen::Screen;
+use crate::exit::Exit;
+use crate::replay::redisson::RedissonProgram;
+use crate::replay::{ReplayError, TargetProgram};
+
+/// What plays the clients.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
+enum TargetName {
+    /// The scripts of this project
+    #[default]
+    Scripts,
+    /// Real Redisson, in a JVM whose clocks stand still
+    Redisson,
+}
+
+/// The options of the commands that replay.
+#[derive(clap::Args, Default)]
+pub(super) struct TargetArgs {
+    /// What plays the clients; the driver of Redisson is built by tools/redisson/install
+    #[arg(long, value_name = "TARGET", value_enum, default_value_t)]
+    on: TargetName,
+    /// The version of Redisson [default: 4.7.0, or 3.15.6 for the profile redisson-3.15]
+    #[arg(long, value_name = "VERSION")]
+    redisson: Option<String>,
+}
+
+impl TargetArgs {
+    /// Whether the clients are those of real Redisson.
+    pub(super) fn is_redisson(&self) -> bool {
+        self.on == TargetName::Redisson
+    }
+
+    /// Refuses a version of what is not used.
+    pub(super) fn refuse_impossible(&self, has_sentinel: bool, screen: &Screen) -> Ended<()> {
+        let reason = match (self.on, &self.redisson) {
+            (TargetName::Scripts, Some(_)) => "--redisson names a version of Redisson: add --on redisson",
+            (TargetName::Redisson, _) if has_sentinel => {
+                "--sentinel is for our scripts: remove it, or --on redisson"
+            }
+            _ => return Ok(()),
+        };
+        Err(screen.fail(Exit::Usage, reason))
+    }
+
+    /// The program that plays the clients of this scenario.
+    pub(super) fn program(&self, config: &Config) -> Result<TargetProgram, ReplayError> {
+        match self.on {
+            TargetName::Scripts => Ok(Scripts::built_in().into()),
+            TargetName::Redisson => {
+                let of_profile = if config.protocol.profile == Profile::Redisson315 { "3.15.6" } else { "4.7.0" };
+                let version = self.redisson.as_deref().unwrap_or(of_profile);
+                RedissonProgram::find(version).map(TargetProgram::from)
+            }
+        }
+    }
+
+    /// These options, as they can be typed again.
+    pub(super) fn again(&self) -> String {
+        let version = self.redisson.as_ref().map_or_else(String::new, |version| format!(" --redisson {version}"));
+        if self.is_redisson() { format!(" --on redisson{version}") } else { String::new() }
+    }
+}

@@ -1,0 +1,332 @@
+//! The applications of a history: clients of Redisson with their threads, in one JVM, each behind a gate.
+
+use std::path::Path;
+
+use redis::Value;
+
+use super::gate::{ClientGate, HeldCommand};
+use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
+use crate::replay::error::ReplayError;
+
+/// Redisson's defaults: how long a command waits for its reply, and how often and after how long it is sent again. The TTL
+/// of a release receipt follows from them (docs/facts/redisson.md#receipt-ttl).
+const TIMEOUT_MS: u32 = 3_000;
+const ATTEMPTS: u32 = 4;
+const DELAY_MS: u32 = 2_000;
+/// What each history leaves in its JVM (threads that never end, classes that are compiled) is small; a new JVM has none of it.
+const MOST_HISTORIES: u32 = 100;
+/// How far the clocks of a JVM are behind those of the servers after a tick: what is due at that instant has not happened
+/// yet, and the history says when it does.
+const BEHIND_NS: i64 = NS_OF_MS;
+
+/// The applications of a history.
+pub struct Applications {
+    program: RedissonProgram,
+    /// Whether each has a JVM of its own, and so its own clocks: where one can stand still alone.
+    are_apart: bool,
+    tick_ns: i64,
+    start_ms: i64,
+    jvms: Vec<StartedJvm>,
+    clients: Vec<Application>,
+}
+
+struct StartedJvm {
+    jvm: Jvm,
+    /// The time at which its clocks would be if nothing were late.
+    due_ns: i64,
+    /// How many histories it has begun.
+    histories: u32,
+    /// Whether its clocks stand still while time passes.
+    is_paused: bool,
+}
+
+struct Application {
+    name: String,
+    jvm: usize,
+    gate: ClientGate,
+    /// The call that each thread is in, and the verb.
+    calls: Vec<Option<(u64, String)>>,
+    /// Whether it has died: nothing reaches it, and nothing that it sends reaches anybody.
+    is_dead: bool,
+}
+
+impl Applications {
+    /// None yet. `tick_ms`: the length of a tick.
+    pub fn new(program: RedissonProgram, are_apart: bool, tick_ms: u32, start_ms: i64) -> Self {
+        let tick_ns = i64::from(tick_ms) * NS_OF_MS;
+        Self { program, are_apart, tick_ns, start_ms, jvms: Vec::new(), clients: Vec::new() }
+    }
+
+    /// Connects a client for each of these names and watchdog timeouts, with so many threads, to the server at this socket.
+    ///
+    /// # Errors
+    /// As [`Jvm::start`] and [`Jvm::command`].
+    pub fn connect(
+        &mut self,
+        clients: &[(String, i64)],
+        threads: usize,
+        server: &Path,
+    ) -> Result<(), ReplayError> {
+        self.start_jvms(if self.are_apart { clients.len() } else { 1 })?;
+        for (index, (name, watchdog_ms)) in clients.iter().enumerate() {
+            let jvm = if self.are_apart { index } else { 0 };
+            let mut gate = ClientGate::open(server.to_owned())?;
+            let port = gate.port();
+            let command =
+                format!("client {name} redis://127.0.0.1:{port} {TIMEOUT_MS} {ATTEMPTS} {DELAY_MS} {watchdog_ms}");
+            self.jvms[jvm].jvm.command(&command, &mut [&mut gate])?;
+            let (name, calls) = (name.clone(), vec![None; threads]);
+            self.clients.push(Application { name, jvm, gate, calls, is_dead: false });
+        }
+        (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
+        self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
+        for started in &mut self.jvms {
+            started.due_ns = started.jvm.now_ns();
+            started.is_paused = false;
+        }
+        Ok(())
+    }
+
+    fn start_jvms(&mut self, number: usize) -> Result<(), ReplayError> {
+        self.jvms.retain(|started| started.histories < MOST_HISTORIES);
+        while self.jvms.len() < number {
+            let jvm = Jvm::start(&self.program, self.start_ms)?;
+            self.jvms.push(StartedJvm { jvm, due_ns: 0, histories: 0, is_paused: false });
+        }
+        self.jvms.iter_mut().for_each(|started| started.histories += 1);
+        Ok(())
+    }
+
+    /// Closes every client.
+    ///
+    /// # Errors
+    /// As [`Jvm::close`].
+    pub fn close(&mut self) -> Result<(), ReplayError> {
+        self.clients.iter_mut().for_each(|client| client.gate.set_open(true));
+        let names: Vec<_> = self.clients.iter().map(|client| (client.jvm, client.name.clone())).collect();
+        let closed = names.into_iter().try_for_each(|(jvm, name)| {
+            self.in_jvm(jvm, |started, gates| started.jvm.close(&name, gates))
+        });
+        self.clients.clear();
+        if closed.is_err() {
+            self.jvms.clear();
+        }
+        closed
+    }
+
+    fn in_jvm<T>(
+        &mut self,
+        jvm: usize,
+        act: impl FnOnce(&mut StartedJvm, &mut [&mut ClientGate]) -> Result<T, ReplayError>,
+    ) -> Result<T, ReplayError> {
+        let own = self.clients.iter_mut().filter(|client| client.jvm == jvm);
+        let mut gates: Vec<_> = own.map(|client| &mut client.gate).collect();
+        act(&mut self.jvms[jvm], &mut gates)
+    }
+
+    fn wait_until_quiet_in(&mut self, jvm: usize) -> Result<(), ReplayError> {
+        self.in_jvm(jvm, |started, gates| started.jvm.wait_until_quiet(gates))
+    }
+
+    /// Waits until the client can do nothing more by itself.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn wait_until_quiet(&mut self, client: usize) -> Result<(), ReplayError> {
+        self.wait_until_quiet_in(self.clients[client].jvm)
+    }
+
+    /// A thread begins a call: a verb of tools/redisson/README.md with what follows it.
+    ///
+    /// # Errors
+    /// As [`Jvm::command`].
+    pub fn begin_call(&mut self, client: usize, thread: usize, call: &str) -> Result<(), ReplayError> {
+        let Application { name, jvm, .. } = &self.clients[client];
+        let (command, jvm) = (format!("call {name} {} {call}", thread + 1), *jvm);
+        let number = self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        let verb = call.split(' ').next().unwrap_or_default().to_owned();
+        let calls = &mut self.clients[client].calls;
+        if calls.len() <= thread {
+            calls.resize(thread + 1, None);
+        }
+        calls[thread] = Some((number, verb));
+        self.wait_until_quiet(client)
+    }
+
+    /// Interrupts a thread.
+    ///
+    /// # Errors
+    /// As [`Jvm::command`].
+    pub fn interrupt(&mut self, client: usize, thread: usize) -> Result<(), ReplayError> {
+        let Application { name, jvm, .. } = &self.clients[client];
+        let (command, jvm) = (format!("interrupt {name} {}", thread + 1), *jvm);
+        self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        self.wait_until_quiet(client)
+    }
+
+    /// What the thread's last call was, and how it ended; `None` after the verb: the thread is still inside.
+    pub fn end_of(&mut self, client: usize, thread: usize) -> Option<(String, Option<String>)> {
+        let client = &mut self.clients[client];
+        let (number, verb) = client.calls.get(thread)?.clone()?;
+        let ended = self.jvms[client.jvm].jvm.end_of(number);
+        if ended.is_some() {
+            client.calls[thread] = None;
+        }
+        Some((verb, ended))
+    }
+
+    /// The requests that a client has sent and no server has received.
+    pub fn held(&self, client: usize) -> Vec<HeldCommand> {
+        self.clients[client].gate.held()
+    }
+
+    /// The first of them on this connection.
+    pub fn first_held(&self, client: usize, connection: usize) -> Option<HeldCommand> {
+        self.held(client).into_iter().find(|held| held.connection == connection)
+    }
+
+    /// How many messages wait at the gate of a client.
+    pub fn messages(&self, client: usize) -> usize {
+        self.clients[client].gate.messages()
+    }
+
+    /// Whether it lives, and its clocks run.
+    pub fn runs(&self, client: usize) -> bool {
+        let client = &self.clients[client];
+        !client.is_dead && !self.jvms[client.jvm].is_paused
+    }
+
+    /// Lets the first request of a connection pass, and its reply. Returns the reply.
+    ///
+    /// # Errors
+    /// As [`ClientGate::pass_request`]; as [`Jvm::wait_until_quiet`].
+    pub fn pass_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
+        let reply = self.clients[client].gate.pass_request(connection)?;
+        self.wait_until_quiet(client)?;
+        Ok(reply)
+    }
+
+    /// Lets the oldest message pass.
+    ///
+    /// # Errors
+    /// As [`ClientGate::pass_message`]; as [`Jvm::wait_until_quiet`].
+    pub fn pass_message(&mut self, client: usize) -> Result<Value, ReplayError> {
+        let message = self.clients[client].gate.pass_message()?;
+        self.wait_until_quiet(client)?;
+        Ok(message)
+    }
+
+    /// Drops the oldest message: a message that is lost.
+    ///
+    /// # Errors
+    /// `NothingHeld`.
+    pub fn drop_message(&mut self, client: usize) -> Result<Value, ReplayError> {
+        self.clients[client].gate.drop_message()
+    }
+
+    /// Takes what servers have sent meanwhile.
+    ///
+    /// # Errors
+    /// As [`ClientGate::take_arrived`].
+    pub fn take_arrived(&mut self) -> Result<(), ReplayError> {
+        self.clients.iter_mut().try_for_each(|client| client.gate.take_arrived().map(|_| ()))
+    }
+
+    /// A client dies.
+    pub fn kill(&mut self, client: usize) {
+        self.clients[client].is_dead = true;
+    }
+
+    /// A client stands still, or goes on: then its clocks jump to the time that it is.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn set_paused(&mut self, client: usize, is_paused: bool) -> Result<(), ReplayError> {
+        let jvm = self.clients[client].jvm;
+        self.in_jvm(jvm, |started, gates| {
+            started.is_paused = is_paused;
+            if is_paused { Ok(()) } else { started.jvm.jump_to(started.due_ns - BEHIND_NS, gates) }
+        })
+    }
+
+    /// The wall clock of a client jumps.
+    pub fn jump_wall_clock(&mut self, client: usize, ms: i64) {
+        self.jvms[self.clients[client].jvm].jvm.jump_wall_clock(ms);
+    }
+
+    /// A tick passes.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn pass_tick(&mut self) -> Result<(), ReplayError> {
+        for jvm in 0..self.jvms.len() {
+            let tick_ns = self.tick_ns;
+            self.in_jvm(jvm, |started, gates| {
+                started.due_ns += tick_ns;
+                let until_ns = started.due_ns - BEHIND_NS;
+                if started.is_paused {
+                    return Ok(());
+                }
+                started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Waits until a client has sent such a request. Timers of Redisson are late by up to a tenth of a second, and what is due
+    /// at this instant is still to happen: its clocks move ahead, by half a tick at most, until it has.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn await_request(
+        &mut self,
+        client: usize,
+        is_wanted: impl Fn(&HeldCommand) -> bool,
+    ) -> Result<Option<HeldCommand>, ReplayError> {
+        let wanted = |gate: &ClientGate| gate.held().into_iter().find(&is_wanted);
+        let (jvm, place) = self.place(client);
+        self.move_ahead(jvm, |_, gates| wanted(gates[place]).is_some())?;
+        Ok(wanted(&self.clients[client].gate))
+    }
+
+    /// Waits until a thread's call has ended, as `await_request`.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn await_end(&mut self, client: usize, thread: usize) -> Result<(), ReplayError> {
+        let Some((number, _)) = self.clients[client].calls.get(thread).cloned().flatten() else { return Ok(()) };
+        self.move_ahead(self.clients[client].jvm, |jvm, _| jvm.has_ended(number))
+    }
+
+    /// Lets every timer fire that is due at this instant.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn pass_what_is_due(&mut self, client: usize) -> Result<(), ReplayError> {
+        /// Two rounds of the wheel of Redisson's timer.
+        const ROUNDS_NS: i64 = 200 * NS_OF_MS;
+
+        self.in_jvm(self.clients[client].jvm, |started, gates| {
+            let until_ns = started.due_ns + ROUNDS_NS;
+            started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
+        })
+    }
+
+    /// The JVM of a client, and the place of its gate among those of that JVM.
+    fn place(&self, client: usize) -> (usize, usize) {
+        let jvm = self.clients[client].jvm;
+        (jvm, self.clients[..client].iter().filter(|other| other.jvm == jvm).count())
+    }
+
+    fn move_ahead(
+        &mut self,
+        jvm: usize,
+        is_done: impl FnMut(&mut Jvm, &[&mut ClientGate]) -> bool,
+    ) -> Result<(), ReplayError> {
+        let tick_ns = self.tick_ns;
+        self.in_jvm(jvm, |started, gates| {
+            let until_ns = started.due_ns + tick_ns / 2;
+            started.jvm.pass_until(until_ns, gates, is_done).map(|_| ())
+        })
+    }
+}

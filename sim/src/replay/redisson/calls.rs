@@ -1,0 +1,109 @@
+//! Which method of Redisson's lock an application calls, and what it is told.
+
+use lockstep_model::Config;
+use lockstep_model::client::Phase;
+use lockstep_model::trace::ThreadState;
+
+/// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
+///
+/// `own`: the scenario as it is for this client. `is_nested`: the thread has the lock already.
+pub fn acquire(own: &Config, is_nested: bool) -> String {
+    let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
+    let lease = match own.time.renew_every {
+        Some(_) => own.time.reentry_lease.filter(|_| is_nested),
+        None => Some(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease)),
+    };
+    // `lock()` swallows the first interrupt.
+    let can_be_interrupted = own.faults.interrupt > 0;
+    match (own.time.wait_limit, lease.map(ms)) {
+        (Some(0), None) => "try".to_owned(),
+        (Some(0), Some(lease_ms)) => format!("try-lease {lease_ms}"),
+        (Some(limit), None) => format!("try-wait {}", ms(limit)),
+        (Some(limit), Some(lease_ms)) => format!("try-wait-lease {} {lease_ms}", ms(limit)),
+        (None, None) if can_be_interrupted => "lock-interruptibly".to_owned(),
+        (None, None) => "lock".to_owned(),
+        (None, Some(lease_ms)) if can_be_interrupted => format!("lock-interruptibly-lease {lease_ms}"),
+        (None, Some(lease_ms)) => format!("lock-lease {lease_ms}"),
+    }
+}
+
+/// What the application should have been told by now of its acquire, as the model has it.
+pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static str {
+    match after.phase {
+        Phase::Refused | Phase::Subscribed | Phase::Waiting => INSIDE,
+        _ if after.holds > before.holds => GRANTED,
+        _ => REFUSED,
+    }
+}
+
+/// Still inside the call.
+pub const INSIDE: &str = "it is still in the call";
+/// It has the lock.
+pub const GRANTED: &str = "it has the lock";
+/// It does not have the lock.
+pub const REFUSED: &str = "it does not have the lock";
+/// Its release was accepted.
+pub const RELEASED: &str = "it has released";
+/// It was no holder.
+pub const NOT_ITS_OWN: &str = "IllegalMonitorStateException";
+/// It was interrupted.
+pub const INTERRUPTED: &str = "InterruptedException";
+
+/// What the driver reports of a call's end, in the same words; an exception by its class.
+pub fn told_by(verb: &str, ended: Option<&str>) -> String {
+    let Some(ended) = ended else { return INSIDE.to_owned() };
+    // Whether the thread was interrupted, and then what it was told.
+    let (_, told) = ended.split_once(' ').unwrap_or(("", ended));
+    if let Some(thrown) = told.strip_prefix("threw ") {
+        let class = thrown.split([' ', '<']).next().unwrap_or(thrown);
+        return class.rsplit('.').next().unwrap_or(class).to_owned();
+    }
+    let words = match (verb, told.strip_prefix("returned ").unwrap_or(told)) {
+        ("unlock", "nothing") => RELEASED,
+        ("force-unlock", "true") => "it has freed the lock",
+        ("force-unlock", "false") => "there was nothing to free",
+        (_, "nothing" | "true") => GRANTED,
+        (_, "false") => REFUSED,
+        (_, other) => other,
+    };
+    words.to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario;
+
+    fn config() -> Config {
+        let of = |name: &str| scenario::builtin().into_iter().find(|one| one.name == name).map(|one| one.config);
+        of("two-clients-wait").or_else(|| scenario::builtin().into_iter().next().map(|one| one.config)).expect("some")
+    }
+
+    #[test]
+    fn an_application_calls_the_method_that_waits_and_leases_as_the_scenario_says() {
+        let mut own = config();
+        own.time.tick_ms = 1000;
+        own.time.lease = 3;
+        let mut call = |renew_every, wait_limit, interrupt| {
+            (own.time.renew_every, own.time.wait_limit, own.faults.interrupt) = (renew_every, wait_limit, interrupt);
+            acquire(&own, false)
+        };
+        assert_eq!(call(Some(1), None, 0), "lock");
+        assert_eq!(call(Some(1), None, 1), "lock-interruptibly");
+        assert_eq!(call(Some(1), Some(0), 0), "try");
+        assert_eq!(call(Some(1), Some(2), 0), "try-wait 2000");
+        assert_eq!(call(None, None, 0), "lock-lease 3000");
+        assert_eq!(call(None, Some(0), 0), "try-lease 3000");
+        assert_eq!(call(None, Some(2), 0), "try-wait-lease 2000 3000");
+    }
+
+    #[test]
+    fn what_a_call_returns_or_throws_is_told_in_the_words_of_the_model() {
+        assert_eq!(told_by("lock", None), INSIDE);
+        assert_eq!(told_by("lock", Some("clear returned nothing")), GRANTED);
+        assert_eq!(told_by("try", Some("clear returned false")), REFUSED);
+        assert_eq!(told_by("unlock", Some("clear returned nothing")), RELEASED);
+        let thrown = "clear threw java.lang.IllegalMonitorStateException attempt to unlock lock";
+        assert_eq!(told_by("unlock", Some(thrown)), NOT_ITS_OWN);
+    }
+}

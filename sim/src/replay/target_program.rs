@@ -1,0 +1,44 @@
+//! Which program plays the clients of a history.
+
+use lockstep_redis::Scripts;
+
+use super::redisson::RedissonProgram;
+
+/// The program that plays the clients.
+#[derive(Clone)]
+pub enum TargetProgram {
+    /// Our own scripts.
+    Scripts(Scripts),
+    /// Real Redisson, of one version.
+    Redisson(RedissonProgram),
+}
+
+impl From<Scripts> for TargetProgram {
+    fn from(scripts: Scripts) -> Self {
+        Self::Scripts(scripts)
+    }
+}
+
+impl From<RedissonProgram> for TargetProgram {
+    fn from(program: RedissonProgram) -> Self {
+        Self::Redisson(program)
+    }
+}
+
+impl TargetProgram {
+    /// The client library and its version; `None`: our scripts.
+    pub fn name(&self) -> Option<String> {
+        match self {
+            Self::Scripts(_) => None,
+            Self::Redisson(program) => Some(format!("redisson {}", program.version())),
+        }
+    }
+
+    /// The scripts by which the requests of this program are understood.
+    pub fn scripts(&self) -> Scripts {
+        match self {
+            Self::Scripts(scripts) => scripts.clone(),
+            Self::Redisson(_) => Scripts::built_in(),
+        }
+    }
+}
