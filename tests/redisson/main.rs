@@ -1,6 +1,14 @@
-//! Real Redisson under our clocks and behind our gates does the same thing each time.
+//! Real Redisson under our clocks and behind our gates does the same thing each time, and what the clients of the model do.
 //!
 //! `tools/redisson/install` builds what these tests need, and `LOCKSTEP_REDISSON` names it; without it they fail.
 
 mod history;
 mod repeated;
+mod scenarios;
+
+use lockstep_sim::replay::redisson::RedissonProgram;
+
+/// A version that tools/redisson/install has built.
+fn redisson(version: &str) -> RedissonProgram {
+    RedissonProgram::find(version).unwrap_or_else(|error| panic!("{error}"))
+}

@@ -7,14 +7,11 @@ use lockstep_sim::replay::redisson::{Jvm, RedissonProgram};
 use lockstep_tests::servers::{START_MS, servers};
 
 use crate::history::RedissonStage;
+use crate::redisson;
 
 /// How often the history is run in an ordinary test: with a JVM of its own each, and in one that has run it before.
 const FRESH: usize = 4;
 const WARM: usize = 16;
-
-fn redisson(version: &str) -> RedissonProgram {
-    RedissonProgram::find(version).unwrap_or_else(|error| panic!("{error}"))
-}
 
 fn jvm(program: &RedissonProgram) -> Jvm {
     Jvm::start(program, START_MS).unwrap_or_else(|error| panic!("{error}"))

@@ -9,7 +9,7 @@ use super::process::Process;
 use super::requests::{InFlight, Slot};
 use super::state::RenewalTable;
 use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer};
-use crate::limits::{MAX_HOLDS, REGISTRATIONS};
+use crate::limits::{MAX_HOLDS, MAX_THREADS, REGISTRATIONS};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
@@ -123,6 +123,13 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A thread has nothing left to renew.
     pub(super) fn forget_renewals(&mut self, thread: u8) {
         self.set_count(thread, 0);
+    }
+
+    /// No thread has anything left to renew.
+    pub(crate) fn forget_every_renewal(&mut self) {
+        for thread in 0..MAX_THREADS {
+            self.set_count(thread, 0);
+        }
     }
 
     fn set_count(&mut self, thread: u8, count: u8) {

@@ -149,6 +149,11 @@ impl<Y: Layout> Context<'_, Y> {
         }
         let node = self.world.reachable(client).filter(|node| self.world.node(*node).is_working())?;
         self.count_replicas(client);
+        // Before it asks, so whatever the answer is (docs/facts/redisson.md#force-release).
+        self.process(client, |process| {
+            process.forget_every_renewal();
+            Some(())
+        })?;
         let executed = self.server().execute(node, LockRequest::Force, 0, false)?;
         if executed.is_published {
             self.publish(node);

@@ -217,7 +217,11 @@ fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen)
 /// The command that replays the history that was kept, or keeps it.
 fn next(saved: Option<&Path>, one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
     match saved {
-        Some(file) => format!("lockstep replay {}{}", typed(&file.to_string_lossy()), again(args.server.as_deref()) + &args.target.again()),
+        Some(file) => format!(
+            "lockstep replay {}{}",
+            typed(&file.to_string_lossy()),
+            again(args.server.as_deref()) + &args.target.again()
+        ),
         None => format!("{} --out DIR, which writes the trace", drawn_again(one, fuzzed, args)),
     }
 }

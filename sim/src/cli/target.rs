@@ -42,9 +42,7 @@ impl TargetArgs {
     pub(super) fn refuse_impossible(&self, has_sentinel: bool, screen: &Screen) -> Ended<()> {
         let reason = match (self.on, &self.redisson) {
             (TargetName::Scripts, Some(_)) => "--redisson names a version of Redisson: add --on redisson",
-            (TargetName::Redisson, _) if has_sentinel => {
-                "--sentinel is for our scripts: remove it, or --on redisson"
-            }
+            (TargetName::Redisson, _) if has_sentinel => "--sentinel is for our scripts: remove it, or --on redisson",
             _ => return Ok(()),
         };
         Err(screen.fail(Exit::Usage, reason))

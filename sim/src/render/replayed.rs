@@ -28,13 +28,22 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
         None => {
             let (steps, compared) = (count(replayed.steps, "step"), count(replayed.compared, "comparison"));
             let watched = sentinel::watched(replayed);
-            let _ = writeln!(page, "agrees: {steps}, {compared}, on {}{watched}", servers_and_clients(&replayed.server, replayed.clients.as_deref()));
+            let _ = writeln!(
+                page,
+                "agrees: {steps}, {compared}, on {}{watched}",
+                servers_and_clients(&replayed.server, replayed.clients.as_deref())
+            );
             if let Some(left) = replayed.left {
                 let _ = writeln!(page, "not followed beyond step {}: {left}", replayed.steps);
             }
         }
         Some(found) => {
-            let _ = write!(page, "diverged: on {}, at {}", servers_and_clients(&replayed.server, replayed.clients.as_deref()), difference(found, trace));
+            let _ = write!(
+                page,
+                "diverged: on {}, at {}",
+                servers_and_clients(&replayed.server, replayed.clients.as_deref()),
+                difference(found, trace)
+            );
         }
     }
     page

@@ -16,10 +16,10 @@ use super::error::ReplayError;
 use super::history_step::{HistoryStep, client_of};
 use super::node_names::name_of_node;
 use super::redisson::RedissonClients;
-use super::target_program::TargetProgram;
 use super::servers::sentinel::{Failover, refuse_world};
 use super::servers::{START_MS, SentinelWatch, ServerGroup, ServerProgram, refuse_unsuited};
 use super::target::{ScriptClients, Target};
+use super::target_program::TargetProgram;
 use super::testbed::Testbed;
 use super::translate::{Translator, translation_of};
 

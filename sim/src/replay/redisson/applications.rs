@@ -10,13 +10,13 @@ use crate::replay::error::ReplayError;
 
 /// Redisson's defaults: how long a command waits for its reply, and how often and after how long it is sent again. The TTL
 /// of a release receipt follows from them (docs/facts/redisson.md#receipt-ttl).
-const TIMEOUT_MS: u32 = 3_000;
+const ANSWER_WITHIN_MS: u32 = 3_000;
 const ATTEMPTS: u32 = 4;
 const DELAY_MS: u32 = 2_000;
 /// What each history leaves in its JVM (threads that never end, classes that are compiled) is small; a new JVM has none of it.
 const MOST_HISTORIES: u32 = 100;
-/// How far the clocks of a JVM are behind those of the servers after a tick: what is due at that instant has not happened
-/// yet, and the history says when it does.
+/// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
+/// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
 const BEHIND_NS: i64 = NS_OF_MS;
 
 /// The applications of a history.
@@ -34,10 +34,15 @@ struct StartedJvm {
     jvm: Jvm,
     /// The time at which its clocks would be if nothing were late.
     due_ns: i64,
+    /// How far behind that they are after a tick.
+    behind_ns: i64,
     /// How many histories it has begun.
     histories: u32,
     /// Whether its clocks stand still while time passes.
     is_paused: bool,
+    /// Whether it goes on after a pause, and its clocks are still to jump: what a thread does at once comes before what the
+    /// timers do, or after it, as the history says.
+    is_late: bool,
 }
 
 struct Application {
@@ -48,6 +53,16 @@ struct Application {
     calls: Vec<Option<(u64, String)>>,
     /// Whether it has died: nothing reaches it, and nothing that it sends reaches anybody.
     is_dead: bool,
+}
+
+impl StartedJvm {
+    /// The clocks of a process that goes on after a pause jump to the time that it is.
+    fn catch_up(&mut self, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        if !std::mem::take(&mut self.is_late) {
+            return Ok(());
+        }
+        self.jvm.jump_to(self.due_ns - self.behind_ns, gates)
+    }
 }
 
 impl Applications {
@@ -61,19 +76,15 @@ impl Applications {
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
-    pub fn connect(
-        &mut self,
-        clients: &[(String, i64)],
-        threads: usize,
-        server: &Path,
-    ) -> Result<(), ReplayError> {
+    pub fn connect(&mut self, clients: &[(String, i64)], threads: usize, server: &Path) -> Result<(), ReplayError> {
         self.start_jvms(if self.are_apart { clients.len() } else { 1 })?;
         for (index, (name, watchdog_ms)) in clients.iter().enumerate() {
             let jvm = if self.are_apart { index } else { 0 };
             let mut gate = ClientGate::open(server.to_owned())?;
             let port = gate.port();
-            let command =
-                format!("client {name} redis://127.0.0.1:{port} {TIMEOUT_MS} {ATTEMPTS} {DELAY_MS} {watchdog_ms}");
+            let command = format!(
+                "client {name} redis://127.0.0.1:{port} {ANSWER_WITHIN_MS} {ATTEMPTS} {DELAY_MS} {watchdog_ms}"
+            );
             self.jvms[jvm].jvm.command(&command, &mut [&mut gate])?;
             let (name, calls) = (name.clone(), vec![None; threads]);
             self.clients.push(Application { name, jvm, gate, calls, is_dead: false });
@@ -82,7 +93,9 @@ impl Applications {
         self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
         for started in &mut self.jvms {
             started.due_ns = started.jvm.now_ns();
+            started.behind_ns = 0;
             started.is_paused = false;
+            started.is_late = false;
         }
         Ok(())
     }
@@ -91,7 +104,7 @@ impl Applications {
         self.jvms.retain(|started| started.histories < MOST_HISTORIES);
         while self.jvms.len() < number {
             let jvm = Jvm::start(&self.program, self.start_ms)?;
-            self.jvms.push(StartedJvm { jvm, due_ns: 0, histories: 0, is_paused: false });
+            self.jvms.push(StartedJvm { jvm, due_ns: 0, behind_ns: 0, histories: 0, is_paused: false, is_late: false });
         }
         self.jvms.iter_mut().for_each(|started| started.histories += 1);
         Ok(())
@@ -104,9 +117,9 @@ impl Applications {
     pub fn close(&mut self) -> Result<(), ReplayError> {
         self.clients.iter_mut().for_each(|client| client.gate.set_open(true));
         let names: Vec<_> = self.clients.iter().map(|client| (client.jvm, client.name.clone())).collect();
-        let closed = names.into_iter().try_for_each(|(jvm, name)| {
-            self.in_jvm(jvm, |started, gates| started.jvm.close(&name, gates))
-        });
+        let closed = names
+            .into_iter()
+            .try_for_each(|(jvm, name)| self.in_jvm(jvm, |started, gates| started.jvm.close(&name, gates)));
         self.clients.clear();
         if closed.is_err() {
             self.jvms.clear();
@@ -143,6 +156,10 @@ impl Applications {
     pub fn begin_call(&mut self, client: usize, thread: usize, call: &str) -> Result<(), ReplayError> {
         let Application { name, jvm, .. } = &self.clients[client];
         let (command, jvm) = (format!("call {name} {} {call}", thread + 1), *jvm);
+        // A call that waits for a while reads the clock.
+        if call.starts_with("try-wait") {
+            self.in_jvm(jvm, StartedJvm::catch_up)?;
+        }
         let number = self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
         let verb = call.split(' ').next().unwrap_or_default().to_owned();
         let calls = &mut self.clients[client].calls;
@@ -237,16 +254,11 @@ impl Applications {
         self.clients[client].is_dead = true;
     }
 
-    /// A client stands still, or goes on: then its clocks jump to the time that it is.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn set_paused(&mut self, client: usize, is_paused: bool) -> Result<(), ReplayError> {
-        let jvm = self.clients[client].jvm;
-        self.in_jvm(jvm, |started, gates| {
-            started.is_paused = is_paused;
-            if is_paused { Ok(()) } else { started.jvm.jump_to(started.due_ns - BEHIND_NS, gates) }
-        })
+    /// A client stands still, or goes on.
+    pub fn set_paused(&mut self, client: usize, is_paused: bool) {
+        let started = &mut self.jvms[self.clients[client].jvm];
+        started.is_paused = is_paused;
+        started.is_late = !is_paused;
     }
 
     /// The wall clock of a client jumps.
@@ -263,9 +275,13 @@ impl Applications {
             let tick_ns = self.tick_ns;
             self.in_jvm(jvm, |started, gates| {
                 started.due_ns += tick_ns;
-                let until_ns = started.due_ns - BEHIND_NS;
+                started.behind_ns += BEHIND_NS;
+                let until_ns = started.due_ns - started.behind_ns;
                 if started.is_paused {
                     return Ok(());
+                }
+                if started.is_late {
+                    return started.catch_up(gates);
                 }
                 started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
             })?;
@@ -307,6 +323,7 @@ impl Applications {
         const ROUNDS_NS: i64 = 200 * NS_OF_MS;
 
         self.in_jvm(self.clients[client].jvm, |started, gates| {
+            started.catch_up(gates)?;
             let until_ns = started.due_ns + ROUNDS_NS;
             started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
         })
@@ -321,10 +338,14 @@ impl Applications {
     fn move_ahead(
         &mut self,
         jvm: usize,
-        is_done: impl FnMut(&mut Jvm, &[&mut ClientGate]) -> bool,
+        mut is_done: impl FnMut(&mut Jvm, &[&mut ClientGate]) -> bool,
     ) -> Result<(), ReplayError> {
         let tick_ns = self.tick_ns;
         self.in_jvm(jvm, |started, gates| {
+            if is_done(&mut started.jvm, gates) {
+                return Ok(());
+            }
+            started.catch_up(gates)?;
             let until_ns = started.due_ns + tick_ns / 2;
             started.jvm.pass_until(until_ns, gates, is_done).map(|_| ())
         })

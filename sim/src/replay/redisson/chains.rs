@@ -7,40 +7,53 @@ use lockstep_model::trace::ClientState;
 /// The timers of one client's watchdog.
 #[derive(Clone, Debug, Default)]
 pub struct RenewalChains {
-    /// The ticks at which they fire next.
-    due: Vec<u32>,
+    chains: Vec<RenewalChain>,
     /// The tick that it is, from 0.
     now: u32,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
 }
 
+#[derive(Clone, Copy, Debug)]
+struct RenewalChain {
+    /// The tick at which it fires next.
+    due: u32,
+    /// Whether it is the one that the model has.
+    is_of_model: bool,
+}
+
 impl RenewalChains {
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
         if is_empty(before) && !is_empty(after) {
-            self.due.push(self.now + u32::from(period));
+            // A timer that is left over from an emptied table is the model's.
+            let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
+            self.chains.push(RenewalChain { due: self.now + u32::from(period), is_of_model });
         }
     }
 
-    /// The watchdog has renewed.
-    pub const fn renewed(&mut self) {
-        self.has_renewed = true;
+    /// The model's timer has fired, and the watchdog has renewed, or the timer has ended. In Redisson it may still be to fire at
+    /// this instant, and goes on if the table is filled until then.
+    pub fn fired(&mut self, has_renewed: bool) {
+        self.has_renewed |= has_renewed;
+        if !has_renewed {
+            self.chains.iter_mut().for_each(|chain| chain.is_of_model = false);
+        }
     }
 
     /// A tick passes: every timer that is due has fired.
     pub fn pass_tick(&mut self, client: &ClientState, period: u8) {
         let goes_on = !is_empty(client) || self.has_renewed;
         let (now, period) = (self.now, u32::from(period));
-        self.due.retain(|due| *due > now || goes_on);
-        self.due.iter_mut().filter(|due| **due <= now).for_each(|due| *due = now + period);
+        self.chains.retain(|chain| chain.due > now || goes_on);
+        self.chains.iter_mut().filter(|chain| chain.due <= now).for_each(|chain| chain.due = now + period);
         self.now += 1;
         self.has_renewed = false;
     }
 
-    /// Whether a timer fires now.
-    pub fn is_due(&self) -> bool {
-        self.due.iter().any(|due| *due <= self.now)
+    /// Whether a timer fires now that the model does not have.
+    pub fn has_extra_due(&self) -> bool {
+        self.chains.iter().any(|chain| !chain.is_of_model && chain.due <= self.now)
     }
 }
 

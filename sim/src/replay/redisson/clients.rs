@@ -6,6 +6,7 @@
 
 use std::time::Instant;
 
+use lockstep_model::client::Phase;
 use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::{Cmd, Value};
@@ -74,8 +75,9 @@ impl Target for RedissonClients {
     }
 
     fn begin(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let clients: Vec<_> =
-            (0..self.config.clients.count).map(|client| (client_name(client).to_string(), self.watchdog_ms(client))).collect();
+        let clients: Vec<_> = (0..self.config.clients.count)
+            .map(|client| (client_name(client).to_string(), self.watchdog_ms(client)))
+            .collect();
         self.receipts = vec![None; clients.len()];
         self.chains = vec![RenewalChains::default(); clients.len()];
         let threads = usize::from(self.config.clients.threads);
@@ -107,30 +109,26 @@ impl Target for RedissonClients {
             Action::Acquire { client, thread } => {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
                 let call = calls::acquire(&self.config.of_client(client), before.holds > 0);
-                self.begin_call((client, thread), &call, testbed)?;
+                self.begin_call((client, thread), before.holds + 1, &call, testbed)?;
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
             }
             Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => {
-                let waiting = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
-                if waiting.wait_left == Some(0) {
-                    testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
-                    return Ok(None);
-                }
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
             }
             Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
-                self.begin_call((client, thread), "unlock", testbed)?;
+                let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
+                self.begin_call((client, thread), before.holds, "unlock", testbed)?;
                 self.ask((client, Some(thread)), ScriptVerb::Release { client, thread }, step, testbed)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;
-                self.begin_call((client, thread), "force-unlock", testbed)?;
+                self.begin_call((client, thread), 0, "force-unlock", testbed)?;
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
             Action::Renew { client } => {
-                self.chains[usize::from(client)].renewed();
+                self.chains[usize::from(client)].fired(step.step.answer != Reply::NothingToRenew);
                 self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
             }
             Action::Subscribe { client, .. } => {
@@ -158,11 +156,11 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::PauseClient { client } => {
-                self.applications.set_paused(usize::from(client), true)?;
+                self.applications.set_paused(usize::from(client), true);
                 Ok(None)
             }
             Action::Resume { client } => {
-                self.applications.set_paused(usize::from(client), false)?;
+                self.applications.set_paused(usize::from(client), false);
                 Ok(None)
             }
             Action::ClientClockJump { client } => {
@@ -195,11 +193,24 @@ impl Target for RedissonClients {
 type Asking = (u8, Option<u8>);
 
 impl RedissonClients {
-    fn begin_call(&mut self, (client, thread): (u8, u8), call: &str, testbed: &mut Testbed) -> Result<(), ReplayError> {
+    /// A thread begins a call. Every call that is inside another one has a lock object of its own, as in the model: an object
+    /// remembers the lease that it was last given (docs/facts/redisson.md#explicit-lease).
+    fn begin_call(
+        &mut self,
+        (client, thread): (u8, u8),
+        level: u8,
+        call: &str,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
         // The lock's name follows the verb.
-        let (verb, times) = call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
+        let (verb, times) =
+            call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
-        self.applications.begin_call(usize::from(client), usize::from(thread), &format!("{verb} {LOCK}{times}"))
+        self.applications.begin_call(
+            usize::from(client),
+            usize::from(thread),
+            &format!("{verb} {LOCK}/{thread}.{level}{times}"),
+        )
     }
 
     /// Lets renewals pass that the model does not have, as Redisson has more timers: where they change nothing, because the
@@ -221,9 +232,12 @@ impl RedissonClients {
         });
         loop {
             let held = self.applications.held(asked);
-            let of_connection = |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-            let Some(extra) = held.into_iter().find(|held| is_renewal(held) && of_connection(held)) else { return Ok(true) };
-            if !self.chains[asked].is_due() {
+            let of_connection =
+                |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
+            let Some(extra) = held.into_iter().find(|held| is_renewal(held) && of_connection(held)) else {
+                return Ok(true);
+            };
+            if !self.chains[asked].has_extra_due() {
                 return Ok(true);
             }
             if !changes_nothing {
@@ -246,21 +260,36 @@ impl RedissonClients {
         let Some(request) = self.translator.request(step, verb) else { return Ok(None) };
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
-        let is_wanted = |held: &HeldCommand| says(held, &request, verb);
+        let wanted_words = request_words(&request);
+        let is_wanted = |held: &HeldCommand| {
+            is_renewal(held) == matches!(verb, ScriptVerb::Renew { .. })
+                && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
+        };
         let found = self.applications.await_request(asked, is_wanted)?;
         if !matches!(verb, ScriptVerb::Renew { .. }) && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
         }
-        let Some(held) = found else {
+        let is_first = |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
+        let Some(held) = found.filter(is_first) else {
+            let limit =
+                thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);
+            if limit == Some(0) {
+                testbed
+                    .findings
+                    .leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
+                return Ok(None);
+            }
+            let is_busy = !self.applications.held(asked).is_empty();
+            if is_busy && has_more_to_ask(&step.before.clients[asked], thread) {
+                testbed
+                    .findings
+                    .leave("Redisson sends two requests over its one connection in another order than the history");
+                return Ok(None);
+            }
             let what = || format!("request of {}", client_name(client));
             testbed.findings.compare(step.place(), what, &request_words(&request), &self.held_words(asked));
             return Ok(None);
         };
-        let first = self.applications.first_held(asked, held.connection);
-        if first.as_ref() != Some(&held) {
-            testbed.findings.leave("Redisson has sent two requests over one connection in another order than the history");
-            return Ok(None);
-        }
         testbed.findings.compared += 1;
         if let Some(receipt) = words_of(&held).into_iter().find(|word| word.starts_with(RECEIPTS)) {
             self.receipts[asked] = Some(receipt);
@@ -299,7 +328,8 @@ impl RedissonClients {
 
     fn compare_told(&mut self, (client, thread): (u8, u8), model: &str, step: HistoryStep<'_>, testbed: &mut Testbed) {
         let ended = self.applications.end_of(usize::from(client), usize::from(thread));
-        let told = ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));
+        let told =
+            ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));
         let name = || format!("{}:{}", client_name(client), thread + 1);
         testbed.findings.note(|| format!("{}: {told}", name()));
         testbed.findings.compare(step.place(), || format!("what {} is told", name()), model, &told);
@@ -388,10 +418,11 @@ impl RedissonClients {
     fn compared_messages(&self, step: HistoryStep<'_>) -> Vec<(u8, usize, usize)> {
         let state = &step.step.state;
         let subscribed = (0u8..).zip(&state.clients).filter(|(client, state)| {
-            self.applications.runs(usize::from(*client)) && matches!(state.subscription, Some(SubscriptionState::Node(_)))
+            self.applications.runs(usize::from(*client))
+                && matches!(state.subscription, Some(SubscriptionState::Node(_)))
         });
-        let counted =
-            subscribed.map(|(client, state)| (client, usize::from(state.messages), self.applications.messages(client.into())));
+        let counted = subscribed
+            .map(|(client, state)| (client, usize::from(state.messages), self.applications.messages(client.into())));
         counted.collect()
     }
 
@@ -408,7 +439,9 @@ impl RedissonClients {
             }
             let held = self.held_words(asked);
             if held != NOTHING && state.threads.iter().any(|thread| thread.may_wake_now) {
-                testbed.findings.leave("Redisson asks again at once while the key has no time left, and here time passes");
+                testbed
+                    .findings
+                    .leave("Redisson asks again at once while the key has no time left, and here time passes");
                 return Ok(());
             }
             testbed.findings.compare(step.place(), || format!("request of {}", client_name(client)), NOTHING, &held);
@@ -423,17 +456,24 @@ impl RedissonClients {
     }
 }
 
+/// Whether the client may ask for something else at this instant as well as for this thread, or, if it is none, for its
+/// watchdog: with one connection the second request waits for the reply to the first.
+fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
+    let may_ask = |thread: &ThreadState| match thread.phase {
+        Phase::Subscribed => true,
+        Phase::Waiting => client.permits > 0 || thread.wake_in == Some(0) || thread.may_wake_now,
+        _ => false,
+    };
+    let others = (0u8..).zip(&client.threads).filter(|(number, _)| Some(*number) != asking);
+    let is_renewal_due = asking.is_some() && client.renewal_due_in == Some(0);
+    is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
+}
+
 const NOTHING: &str = "nothing";
 const PUBLISH: &str = "PUBLISH";
 
 fn words_of(held: &HeldCommand) -> Vec<String> {
     held.words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect()
-}
-
-/// Whether a request is a script with these keys and arguments. Of receipts only the kind is compared: their ids are drawn.
-fn says(held: &HeldCommand, request: &ScriptRequest, verb: ScriptVerb) -> bool {
-    is_renewal(held) == matches!(verb, ScriptVerb::Renew { .. })
-        && script_words(&words_of(held)).is_some_and(|words| words == request_words(request))
 }
 
 /// Whether a script renews: it has the keys and arguments of an acquire, and raises no count.
@@ -444,11 +484,10 @@ fn is_renewal(held: &HeldCommand) -> bool {
     }
 }
 
-/// `lock channel | 30000 A:1`, as the keys and arguments of our scripts are shown.
+/// `lock channel | 30000 A:1`: the keys and arguments of our scripts. Of receipts only the kind is shown: their ids are drawn.
 fn request_words(request: &ScriptRequest) -> String {
     let args: Vec<_> = request.call.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
-    let keys: Vec<_> = request.call.keys.iter().map(|key| masked(key)).collect();
-    format!("{} | {}", keys.join(" "), args.join(" "))
+    call_words(&request.call.keys, &args)
 }
 
 /// The same of a script that Redisson sends; `None`: it is no script.
@@ -458,10 +497,14 @@ fn script_words(words: &[String]) -> Option<String> {
         return None;
     }
     let (keys, args) = rest.split_at_checked(number.parse().ok()?)?;
-    let keys: Vec<_> = keys.iter().map(|key| masked(key)).collect();
     // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command).
-    let args: Vec<_> = args.iter().map(String::as_str).filter(|arg| *arg != PUBLISH).collect();
-    Some(format!("{} | {}", keys.join(" "), args.join(" ")))
+    let args: Vec<_> = args.iter().filter(|arg| *arg != PUBLISH).cloned().collect();
+    Some(call_words(keys, &args))
+}
+
+fn call_words(keys: &[String], args: &[String]) -> String {
+    let keys: Vec<_> = keys.iter().map(|key| masked(key)).collect();
+    format!("{} | {}", keys.join(" "), args.join(" "))
 }
 
 fn masked(key: &str) -> String {

@@ -54,7 +54,8 @@ impl RedissonProgram {
 /// A JVM whose time stands still.
 #[derive(Debug)]
 pub struct Jvm {
-    process: OwnProcess,
+    /// Ends with this value.
+    _process: OwnProcess,
     clock: JvmClock,
     input: ChildStdin,
     output: ChildStdout,
@@ -93,7 +94,7 @@ impl Jvm {
         set.map_err(|errno| ReplayError::system("set up the pipe of a JVM")(errno.into()))?;
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
-        let mut jvm = Self { process, clock, input, output, unread, ended, number: 0, threads, folder };
+        let mut jvm = Self { _process: process, clock, input, output, unread, ended, number: 0, threads, folder };
         jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(|line| line.starts_with("ready "))))?;
         Ok(jvm)
     }

@@ -1,7 +1,7 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Fault, Profile};
+use lockstep_model::config::Fault;
 
 use super::jvm::RedissonProgram;
 use crate::replay::error::ReplayError;
@@ -22,6 +22,9 @@ const OF_SERVERS: [Fault; 11] = [
     Fault::LoseReply,
 ];
 
+/// The shortest tick in which its timers can be told from the next one.
+const LEAST_TICK_MS: u32 = 1_000;
+
 /// Refuses a world in which the clients cannot be this version of Redisson, or which this target cannot make.
 ///
 /// # Errors
@@ -32,7 +35,10 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
     if config.is_split() {
-        return refused("requests and answers that are steps of their own are not replayed on it yet; use mode = \"atomic\"".to_owned());
+        return refused(
+            "requests and answers that are steps of their own are not replayed on it yet; use mode = \"atomic\""
+                .to_owned(),
+        );
     }
     if let Some(fault) = OF_SERVERS.into_iter().find(|fault| config.faults.left(*fault) > 0) {
         return refused(format!("faults of servers and links are not replayed on it yet; remove {}", fault.name()));
@@ -49,36 +55,18 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
                 .to_owned(),
         );
     }
+    // Its timers are late by up to a tenth of a second, and each renewal is late by that once more.
+    if config.time.tick_ms < LEAST_TICK_MS {
+        return refused(format!("its timers are too late for so short a tick; set tick_ms to {LEAST_TICK_MS} or more"));
+    }
     (0..config.clients.count).try_for_each(|client| refuse_client(&config.of_client(client), program))
 }
 
 fn refuse_client(own: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
-    let refused = |reason: String| Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
-    let profile = profile_of(program.version());
-    let (is, should_be) = (own.protocol, profile.protocol());
-    let differs = [
-        ("receipts", is.receipts != should_be.receipts),
-        ("renewal_timer", is.renewal_timer != should_be.renewal_timer),
-        ("missed_renewal", is.missed_renewal != should_be.missed_renewal),
-        ("failed_renewal", is.failed_renewal != should_be.failed_renewal),
-    ];
-    if let Some((key, _)) = differs.into_iter().find(|(_, differs)| *differs) {
-        return refused(format!(
-            "its clients are those of profile = \"{}\", and the scenario says {key} = otherwise",
-            profile.name()
-        ));
-    }
-    // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#keys-channels-and-numbers).
+    // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#watchdog-timeout).
     if own.time.renew_every.is_some_and(|every| u16::from(every) * 3 != u16::from(own.time.lease)) {
-        return refused("it renews at a third of the lease; set lease to three times renew_every".to_owned());
+        let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     Ok(())
-}
-
-/// The profile whose switches are those of this version. Receipts and the one timer for all locks came before 3.52, and after
-/// 3.16 (docs/facts/redisson.md#keys-channels-and-numbers).
-fn profile_of(version: &str) -> Profile {
-    let mut numbers = version.split('.').map(|number| number.parse::<u32>().unwrap_or(0));
-    let (major, minor) = (numbers.next().unwrap_or(0), numbers.next().unwrap_or(0));
-    if (major, minor) >= (3, 44) { Profile::Redisson47 } else { Profile::Redisson315 }
 }

@@ -13,7 +13,7 @@ final class Client {
     private final Reports reports;
     private final String name;
     private final Map<Long, CallThread> threads = new HashMap<>();
-    /** As an application does it: one lock object for each lock, used by all threads. */
+    /** Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several. */
     private final Map<String, RLock> locks = new HashMap<>();
 
     private Client(String name, RedissonClient redisson, Reports reports) {
@@ -46,7 +46,7 @@ final class Client {
         String word = words.next();
         boolean isFlagged = word.equals("flagged");
         String verb = isFlagged ? words.next() : word;
-        RLock lock = locks.computeIfAbsent(words.next(), redisson::getLock);
+        RLock lock = locks.computeIfAbsent(words.next(), object -> redisson.getLock(object.split("/")[0]));
         Call call = Call.of(verb, lock, words);
         thread.begin(() -> {
             if (isFlagged) {

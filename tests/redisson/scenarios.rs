@@ -1,0 +1,97 @@
+//! Histories of the model on real Redisson: what the clients of the model do, it does.
+
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_model::Config;
+use lockstep_model::config::{MissedRenewal, Profile, RenewalTimer};
+use lockstep_sim::check::{Engine, Limits, check};
+use lockstep_sim::fuzz::{FuzzOptions, Fuzzed, fuzz};
+use lockstep_sim::replay::redisson::RedissonProgram;
+use lockstep_sim::replay::{Player, ReplayError};
+use lockstep_sim::scenario::{self, Scenario};
+use lockstep_tests::drawn::from_environment;
+use lockstep_tests::servers::servers;
+
+use crate::redisson;
+
+/// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
+const HISTORIES: u32 = 3;
+/// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
+const FOLLOWED: usize = 35;
+
+/// The version that is the profile of this scenario.
+fn version_of(config: &Config) -> RedissonProgram {
+    redisson(if config.protocol.profile == Profile::Redisson315 { "3.15.6" } else { "4.7.0" })
+}
+
+/// Whether it can follow the scenario, or else why not.
+fn suitability(scenario: &Scenario) -> Result<(), ReplayError> {
+    Player::start(&servers()[0], &scenario.config, version_of(&scenario.config)).map(|_| ())
+}
+
+fn random_histories(scenario: &Scenario, program: RedissonProgram, cases: u32, seed: u64) -> Fuzzed {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let options = FuzzOptions { cases, seed };
+    fuzz(scenario, &servers()[0], program, options, &Limits::none(&stop, &progress))
+        .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+}
+
+#[test]
+fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_follow() {
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
+    let (mut followed, mut left, mut histories) = (0, 0, 0);
+    for scenario in scenario::builtin() {
+        // Some say what a client would do with other rules than Redisson's.
+        if scenario.config.protocol != scenario.config.protocol.profile.protocol() {
+            continue;
+        }
+        match suitability(&scenario) {
+            Ok(()) => {}
+            Err(ReplayError::NotForRedisson { .. }) => continue,
+            Err(error) => panic!("{}: {error}", scenario.name),
+        }
+        let found = random_histories(&scenario, version_of(&scenario.config), cases, 1);
+        let difference = found.counterexample.map(|(_, difference)| difference);
+        assert_eq!(difference, None, "{}", scenario.name);
+        followed += 1;
+        left += found.left;
+        histories += found.cases;
+    }
+    println!("{followed} scenarios, {histories} histories, {left} of them not followed to their end");
+    assert_eq!(followed, FOLLOWED);
+    assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
+}
+
+/// A wrong switch is seen: with the other value Redisson does something else, in random histories or in the counterexamples
+/// that the model has with it.
+#[test]
+fn redisson_contradicts_a_wrong_switch_of_the_protocol() {
+    let flipped = |name: &str, change: &dyn Fn(&mut Config)| {
+        let mut scenario = scenario::builtin().into_iter().find(|one| one.name == name).expect("it is built in");
+        change(&mut scenario.config);
+        scenario
+    };
+    for (name, receipts) in [("missed-renewal-of-2026", false), ("missed-renewal-of-2021", true)] {
+        assert!(differs_at_random(&flipped(name, &|config| config.protocol.receipts = receipts)), "{name}: receipts");
+    }
+    for (name, timer) in
+        [("missed-renewal-of-2026", RenewalTimer::PerLock), ("missed-renewal-of-2021", RenewalTimer::Shared)]
+    {
+        assert!(differs_at_random(&flipped(name, &|config| config.protocol.renewal_timer = timer)), "{name}: timer");
+    }
+    let stops = flipped("missed-renewal-of-2026", &|config| config.protocol.missed_renewal = MissedRenewal::StopTimer);
+    assert!(differs_in_a_counterexample(&stops), "missed_renewal");
+}
+
+fn differs_at_random(scenario: &Scenario) -> bool {
+    random_histories(scenario, version_of(&scenario.config), 200, 1).counterexample.is_some()
+}
+
+fn differs_in_a_counterexample(scenario: &Scenario) -> bool {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let outcome =
+        check(scenario, Engine::Native, &Limits::none(&stop, &progress)).unwrap_or_else(|error| panic!("{error}"));
+    let mut player = Player::start(&servers()[0], &scenario.config, version_of(&scenario.config)).expect("it starts");
+    let mut traces = outcome.properties.into_iter().filter_map(|found| found.trace);
+    traces.any(|trace| player.replay(&trace, false).expect("it answers").difference.is_some())
+}
