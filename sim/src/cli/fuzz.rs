@@ -13,7 +13,7 @@ use super::input::{self, Chosen, typed};
 use super::interrupt;
 use super::out::{make_folder, write_whole};
 use super::progress::{ProgressUnit, watched};
-use super::replay::{again, in_the_world_of, server, server_failed};
+use super::replay::{again, in_the_world_of, report_unsuited, server, server_failed};
 use super::screen::Screen;
 use super::target::TargetArgs;
 use super::within::MaxMemory;
@@ -99,9 +99,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             Err(_) if interrupt::is_asked() => break,
             // The others may be for it.
             Err(FuzzFailure::AtStart(error @ ReplayError::NotForRedisson { .. })) if chosen.len() > 1 => {
-                if !screen.is_quiet {
-                    Screen::report(&format!("left out: {}: {error}", one.scenario.name));
-                }
+                report_unsuited(&one.scenario.name, &error, screen);
                 continue;
             }
             Err(failed) => {

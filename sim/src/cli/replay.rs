@@ -125,8 +125,8 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
             // Those of another scenario may be for it.
             Err(error @ ReplayError::NotForRedisson { .. }) => {
                 left_out += 1;
-                if unsuited.as_ref().is_none_or(|(scenario, _)| *scenario != trace.scenario) && !screen.is_quiet {
-                    Screen::report(&format!("left out: {}: {error}", trace.scenario));
+                if unsuited.as_ref().is_none_or(|(scenario, _)| *scenario != trace.scenario) {
+                    report_unsuited(&trace.scenario, &error, screen);
                 }
                 unsuited = Some((trace.scenario.clone(), error));
                 continue;
@@ -137,15 +137,10 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         if replay.difference.is_some() {
             exit = exit.worst(Exit::Diverged);
         }
-        match args.output.format {
-            Format::Human => {
-                let gap = if results.is_empty() { "" } else { "\n" };
-                screen.print(&format!(
-                    "{gap}{}",
-                    replayed::page(trace, &replay, &drawing(&history, &replay, args, screen))
-                ))?;
-            }
-            Format::Json => {}
+        if args.output.format == Format::Human {
+            let gap = if results.is_empty() { "" } else { "\n" };
+            let page = replayed::page(trace, &replay, &drawing(&history, &replay, args, screen));
+            screen.print(&format!("{gap}{page}"))?;
         }
         results.push(replayed::json(trace, &replay));
     }
@@ -172,6 +167,13 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
     Ok(exit)
+}
+
+/// Says that Redisson cannot follow a scenario, among others that it can.
+pub(super) fn report_unsuited(scenario: &str, error: &ReplayError, screen: &Screen) {
+    if !screen.is_quiet {
+        Screen::report(&format!("left out: {scenario}: {error}"));
+    }
 }
 
 fn player(server: &ServerProgram, config: &Config, args: &ReplayArgs) -> Result<Player, ReplayError> {

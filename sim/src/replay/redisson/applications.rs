@@ -68,8 +68,8 @@ impl StartedJvm {
 impl Applications {
     /// None yet. `tick_ms`: the length of a tick.
     pub fn new(program: RedissonProgram, are_apart: bool, tick_ms: u32, start_ms: i64) -> Self {
-        let tick_ns = i64::from(tick_ms) * NS_OF_MS;
-        Self { program, are_apart, tick_ns, start_ms, jvms: Vec::new(), clients: Vec::new() }
+        let tick = i64::from(tick_ms) * NS_OF_MS;
+        Self { program, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new() }
     }
 
     /// Connects a client for each of these names and watchdog timeouts, with so many threads, to the server at this socket.

@@ -231,12 +231,10 @@ impl RedissonClients {
             state.threads.iter().any(|thread| thread.name == hold.holder) && hold.ttl_ms == Some(lease_ms)
         });
         loop {
-            let held = self.applications.held(asked);
-            let of_connection =
+            let is_first =
                 |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-            let Some(extra) = held.into_iter().find(|held| is_renewal(held) && of_connection(held)) else {
-                return Ok(true);
-            };
+            let mut requests = self.applications.held(asked).into_iter();
+            let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
             if !self.chains[asked].has_extra_due() {
                 return Ok(true);
             }
@@ -304,14 +302,14 @@ impl RedissonClients {
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
         self.clear_up(client, testbed)?;
         if let Some(thread) = thread {
-            let told = self.told_by_model(client, thread, verb, step);
+            let told = Self::told_by_model(client, thread, verb, step);
             self.compare_told((client, thread), told, step, testbed);
         }
         Ok(Some(node))
     }
 
     /// What the model says the application is told by this step.
-    fn told_by_model(&self, client: u8, thread: u8, verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
+    fn told_by_model(client: u8, thread: u8, verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         match (verb, step.step.answer) {
