@@ -40,8 +40,7 @@ struct StartedJvm {
     histories: u32,
     /// Whether its clocks stand still while time passes.
     is_paused: bool,
-    /// Whether it goes on after a pause, and its clocks are still to jump: what a thread does at once comes before what the
-    /// timers do, or after it, as the history says.
+    /// Whether it goes on after a pause, and its clocks are still to jump.
     is_late: bool,
 }
 
@@ -259,6 +258,15 @@ impl Applications {
         let started = &mut self.jvms[self.clients[client].jvm];
         started.is_paused = is_paused;
         started.is_late = !is_paused;
+    }
+
+    /// The clocks of a client that goes on after a pause jump to the time that it is. Otherwise they do once something that is
+    /// overdue is to happen: what a thread does before that comes first.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn catch_up(&mut self, client: usize) -> Result<(), ReplayError> {
+        self.in_jvm(self.clients[client].jvm, StartedJvm::catch_up)
     }
 
     /// The wall clock of a client jumps.

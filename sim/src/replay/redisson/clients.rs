@@ -108,6 +108,10 @@ impl Target for RedissonClients {
             }
             Action::Acquire { client, thread } => {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
+                // It may start a timer.
+                if step.before.clients[usize::from(client)].renewal_counts.iter().all(|count| *count == 0) {
+                    self.applications.catch_up(usize::from(client))?;
+                }
                 let call = calls::acquire(&self.config.of_client(client), before.holds > 0);
                 self.begin_call((client, thread), before.holds + 1, &call, testbed)?;
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
@@ -160,7 +164,13 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::Resume { client } => {
+                let resumed = &step.step.state.clients[usize::from(client)];
+                let is_overdue = resumed.renewal_due_in == Some(0)
+                    || resumed.threads.iter().any(|thread| thread.wake_in == Some(0) || thread.wait_left == Some(0));
                 self.applications.set_paused(usize::from(client), false);
+                if !is_overdue {
+                    self.applications.catch_up(usize::from(client))?;
+                }
                 Ok(None)
             }
             Action::ClientClockJump { client } => {
