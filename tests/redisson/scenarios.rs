@@ -42,7 +42,8 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
     let (mut followed, mut left, mut histories) = (0, 0, 0);
     for scenario in scenario::builtin() {
         // Some say what a client would do with other rules than Redisson's.
-        if scenario.config.protocol != scenario.config.protocol.profile.protocol() {
+        let protocol = scenario.config.protocol;
+        if protocol.profile == Profile::Lockstep || protocol != protocol.profile.protocol() {
             continue;
         }
         match suitability(&scenario) {

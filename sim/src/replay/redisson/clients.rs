@@ -160,6 +160,11 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::PauseClient { client } => {
+                // Its time for the answer would be over when it goes on.
+                if !self.applications.held(usize::from(client)).is_empty() {
+                    testbed.findings.leave("Redisson has sent its next request before the pause, and here it has not");
+                    return Ok(None);
+                }
                 self.applications.set_paused(usize::from(client), true);
                 Ok(None)
             }
