@@ -1,8 +1,9 @@
 //! Histories of the model, played on real servers and compared after each step.
 //!
 //! `player` walks a trace. On one side it has the `servers`, made deterministic: their clocks, links, disks and failures are
-//! the history's. On the other side it has a `target`, which plays the clients and compares what they are told. Both work on
-//! one `testbed`, which queues what need not be answered at once and collects the `findings`.
+//! the history's. On the other side it has a `target`, which plays the clients and compares what they are told: our own
+//! scripts, or real Redisson (`redisson`), as a `target_program` says. Both work on one `testbed`, which queues what need not be
+//! answered at once and collects the `findings`.
 //!
 //! `translate` is where model and implementation meet: it says what an action asks of Redis, in one file per kind of lock.
 //! `compare` puts what servers answer into words that are compared with the model's.
