@@ -26,6 +26,8 @@ SOAK_FREE_RUNS ?= 3500
 # Runs of one history on real Redisson that must be equal: with a JVM each, and in one JVM.
 SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
+# Random histories of each scenario that Redisson can follow.
+SOAK_REDISSON_HISTORIES ?= 30
 
 servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers"
 redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && export LOCKSTEP_REDISSON="$$redisson"
@@ -46,6 +48,7 @@ soak:
 	$(servers) && \
 	$(redisson) && \
 	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
+	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) \
 		cargo test --locked -p lockstep-tests --test redisson && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \

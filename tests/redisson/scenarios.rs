@@ -1,6 +1,7 @@
 //! Histories of the model on real Redisson: what the clients of the model do, it does.
 
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread;
 
 use lockstep_model::Config;
 use lockstep_model::config::{MissedRenewal, Profile, RenewalTimer};
@@ -17,7 +18,9 @@ use crate::redisson;
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 3;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: usize = 35;
+const FOLLOWED: u32 = 35;
+/// How many scenarios are replayed at once.
+const AT_ONCE: usize = 2;
 
 /// The version that is the profile of this scenario.
 fn version_of(config: &Config) -> RedissonProgram {
@@ -38,29 +41,49 @@ fn random_histories(scenario: &Scenario, program: RedissonProgram, cases: u32, s
 
 #[test]
 fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_follow() {
+    let scenarios = scenario::builtin();
+    // A replay waits more than it computes.
+    let counts: Vec<FollowedHistories> = thread::scope(|scope| {
+        let part = |first: usize| scenarios.iter().skip(first).step_by(AT_ONCE);
+        let started: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || replay_all(part(first)))).collect();
+        started.into_iter().map(|part| part.join().expect("nothing differs")).collect()
+    });
+    let sum = |of: fn(&FollowedHistories) -> u32| counts.iter().map(of).sum::<u32>();
+    let (followed, histories, left) = (sum(|one| one.followed), sum(|one| one.histories), sum(|one| one.left));
+    println!("{followed} scenarios, {histories} histories, {left} of them not followed to their end");
+    assert_eq!(followed, FOLLOWED);
+    assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
+}
+
+#[derive(Default)]
+struct FollowedHistories {
+    followed: u32,
+    histories: u32,
+    left: u32,
+}
+
+fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHistories {
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
-    let (mut followed, mut left, mut histories) = (0, 0, 0);
-    for scenario in scenario::builtin() {
+    let mut counts = FollowedHistories::default();
+    for scenario in scenarios {
         // Some say what a client would do with other rules than Redisson's.
         let protocol = scenario.config.protocol;
         if protocol.profile == Profile::Lockstep || protocol != protocol.profile.protocol() {
             continue;
         }
-        match suitability(&scenario) {
+        match suitability(scenario) {
             Ok(()) => {}
             Err(ReplayError::NotForRedisson { .. }) => continue,
             Err(error) => panic!("{}: {error}", scenario.name),
         }
-        let found = random_histories(&scenario, version_of(&scenario.config), cases, 1);
+        let found = random_histories(scenario, version_of(&scenario.config), cases, 1);
         let difference = found.counterexample.map(|(_, difference)| difference);
         assert_eq!(difference, None, "{}", scenario.name);
-        followed += 1;
-        left += found.left;
-        histories += found.cases;
+        counts.followed += 1;
+        counts.left += found.left;
+        counts.histories += found.cases;
     }
-    println!("{followed} scenarios, {histories} histories, {left} of them not followed to their end");
-    assert_eq!(followed, FOLLOWED);
-    assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
+    counts
 }
 
 /// A wrong switch is seen: with the other value Redisson does something else, in random histories or in the counterexamples
