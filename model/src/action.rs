@@ -276,13 +276,13 @@ actions! {
     /// A replica becomes master.
     Promote { node } = "promote", when |config| config.can_promote();
     /// A replica begins to follow the new master and takes its data. A replica that was not chosen follows the one that
-    /// was, and a node that restarts follows the master.
+    /// was, and a node that restarts or was demoted follows the master.
     Resync { node } = "resync", when |config| {
         let is_left_over = config.cluster.replicas > 1;
         let is_left = config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0);
-        is_left || config.faults.break_link > 0
+        is_left || config.can_demote() || config.faults.break_link > 0
     };
-    /// An old master is made a replica of the new one, and takes its data.
+    /// An old master is made a replica of the new one, whose data it takes later.
     Demote { node } = "demote", when |config| config.can_demote();
     /// What a node has written reaches its disk.
     Fsync { node } = "fsync", when |config| config.has_late_disk() || config.has_slow_rewrites();

@@ -73,6 +73,8 @@ mutants! {
     HandOverTooEarly,
     /// A master that hands over executes writes meanwhile.
     HandOverLetsWritesPass,
+    /// A master that has handed over restarts as a replica.
+    FailoverRewritesFile,
     /// A key never runs out.
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.

@@ -177,7 +177,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
     if after.group().nodes.as_ref().iter().filter(|node| node.is_master()).count() > 1 {
         notes.happened(Happening::TwoMasters);
     }
-    let is_at_master = action.party() == Party::Node(before.group().master);
+    let is_at_master = action.party() == Party::Node(before.group().master());
     let is_risky = action.kind().fault().is_some_and(|fault| match fault {
         Fault::CrashNode
         | Fault::KillNode
@@ -214,7 +214,7 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
 /// Observed from outside the rules, so that no rule can forget to say so.
 fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
     let Some(now) = after.acting_master() else { return };
-    for hold in before.node(before.group().master).stored.holders() {
+    for hold in before.node(before.group().master()).stored.holders() {
         // What has no time left may be gone at this very instant, whatever happens.
         if now.stored.is_held_as(hold.by) || hold.remaining.is_due() {
             continue;

@@ -111,6 +111,20 @@ fn the_replicas_of_a_demoted_master_wait_for_the_new_one() {
     assert_eq!(node_after(&trace, 3, 1).role, NodeRole::Replica);
 }
 
+/// The demoted master shows what it had until it has its copy (docs/facts/redis.md#demotion-of-an-old-master).
+#[test]
+fn a_demoted_master_keeps_what_it_had_until_it_takes_the_new_one_s_data() {
+    let world = world("lag = 'any'", "hand_over = 1");
+    let trace = history(&world, &[A, N3_IS_PROMOTED, Action::Demote { node: 0 }, Action::Resync { node: 0 }]);
+    let had = |step| {
+        let n1 = node_after(&trace, step, 0);
+        (n1.role, n1.stored.is_held())
+    };
+    assert_eq!(had(2), (NodeRole::Master, true));
+    assert_eq!(had(3), (NodeRole::Unsynced, true));
+    assert_eq!(had(4), (NodeRole::Replica, false));
+}
+
 /// Nobody looks at the link of the replica that an operator promotes. As run on real servers: the old master grants as long as
 /// another replica follows it, and the new one does not have that grant.
 #[test]

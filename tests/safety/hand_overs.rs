@@ -2,6 +2,7 @@
 
 use lockstep_model::client::Slot;
 use lockstep_model::config::Bound;
+use lockstep_model::mutants::Mutant;
 use lockstep_model::trace::{NodeState, Trace, TraceError};
 use lockstep_model::{Action, Config, Reply};
 
@@ -47,6 +48,26 @@ fn a_replica_that_has_everything_loses_nothing_by_force() {
     for promote in ["coordinated", "forced"] {
         assert_eq!(stored(promote, &[ACQUIRE, REPLICATE, HAND_OVER, FINISH]), [1, 1], "{promote}");
     }
+}
+
+/// `FAILOVER` rewrites no configuration (docs/facts/redis.md#the-failover-command).
+#[test]
+fn a_master_that_handed_over_restarts_as_a_master() {
+    let mut world = world("coordinated");
+    (world.faults.kill_node, world.faults.restart_node) = (1, 1);
+    let [kill, restart] = [Action::KillNode { node: 0 }, Action::RestartNode { node: 0 }];
+    let is_master = |config: &Config, actions: &[Action]| {
+        let trace = by_hand::record(config, actions).expect("each action can happen");
+        trace.steps.last().expect("there are steps").state.nodes[0].is_master()
+    };
+    let handed_over = [HAND_OVER, FINISH, kill, restart];
+    assert!(is_master(&world, &handed_over));
+    assert!(!is_master(&world.with_mutant(Mutant::FailoverRewritesFile), &handed_over));
+    // Who was demoted was demoted by a sentinel, which rewrites it.
+    world.faults.kill_node = 2;
+    world.faults.restart_node = 2;
+    let demoted = [&handed_over[..], &[Action::Demote { node: 0 }, Action::Resync { node: 0 }, kill, restart]].concat();
+    assert!(!is_master(&world, &demoted));
 }
 
 #[test]

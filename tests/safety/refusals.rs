@@ -89,7 +89,7 @@ fn a_master_that_refuses_writes_may_be_replaced_and_is_demoted_when_it_writes_ag
     assert_eq!(last(&trace).believers().count(), 2);
     assert_eq!(last(&trace).nodes.iter().filter(|node| node.is_master()).count(), 2);
     let demoted = history(&config, &[&moved[..], &[demote]].concat());
-    assert_eq!(last(&demoted).nodes[0].role, NodeRole::Replica);
+    assert_eq!(last(&demoted).nodes[0].role, NodeRole::Unsynced);
 }
 
 #[test]

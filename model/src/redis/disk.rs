@@ -52,7 +52,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Whether it has ended: a master may wait for its replicas, and serves nobody meanwhile.
     pub(crate) fn shut_down(&mut self, node: u8) -> Option<bool> {
         let config = self.config;
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         let ending = self.group.node_mut(node);
         // One whose save fails would lose what it has not saved (docs/facts/redis.md#a-failed-save).
         if !ending.is_working() || ending.refuses_writes() || ending.disk_age.is_rewriting() {
@@ -71,7 +71,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A master that was told to end does so: its replicas have everything, or it has waited long enough.
     pub(crate) fn finish_shutdown(&mut self, node: u8) -> Option<()> {
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         let ending = self.group.node(node);
         let has_waited = ending.down_ticks >= self.config.cluster.shutdown_timeout;
         let lags = |node: &Node<Y>| node.role == Role::Replica && !node.queue.is_empty();
@@ -91,7 +91,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A dead node restarts: as a master, if it was one, whoever is master now; otherwise to follow.
     pub(crate) fn restart(&mut self, node: u8) -> Option<()> {
         let config = self.config;
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         let returning = self.group.node_mut(node);
         let is_early =
             returning.down_ticks < config.cluster.restart_after && !config.is_mutated(Mutant::RestartTooEarly);

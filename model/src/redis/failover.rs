@@ -22,13 +22,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         let config = self.config;
-        let was_acting = node == self.group.master;
+        let was_acting = node == self.group.master();
         let is_told = death == Death::OfProcess || config.is_mutated(Mutant::DeadMachineIsNoticed);
         self.lose_replica(node, is_told);
+        let is_master_on_file = self.group.masters.is_on_file(node);
+        self.group.masters.note_not_on_file(node);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
         dying.pace = Pace::Runs;
-        dying.role = if config.can_restart() && dying.is_replica() { Role::DownReplica } else { Role::Down };
+        let will_follow = config.can_restart() && dying.is_replica() && !is_master_on_file;
+        dying.role = if will_follow { Role::DownReplica } else { Role::Down };
         dying.queue = Queue::empty();
         dying.down_ticks = 0;
         dying.links.close_all();
@@ -84,7 +87,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A replica becomes master in the place of one that is dead, cut off, stands still or refuses writes: to Sentinel the last
     /// looks dead too (docs/facts/redis.md#a-failed-save).
     pub(crate) fn promote(&mut self, node: u8) -> Option<()> {
-        let master = self.group.node(self.group.master);
+        let master = self.group.node(self.group.master());
         let is_paused = master.is_paused();
         let refuses = master.refuses_writes() && !master.is_away();
         let is_lost = master.is_dead() || master.is_away() || refuses;
@@ -110,7 +113,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A replica takes the place of a master that runs and is reached. `staying`: the replicas that do not leave it, a bit each.
     pub(super) fn leave_master_running(&mut self, node: u8, staying: u8) {
-        let old = self.group.master;
+        let old = self.group.master();
         let silent_ticks = self.silence_of_the_dead();
         let is_unnoticed =
             |dead: &u8| self.group.node(*dead).is_dead() && self.group.node(old).links.is_half_open_to(*dead);
@@ -127,7 +130,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Which of the other replicas stay with the master whose place this node takes, a bit each: those that are cut off
     /// together with it, and where replicas leave one by one, all that are to follow it. Nobody follows a dead master.
     pub(super) fn staying(&self, heir: u8) -> u8 {
-        let old = self.group.master;
+        let old = self.group.master();
         let leaves_later = self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
         let is_staying = |index: u8, node: &Node<Y>| {
             let is_its_own = matches!(node.role, Role::Replica | Role::Unsynced);
@@ -145,7 +148,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// before.
     fn take_over(&mut self, node: u8, staying: u8) {
         let config = self.config;
-        let old = self.group.master;
+        let old = self.group.master();
         self.note_left_unnoticed(node, true);
         if self.group.node(old).is_dead() {
             disk::forget_memory(config, self.group.node_mut(old));
@@ -154,7 +157,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.leave_paused(old, staying);
         }
         let is_behind_partition = self.group.node(old).is_cut();
-        self.group.master = node;
+        self.group.masters.set_acting(node);
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);
             other.links.note_no_heir(index);
@@ -180,7 +183,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// a replica itself. (One of a master that was demoted would get the new one's data through it; here it has older data
     /// for longer than that.)
     pub(super) fn lose_old_replicas(&mut self, old: u8) {
-        if old == self.group.master {
+        if old == self.group.master() {
             return;
         }
         let silent_for_long = self.config.silent_for_long();
@@ -231,28 +234,42 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.follow(node)
     }
 
-    /// The authority that decides on failovers makes an old master a replica: the writes that only it has are erased. Its
-    /// clients lose their connections (Sentinel sends `CLIENT KILL TYPE normal` and `pubsub` with `REPLICAOF`).
-    pub(crate) fn demote(&mut self, node: u8) -> Option<WaitAnswers> {
+    /// The authority that decides on failovers makes an old master a replica: it refuses writes from now on, and keeps what it
+    /// has until it has taken the new master's data. Its clients lose their connections (Sentinel sends `CLIENT KILL TYPE
+    /// normal` and `pubsub` with `REPLICAOF`).
+    pub(crate) fn demote(&mut self, node: u8) -> Option<()> {
         let old = self.group.node(node);
         // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save),
         // and one that hands over refuses to follow another (docs/facts/redis.md#the-failover-command).
-        if node == self.group.master || !old.is_master() || old.refuses_writes() || old.hands_over() {
+        let is_settled = !old.is_master() || old.is_away() || old.refuses_writes() || old.hands_over();
+        if node == self.group.master() || is_settled || !self.takes_replicas() {
             return None;
         }
         self.lose_old_replicas(node);
-        self.group.node_mut(node).links.close_all();
-        self.follow(node)
+        let silent_ticks = self.config.silent_for_long();
+        let demoted = self.group.node_mut(node);
+        demoted.role = Role::Unsynced;
+        demoted.pace = Pace::Runs;
+        demoted.silent_ticks = silent_ticks;
+        demoted.links.close_all();
+        Some(())
+    }
+
+    /// Whether the acting master lets a node follow it. One that refuses writes refuses the `PING` of the handshake too, and
+    /// one that hands over the `PSYNC` (docs/facts/redis.md#the-failover-command).
+    fn takes_replicas(&self) -> bool {
+        let takes = |master: &Node<Y>| !master.is_away() && !master.refuses_writes() && !master.hands_over();
+        self.group.acting_master().is_some_and(takes)
     }
 
     /// A node begins to follow the acting master. Partial or full, the resync ends with the master's data: a full copy
     /// replaces what the node had.
     pub(super) fn follow(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
-        // A master that refuses writes refuses the `PING` of the handshake too, and one that hands over the `PSYNC`
-        // (docs/facts/redis.md#the-failover-command).
-        let takes_replicas = |master: &&Node<Y>| !master.is_away() && !master.refuses_writes() && !master.hands_over();
-        let master = self.group.acting_master().filter(takes_replicas)?;
+        if !self.takes_replicas() {
+            return None;
+        }
+        let master = self.group.acting_master()?;
         let (stored, ahead) = (master.stored, master.ahead);
         let replica = self.group.node_mut(node);
         if replica.is_away() {
@@ -266,7 +283,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let copied = taken_over(config, stored, ahead, replica.ahead);
         disk::take_copy(config, replica, copied);
         replica.silent_ticks = 0;
-        self.group.node_mut(self.group.master).links.close(node);
+        self.group.node_mut(self.group.master()).links.close(node);
         Some(self.acknowledge(node))
     }
 

@@ -4,6 +4,7 @@ use super::connections::Connection;
 use super::disk_age::DiskAge;
 use super::layout::{ServerLayout, StoredIn};
 use super::link_state::LinkState;
+use super::masters::Masters;
 use super::queue::Queue;
 use crate::config::sections::Config;
 use crate::limits::MAX_REPLICAS;
@@ -15,8 +16,8 @@ use crate::time::Timer;
 /// One master and its replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group<Y: ServerLayout> {
-    /// The acting master, or the last one if that is down.
-    pub master: u8,
+    /// Who the master is, and who will take himself for one.
+    pub masters: Masters,
     /// Until the failover under way must be over; off: there is none, or there is no bound.
     pub failover_left: Timer,
     /// Every node.
@@ -229,7 +230,12 @@ impl<Y: ServerLayout> Group<Y> {
             Node { role, ..Node::absent() }
         });
         let connections = Y::Connections::from_fn(|_| Connection::NONE);
-        Self { master: 0, failover_left: Timer::OFF, nodes, connections }
+        Self { masters: Masters::FIRST, failover_left: Timer::OFF, nodes, connections }
+    }
+
+    /// The acting master, or the last one if that is down.
+    pub const fn master(&self) -> u8 {
+        self.masters.acting()
     }
 
     /// A node.
@@ -249,13 +255,13 @@ impl<Y: ServerLayout> Group<Y> {
 
     /// The acting master; `None` while there is none.
     pub fn acting_master(&self) -> Option<&Node<Y>> {
-        Some(self.node(self.master)).filter(|node| node.is_master())
+        Some(self.node(self.master())).filter(|node| node.is_master())
     }
 
     /// Whether a node follows this master, and what passes between them arrives: both are on one side of a partition.
     pub fn follows(&self, node: u8, master: u8) -> bool {
         const { assert!(MAX_REPLICAS == 2, "of three nodes one at most is a master that was replaced, and is followed") };
-        let role = if master == self.master { Role::Replica } else { Role::OldReplica };
+        let role = if master == self.master() { Role::Replica } else { Role::OldReplica };
         let follower = self.node(node);
         node != master && follower.role == role && follower.is_cut() == self.node(master).is_cut()
     }
@@ -263,7 +269,7 @@ impl<Y: ServerLayout> Group<Y> {
     /// The master that a node follows, whether it reaches it or not.
     pub fn master_of(&self, node: u8) -> Option<u8> {
         match self.node(node).role {
-            Role::Replica => Some(self.master),
+            Role::Replica => Some(self.master()),
             Role::OldReplica => self.old_master_of(node),
             Role::Absent
             | Role::Master
@@ -279,7 +285,7 @@ impl<Y: ServerLayout> Group<Y> {
 
     /// Of a node that was not told of the acting master: the master that it belongs to.
     pub(crate) fn old_master_of(&self, node: u8) -> Option<u8> {
-        let is_old = |index: u8, other: &Node<Y>| index != node && index != self.master && other.is_master();
+        let is_old = |index: u8, other: &Node<Y>| index != node && index != self.master() && other.is_master();
         self.numbered().find(|(index, other)| is_old(*index, other)).map(|(index, _)| index)
     }
 
@@ -311,7 +317,7 @@ impl<Y: ServerLayout> Group<Y> {
     #[must_use]
     pub(crate) fn with_nodes_in(&self, order: &[u8]) -> Self {
         let mut group = *self;
-        group.master = new_number(order, self.master);
+        group.masters = self.masters.renamed(|node| new_number(order, node));
         for (node, &old) in group.nodes.as_mut().iter_mut().zip(order) {
             *node = *self.node(old);
             node.links = node.links.renamed(|node| new_number(order, node));

@@ -22,7 +22,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A replica is made the master while the master runs, or the master begins to hand over to it. The other replicas leave
     /// an old master that goes on: at once, or one by one, each when it is told (`replicas_leave`).
     pub(crate) fn hand_over(&mut self, node: u8) -> Option<WaitAnswers> {
-        let old = self.group.master;
+        let old = self.group.master();
         let (master, heir) = (self.group.node(old), self.group.node(node));
         if !master.is_master() || master.is_away() || master.hands_over() {
             return None;
@@ -51,7 +51,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// The heir of a master that hands over takes its place: it has everything, or the time-out of a forced hand-over has
     /// come. The old master is a replica at once.
     pub(crate) fn finish_hand_over(&mut self, node: u8) -> Option<WaitAnswers> {
-        let old = self.group.master;
+        let old = self.group.master();
         let (master, heir) = (self.group.node(old), self.group.node(node));
         let lacks_some = !heir.queue.is_empty();
         let is_forced = self.config.cluster.promote == PromoteRule::Forced && has_waited(self.config, master);
@@ -60,6 +60,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         self.leave_master_running(node, 0);
+        if self.config.can_restart() && !self.config.is_mutated(Mutant::FailoverRewritesFile) {
+            self.group.masters.note_on_file(old);
+        }
         // A master that becomes a replica closes the links of its replicas.
         let left = self.group.node_mut(old);
         left.links.close_all();
@@ -78,7 +81,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// After a hand-over by the master: by the new master's clock the key may be over, and it deletes what the old one still
     /// stores.
     pub(crate) fn delete_expired_after_hand_over(&mut self, old: u8) -> Option<()> {
-        let master = self.group.master;
+        let master = self.group.master();
         let is_over = self.group.node(master).stored.is_free() && !self.group.node(old).stored.is_free();
         if self.config.has_skew() && is_over { self.send_deletion(master) } else { Some(()) }
     }
@@ -92,7 +95,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let giving_up = self.group.node_mut(node);
         giving_up.role = Role::Master;
         giving_up.down_ticks = 0;
-        if node == self.group.master {
+        if node == self.group.master() {
             self.forget_heir();
         }
         self.delete_expired_meanwhile(node)?;

@@ -28,7 +28,7 @@ use crate::slots::Slots;
 impl<Y: ServerLayout> Server<'_, Y> {
     /// A node is cut off from the other nodes, and from the authority that decides on failovers.
     pub(crate) fn cut(&mut self, node: u8) -> Option<()> {
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         if !self.group.node(node).is_up() || self.group.node(node).is_cut() {
             return None;
         }
@@ -81,7 +81,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// Those that were cut off together with it reach them as well. One whose master was cut off together with it is not
     /// reached before that.
     pub(crate) fn heal(&mut self, node: u8) -> Option<WaitAnswers> {
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         let silent_for_long = self.config.silent_for_long();
         let is_held_back = self
             .group
@@ -152,7 +152,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// A node dies, and its master loses it if it is a replica. `is_told`: the master is told, if the replica reaches it. If not,
     /// the link stays half open, and the last report counts until it is too old (docs/facts/redis.md#the-death-of-a-machine).
     pub(super) fn lose_replica(&mut self, dying: u8, is_told: bool) {
-        let acting = self.group.master;
+        let acting = self.group.master();
         let is_noticed = is_told && self.reaches(dying, acting);
         self.note_left_unnoticed(dying, is_told);
         if is_noticed {
@@ -180,7 +180,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         for master in noticing.iter() {
             self.group.node_mut(master).links.close(dead);
         }
-        if noticing.has(self.group.master) {
+        if noticing.has(self.group.master()) {
             self.group.node_mut(dead).silent_ticks = self.config.silent_for_long();
         }
         Some(())
@@ -200,7 +200,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(super) fn reset_links_to(&mut self, node: u8) {
         for master in (0..self.config.nodes()).filter(|master| self.reaches(node, *master)).collect::<NodeSet>().iter()
         {
-            let acting = self.group.master;
+            let acting = self.group.master();
             let silent_for_long = self.config.silent_for_long();
             let reset = self.group.node_mut(master);
             reset.links.close(node);
@@ -209,7 +209,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 reset.silent_ticks = silent_for_long;
             }
         }
-        if self.reaches(node, self.group.master) {
+        if self.reaches(node, self.group.master()) {
             self.group.node_mut(node).silent_ticks = self.config.silent_for_long();
         }
     }
@@ -264,7 +264,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if let Some(is_enough) = self.group.node(master).pace.last_count() {
             return is_enough;
         }
-        if master != self.group.master {
+        if master != self.group.master() {
             // It was cut off when it was replaced. Once it is not any more, its replicas follow another, but for those that
             // stayed: they report to it as before.
             let old = self.group.node(master);
@@ -286,7 +286,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let config = self.config;
         let silent_for_long = config.silent_for_long();
         let is_too_old = |ticks: u8| (config.cluster.min_replicas_max_lag + 1..silent_for_long).contains(&ticks);
-        let is_acting = master == self.group.master;
+        let is_acting = master == self.group.master();
         // One that stood still has not counted at all (`pause`).
         let counting = self.group.node(master);
         if !counting.is_master() || counting.is_paused() || counting.is_uncounted() {
@@ -323,13 +323,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
         });
         silence.as_mut().sort_unstable();
         let needed = silence.as_ref().get(last_needed).copied().unwrap_or(silent_for_long);
-        self.group.node_mut(self.group.master).silent_ticks = needed;
+        self.group.node_mut(self.group.master()).silent_ticks = needed;
     }
 
     /// A tick without a report from a node that is dead, cut off or stands still.
     pub(super) fn grow_silence(&mut self) {
         let config = self.config;
-        let master = self.group.master;
+        let master = self.group.master();
         let reports = |node: &u8| self.is_linked(*node) && !self.group.node(*node).is_paused();
         let reporting: NodeSet = (0..config.nodes()).filter(reports).collect();
         for (index, node) in (0u8..).zip(self.group.nodes.as_mut()) {

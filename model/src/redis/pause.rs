@@ -39,7 +39,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let counts = self.config.cluster.min_replicas > 0 && self.group.node(node).is_master();
         let has_enough = counts && self.has_enough_replicas(node);
         self.group.node_mut(node).pace = if has_enough { Pace::StillWithEnough } else { Pace::Still };
-        if node == self.group.master {
+        if node == self.group.master() {
             self.begin_failover();
         }
         Some(())
@@ -74,7 +74,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.group.node(node).is_uncounted() {
             return None;
         }
-        let is_acting = node == self.group.master;
+        let is_acting = node == self.group.master();
         let counting = self.group.node_mut(node);
         counting.pace = Pace::Runs;
         if !is_acting && !counting.is_cut() {

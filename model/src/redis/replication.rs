@@ -61,7 +61,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let room = config.room_for(Capacity::Effects);
         let keeps_lock = !writes.has_content(KeyFamily::Lock) && !writes.has_ttl(KeyFamily::Lock);
         // Of an old master's replicas none is compared with those of the acting one.
-        let ranks_replicas = config.ranks_replicas() && master == self.group.master;
+        let ranks_replicas = config.ranks_replicas() && master == self.group.master();
         for index in 0..config.nodes() {
             if !self.group.follows(index, master) {
                 continue;

@@ -29,7 +29,7 @@ impl<Y: ServerLayout> Group<Y> {
 
     /// The nodes that never run again and are not compared with a successor: a bit each.
     pub(crate) fn lost(&self, faults: Faults) -> u8 {
-        let is_lost = |index: u8, node: &Node<Y>| node.is_dead() && index != self.master && faults.restart_node == 0;
+        let is_lost = |index: u8, node: &Node<Y>| node.is_dead() && index != self.master() && faults.restart_node == 0;
         self.those(is_lost)
     }
 
@@ -40,9 +40,16 @@ impl<Y: ServerLayout> Group<Y> {
         }
     }
 
+    /// Without what the configuration files of replicas say, where none will be read any more.
+    pub(crate) fn leave_out_files(&mut self, faults: Faults) {
+        if faults.restart_node == 0 || faults.deaths_of_nodes() == 0 {
+            self.masters.forget_files();
+        }
+    }
+
     /// Without the receipts of a dead master that never runs again: only its holders are compared with those of its successor.
     pub(crate) fn leave_out_receipts(&mut self, faults: Faults) {
-        let master = self.node_mut(self.master);
+        let master = self.node_mut(self.master());
         if master.is_dead() && faults.restart_node == 0 {
             master.stored.receipts = Default::default();
         }
@@ -52,8 +59,10 @@ impl<Y: ServerLayout> Group<Y> {
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
             Role::Absent | Role::Master | Role::Refusing | Role::HandingOver | Role::Stopping => false,
-            Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => true,
-            Role::Down => index != self.master && faults.restart_node == 0,
+            Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => {
+                !self.masters.is_on_file(index)
+            }
+            Role::Down => index != self.master() && faults.restart_node == 0,
         };
         if self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
     }

@@ -27,7 +27,7 @@ impl State {
         Self {
             clients: (0..config.clients.count).filter_map(|client| client_state(config, world, client)).collect(),
             nodes: (0..config.nodes()).filter_map(|node| node_state(config, world.group(), node)).collect(),
-            acting_master: (!is_evident).then(|| node_name(world.group().master)),
+            acting_master: (!is_evident).then(|| node_name(world.group().master())),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults.all(),
@@ -153,6 +153,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         is_paused: node.is_paused(),
         hands_over: node.hands_over(),
         is_heir: node.links.is_of_heir(index),
+        is_master_on_file: group.masters.is_on_file(index),
         last_count: node.pace.last_count().filter(|_| node.is_master() && config.cluster.min_replicas > 0),
         half_open_to: (0..config.nodes())
             .filter(|&other| other != index && node.links.is_half_open_to(other))

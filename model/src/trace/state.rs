@@ -184,6 +184,10 @@ pub struct NodeState {
     /// Whether the acting master hands over to it.
     #[serde(default, skip_serializing_if = "is_false")]
     pub is_heir: bool,
+    /// Whether a replica takes itself for a master when it restarts: it has handed over, and its configuration file does not say
+    /// so.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub is_master_on_file: bool,
     /// Whether a master has enough replicas by its last count, where it has not counted since it stood still.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_count: Option<bool>,

@@ -91,7 +91,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client learns which node is the master now.
     pub(crate) fn discover(&mut self, client: u8) -> Option<Reply> {
         self.world.acting_master()?;
-        let master = self.world.group().master;
+        let master = self.world.group().master();
         let process = self.world.client(client);
         if !process.is_running() || process.master() == master {
             return None;
@@ -105,7 +105,7 @@ impl<Y: Layout> Context<'_, Y> {
     pub(crate) fn go_back(&mut self, client: u8, node: u8) -> Option<Reply> {
         let process = self.world.client(client);
         let old = self.world.node(node);
-        let is_old = node != self.world.group().master && old.is_master() && old.answers();
+        let is_old = node != self.world.group().master() && old.is_master() && old.answers();
         if !self.config.can_go_back() || !process.is_running() || process.master() == node || !is_old {
             return None;
         }
@@ -116,7 +116,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// A client that was not there at the beginning starts, and finds a node that says it is master: the acting one, unless
     /// the scenario lets it find any.
     pub(crate) fn start_client(&mut self, client: u8, node: u8) -> Option<Reply> {
-        let is_found = node == self.world.group().master || self.config.can_go_back();
+        let is_found = node == self.world.group().master() || self.config.can_go_back();
         let found = self.world.node(node);
         if !is_found || !found.is_master() || !found.answers() {
             return None;

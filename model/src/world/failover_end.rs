@@ -17,7 +17,7 @@ pub(crate) fn note_end<Y: Layout>(config: &Config, world: &mut World<Y>) {
         Some(_) => world
             .clients()
             .filter(|(_, client)| client.is_running())
-            .all(|(index, client)| client.master() == group.master && !world.has_lost_subscription(config, index)),
+            .all(|(index, client)| client.master() == group.master() && !world.has_lost_subscription(config, index)),
         None => !group.nodes.as_ref().iter().any(Node::is_candidate),
     };
     if is_over {

@@ -38,8 +38,8 @@ impl<Y: Layout> Hash for World<Y> {
             }
         }
         faults.hash(hasher);
-        for Group { master, failover_left, nodes: _, connections: _ } in groups.as_ref() {
-            hasher.write_u32(u32::from_le_bytes([*master, failover_left.byte(), *newest, breaches.byte()]));
+        for Group { masters, failover_left, nodes: _, connections: _ } in groups.as_ref() {
+            hasher.write_u32(u32::from_le_bytes([masters.byte(), failover_left.byte(), *newest, breaches.byte()]));
         }
         for Group { nodes, .. } in groups.as_ref() {
             for node in nodes.as_ref() {

@@ -81,10 +81,9 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
-    /// An old master is made a replica of the new one, and takes its data.
+    /// An old master is made a replica of the new one.
     pub(crate) fn demote(&mut self, node: u8) -> Option<Reply> {
-        let answers = self.server().demote(node)?;
-        self.hear_wait_answers(answers);
+        self.server().demote(node)?;
         self.lose_connections(node);
         Some(Reply::Done)
     }
@@ -98,7 +97,7 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The heir of a master that hands over takes its place. The old master closes its connections.
     pub(crate) fn finish_hand_over(&mut self, node: u8) -> Option<Reply> {
-        let old = self.world.group().master;
+        let old = self.world.group().master();
         let answers = self.server().finish_hand_over(node)?;
         self.hear_wait_answers(answers);
         self.lose_connections(old);
@@ -132,7 +131,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.server().can_jump(node) {
             return None;
         }
-        if node == self.world.group().master && self.server().expires_by_jump(node) {
+        if node == self.world.group().master() && self.server().expires_by_jump(node) {
             self.note_lost_lease();
         }
         self.server().jump(node)?;
@@ -144,7 +143,7 @@ impl<Y: Layout> Context<'_, Y> {
         if !self.server().lock_is_due(node) || !self.is_read(node) {
             return None;
         }
-        if node == self.world.group().master {
+        if node == self.world.group().master() {
             self.note_lost_lease();
         }
         self.server().expire(node)?;
@@ -176,7 +175,7 @@ impl<Y: Layout> Context<'_, Y> {
         for hold in stored.holders() {
             self.notes.happened(Happening::Expired);
             let client = self.world.client(hold.by.holder.client());
-            let master = self.world.group().master;
+            let master = self.world.group().master();
             let is_connected = client.master() == master && self.world.node(master).is_working();
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;

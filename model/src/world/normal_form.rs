@@ -96,11 +96,12 @@ impl NormalForm {
     /// Leaves out of the world what nothing can show again.
     pub fn apply<Y: Layout>(self, config: &Config, world: &mut World<Y>) -> LeftOut {
         let mut idle = LeftOut::default();
-        let master = world.group().master;
+        let master = world.group().master();
         let has_master = world.acting_master().is_some();
         let faults = world.faults.all();
         if self.has_data {
             world.group_mut().leave_out_ranks(config, faults);
+            world.group_mut().leave_out_files(faults);
             let Unread { lost, unasked } = unread_nodes(config, world);
             for (index, node) in (0u8..).zip(world.group_mut().nodes.as_mut()) {
                 if (lost | unasked) >> index & 1 != 0 {

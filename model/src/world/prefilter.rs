@@ -265,9 +265,9 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
             let thread = world.thread(Holder::new(client, thread));
             !(thread.is_waiting() || thread.is_calling())
         }
-        Action::Discover { client } => world.client(client).master() == world.group().master,
+        Action::Discover { client } => world.client(client).master() == world.group().master(),
         Action::GoBack { client, node } => {
-            node == world.group().master || node == world.client(client).master() || !world.node(node).is_master()
+            node == world.group().master() || node == world.client(client).master() || !world.node(node).is_master()
         }
         Action::StartClient { client, node } => {
             world.client(client).mode != Mode::NotStarted || !world.node(node).is_master()
@@ -276,7 +276,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::LoseMessage { client } => world.client(client).wakeup.messages == 0,
         Action::Replicate { node } => world.node(node).queue.is_empty(),
         Action::Resync { node } => world.node(node).role != Role::Unsynced && !world.node(node).is_old_replica(),
-        Action::Demote { node } => node == world.group().master || !world.node(node).is_master(),
+        Action::Demote { node } => node == world.group().master() || !world.node(node).is_master(),
         Action::Fsync { node } => {
             let node = world.node(node);
             !node.is_working() || (node.disk == node.stored && !node.disk_age.is_rewriting())

@@ -34,7 +34,7 @@ impl<Y: Layout> World<Y> {
         if !config.nodes_are_alike() {
             return *self;
         }
-        let master = self.group().master;
+        let master = self.group().master();
         let mut order = NodeOrder::<Y>::from_fn(|index| u8::try_from(index).unwrap_or(u8::MAX));
         order.as_mut()[..=usize::from(master)].rotate_right(1);
         let first = if master == 0 { *self } else { self.with_nodes_in(&order, config) };

@@ -62,7 +62,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
         Action::Resync { .. } => "follows the master, and takes its data",
-        Action::Demote { .. } => "is demoted: it follows the new master, and takes its data",
+        Action::Demote { .. } => "is demoted: it is told to follow the new master",
         Action::Fsync { .. } => "writes its data to disk",
         Action::Snapshot { .. } => "saves a snapshot of its data",
         Action::FinishShutdown { .. } => "ends, as it was told to",

@@ -215,7 +215,7 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     let node = world.node(index);
     let known = &state.stored;
     let mut says = match (state.role, node.stored.holders().next()) {
-        (NodeRole::Down, None) if world.group().master == index => "dead; it was the master".to_owned(),
+        (NodeRole::Down, None) if world.group().master() == index => "dead; it was the master".to_owned(),
         (NodeRole::Down, None) => "dead".to_owned(),
         // It still matters: what the next master does not have of it is what the failover loses.
         (NodeRole::Down, Some(hold)) => {
@@ -260,6 +260,9 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     }
     if node.role == Role::DownReplica {
         says += "; it will follow a master if it restarts";
+    }
+    if state.is_master_on_file {
+        says += "; its configuration file still says that it is a master";
     }
     if node.is_cut() {
         says += "; cut off from the other nodes";

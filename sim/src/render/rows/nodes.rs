@@ -111,9 +111,12 @@ impl Narrator<'_> {
     }
 
     pub(super) fn resync(&self, node: u8) -> Vec<Row> {
-        let what = match &self.before.nodes[usize::from(node)].follows {
-            Some(old) => format!("{} leaves {old}, follows the new master, and copies its data", self.step.lane),
-            None => format!("{} follows the master, and copies its data", self.step.lane),
+        let (name, had) = (&self.step.lane, &self.before.nodes[usize::from(node)]);
+        let is_erased = had.stored.is_held() && had.stored.holders != self.node_after(node).stored.holders;
+        let loses = if is_erased { ": what it had is erased" } else { "" };
+        let what = match &had.follows {
+            Some(old) => format!("{name} leaves {old}, follows the new master, and copies its data{loses}"),
+            None => format!("{name} follows the master, and copies its data{loses}"),
         };
         self.alone(Lane::Node(node), self.synced(node), Tone::Plain, what)
     }
@@ -158,14 +161,8 @@ impl Narrator<'_> {
     }
 
     pub(super) fn demote(&self, node: u8) -> Vec<Row> {
-        let had = &self.before.nodes[usize::from(node)].stored;
-        let loses = if had.is_held() && had.holders != self.node_after(node).stored.holders {
-            ": its own are erased"
-        } else {
-            ""
-        };
-        let what = format!("{} is demoted: it follows the new master, and copies its data{loses}", self.step.lane);
-        self.alone(Lane::Node(node), self.synced(node), Tone::Odd, what)
+        let what = format!("{} is demoted: it is told to follow the new master, and refuses writes", self.step.lane);
+        self.alone(Lane::Node(node), "demoted", Tone::Odd, what)
     }
 
     pub(super) fn heal(&self, node: u8) -> Vec<Row> {

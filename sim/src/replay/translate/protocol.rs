@@ -161,7 +161,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Promote => Shared("REPLICAOF NO ONE", "(Sentinel's failover); changeMaster"),
         ActionKind::HandOver | ActionKind::FinishHandOver | ActionKind::GiveUpHandOver => part_of_hand_over(kind),
         ActionKind::Demote => {
-            Shared("REPLICAOF a gate to the new master; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
+            Shared("REPLICAOF a port that nobody listens on; CLIENT KILL TYPE pubsub", "(Sentinel's fix-slave-config)")
         }
         ActionKind::KillNode => Shared(
             "SIGKILL; what was not yet on the disk is taken away where the scenario lets a killed process lose it",

@@ -28,17 +28,23 @@ impl ServerGroup {
         Ok(format!("REPLICAOF {}", name_of_node(node)))
     }
 
-    /// Makes an old master a replica of the new one, as Sentinel does. Returns what was done, in words.
+    /// Makes an old master a replica of the new one, as Sentinel does. What keeps it from the new one's data until its resync
+    /// is a port that nobody listens on. Returns what was done, in words.
     ///
     /// # Errors
-    /// As `resync`.
+    /// `TimedOut` if it does not notice that its replicas leave; `Redis`.
     pub fn demote(&mut self, node: usize) -> Result<String, ReplayError> {
-        // Replicas that had stayed with it have no master until they are told of the new one.
+        self.end_last_count(node)?;
+        // Replicas that had stayed with it have no master until they are told of the new one. It would keep its links, also to
+        // the dead, until it takes a full copy or is promoted again; nobody counts them meanwhile.
+        let unnoticed = self.take_half_open(|link| link.master == node);
+        self.end_links(unnoticed)?;
         self.end_links_to(node)?;
-        self.resync(node)?;
+        self.members[node].node.follow_nobody()?;
+        self.members[node].role = MemberRole::Replica;
         self.drop_subscribers(node)?;
         self.is_worn = true;
-        Ok(format!("{}: REPLICAOF {}", name_of_node(node), name_of_node(self.master)))
+        Ok(format!("{}: REPLICAOF a closed port", name_of_node(node)))
     }
 
     /// From here on nothing passes between a node and the others, and none of them notices. Returns what was done, in words.
