@@ -85,7 +85,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::RestartNode),
     KILL_NODE,
     SHUTDOWN_NODE,
-    fault(Fault::CutLink),
+    CUT_LINK,
     PAUSE_NODE,
     fault(Fault::VanishKey),
     BREAK_LINK,
@@ -96,7 +96,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::LoseRequest),
     fault(Fault::LoseReply),
     fault(Fault::Interrupt),
-    fault(Fault::HandOver),
+    HAND_OVER,
     REFUSE_WRITES,
     LATENESS,
 ];
@@ -115,6 +115,12 @@ pub const VANISH_RECEIPTS: Setting = fault(Fault::VanishReceipts);
 
 /// The link of a replica to its master breaks.
 pub const BREAK_LINK: Setting = fault(Fault::BreakLink);
+
+/// A node is cut off from the others.
+pub const CUT_LINK: Setting = fault(Fault::CutLink);
+
+/// A master hands over to a replica.
+pub const HAND_OVER: Setting = fault(Fault::HandOver);
 
 /// A process of a node is killed.
 pub const KILL_NODE: Setting = fault(Fault::KillNode);
