@@ -95,6 +95,8 @@ mutants! {
     DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
+    /// A master counts a silent replica by max-lag to the tick, as if it did not count in whole seconds.
+    SlackIgnored,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
     /// The death of a machine is noticed as that of a process is.

@@ -57,7 +57,8 @@ impl FreeClient {
             thread::sleep(Duration::from_millis(below(random, 2 * tick_ms) as u64));
             let decided_us = self.clock.now_us();
             let has_old_master = cluster.has_old_master();
-            let goes_back = *has_old_master && below(random, 3) == 0;
+            // Only to a node that says it is master.
+            let goes_back = *has_old_master && below(random, 3) == 0 && cluster.nodes[0].is_master() == Some(true);
             let known = if goes_back { 0 } else { cluster.master() };
             if known != self.node {
                 self.node = known;

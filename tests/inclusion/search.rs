@@ -11,6 +11,7 @@ use lockstep_model::config::Config;
 use lockstep_model::{Action, ActionKind, InLayout, Layout, Reply, World, attempt, in_layout, step};
 use lockstep_tests::drawn::read;
 
+use crate::lack::Lack;
 use crate::record::{Deed, Event, Interval, Record, SeenHold, ToldAnswer};
 
 /// A search that would follow more worlds than this in one tick is given up.
@@ -34,11 +35,11 @@ pub enum Explanation {
     Undecided(&'static str),
 }
 
-/// Searches for the record among the behaviours of the model. `without`: an action that changes nothing there, as if the model
-/// had no rule for it.
-pub fn search(record: &Record, without: Option<ActionKind>) -> Explanation {
+/// Searches for the record among the behaviours of the model. `without`: what the model lacks.
+pub fn search(record: &Record, without: Option<Lack>) -> Explanation {
     let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
-    in_layout(&config, RecordSearch { record, without })
+    let config = without.map_or(config, |lack| lack.in_world(config));
+    in_layout(&config, RecordSearch { record, without: without.and_then(Lack::action) })
 }
 
 struct RecordSearch<'a> {

@@ -2,14 +2,13 @@
 
 use std::fmt::Write as _;
 
-use lockstep_model::ActionKind;
-
+use crate::lack::Lack;
 use crate::record::{Event, Record};
 use crate::search::{Explanation, search};
 
-/// The part of a record that is needed to leave the model, from which an action may be taken, without an explanation: it ends
+/// The part of a record that is needed to leave the model, from which something may be taken, without an explanation: it ends
 /// where the model is left behind, and each answer and each look that is left in it is needed. `None`: there is an explanation.
-pub fn least(record: &Record, without: Option<ActionKind>) -> Option<Record> {
+pub fn least(record: &Record, without: Option<Lack>) -> Option<Record> {
     let Explanation::Unexplained { end_us, .. } = search(record, without) else { return None };
     let is_unexplained = |record: &Record| matches!(search(record, without), Explanation::Unexplained { .. });
     let cut = Some(record.until(end_us)).filter(&is_unexplained);

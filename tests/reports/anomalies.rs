@@ -7,8 +7,8 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
-use crate::page::{self, listed, table};
 use crate::runs::{ALL, ScenarioLine, edited, exhaust, known, same_world};
+use lockstep_tests::page::{self, listed, table};
 
 /// A topic under which a reader looks for an anomaly.
 struct AnomalyGroup {

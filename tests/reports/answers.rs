@@ -12,7 +12,7 @@ use lockstep_sim::render::words;
 use lockstep_sim::replay::{Player, ServerProgram, suited};
 use lockstep_tests::servers::servers;
 
-use crate::page::listed;
+use lockstep_tests::page::listed;
 
 /// The answers of all available servers to one history, which all agree with the model.
 pub struct Answers {

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use lockstep_sim::scenario::{CLIENT, KEYS, TABLES, header};
 
-use crate::page::{self, table};
+use lockstep_tests::page::{self, table};
 
 #[test]
 fn the_page_on_keys_tells_every_key() {

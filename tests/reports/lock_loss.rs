@@ -10,9 +10,9 @@ use lockstep_sim::render::text::{Declared, TextOptions, picture};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
-use crate::page::{self, table, thousands};
 use crate::runs::{self, ScenarioLine, edited, exhaust, found, known, verdict_words};
 use crate::{answers, minimal};
+use lockstep_tests::page::{self, table, thousands};
 
 const PAGE: &str = "reports/lock-loss.md";
 const LOSES: &str = "failover-loses-the-grant";

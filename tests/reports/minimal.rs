@@ -5,8 +5,8 @@ use lockstep_model::{Action, Config, InLayout, Layout, Property, World, in_layou
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::Scenario;
 
-use crate::page::listed;
 use crate::runs;
+use lockstep_tests::page::listed;
 
 /// The histories of one length.
 pub struct Count {

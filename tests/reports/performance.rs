@@ -8,7 +8,7 @@ use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{Engine, How, Limits, search};
 use lockstep_sim::scenario::BuiltIn;
 
-use crate::page::{self, thousands};
+use lockstep_tests::page::{self, thousands};
 
 #[test]
 fn the_page_on_performance_speaks_of_the_states_of_today() {

@@ -7,7 +7,7 @@ use lockstep_model::ActionKind;
 use lockstep_sim::replay::translate::KINDS;
 use lockstep_sim::replay::translate::protocol::{ProtocolRow, internal_actions, rows_of, shared_rows};
 
-use crate::page::{self, table};
+use lockstep_tests::page::{self, table};
 
 #[test]
 fn the_page_on_the_protocol_has_every_action() {

@@ -14,7 +14,7 @@ use lockstep_sim::exit::Exit;
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::command::lockstep;
 
-use crate::page::{self, table};
+use lockstep_tests::page::{self, table};
 
 const README: &str = "README.md";
 

@@ -17,7 +17,7 @@ use lockstep_sim::render::frontier::{bounds, costs, lasts};
 use lockstep_sim::render::words;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
 
-use crate::page::{self, table};
+use lockstep_tests::page::{self, table};
 
 /// A world on the page, and how it is surveyed.
 struct SurveyedWorld {

@@ -10,8 +10,8 @@ use lockstep_sim::check::judge::MOST_STATES;
 use lockstep_sim::check::{CheckOutcome, PropertyOutcome};
 use lockstep_sim::scenario::Scenario;
 
-use crate::page::{self, listed, table, thousands};
 use crate::runs::ALL;
+use lockstep_tests::page::{self, listed, table, thousands};
 
 #[test]
 fn the_page_on_the_state_spaces_says_what_its_runs_say() {

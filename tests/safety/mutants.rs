@@ -78,7 +78,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 
 /// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
 /// property is violated, with the wrong one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 9] = [
+const HIDDEN_BY: [(Mutant, &str, Property); 10] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
@@ -88,6 +88,7 @@ const HIDDEN_BY: [(Mutant, &str, Property); 9] = [
     (Mutant::HandOverLetsWritesPass, "hand-over-holds-up-renewals", Property::OneBeliever),
     (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::RenewedWhileHeld),
     (Mutant::DeadMachineIsNoticed, "dead-machine-is-still-counted", Property::OneBeliever),
+    (Mutant::SlackIgnored, "old-master-counts-too-late", Property::OneBeliever),
 ];
 
 #[test]

@@ -2,4 +2,5 @@
 
 pub mod command;
 pub mod drawn;
+pub mod page;
 pub mod servers;

@@ -184,13 +184,14 @@ impl Config {
     }
 
     /// Silent for so long that a replica does not count any more; 0 where replicas are not counted.
-    pub(crate) const fn silent_for_long(&self) -> u8 {
+    pub(crate) fn silent_for_long(&self) -> u8 {
         if self.cluster.min_replicas == 0 { 0 } else { self.counted_at_most() + 1 }
     }
 
     /// Silent for so long, a replica may still count.
-    pub(crate) const fn counted_at_most(&self) -> u8 {
-        self.cluster.min_replicas_max_lag + self.cluster.min_replicas_slack
+    pub(crate) fn counted_at_most(&self) -> u8 {
+        let slack = if self.is_mutated(Mutant::SlackIgnored) { 0 } else { self.cluster.min_replicas_slack };
+        self.cluster.min_replicas_max_lag + slack
     }
 
     /// Whether it matters when a master finds out that a replica is dead.
