@@ -61,7 +61,8 @@ soak:
 reports:
 	$(servers) && \
 	cargo build --workspace --locked && \
-	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports && \
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test inclusion a_record_of_real_servers
 
 bench:
 	cargo bench --locked -p lockstep-sim --bench engines -- --write

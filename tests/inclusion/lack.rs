@@ -11,7 +11,7 @@ use serde::{Deserialize, Serialize};
 pub enum Lack {
     /// An action changes nothing, as if the model had no rule for it.
     Action(ActionKind),
-    /// A rule is wrong.
+    /// This wrong rule stands in the place of the right one.
     Rule(Mutant),
 }
 

@@ -48,7 +48,7 @@ const NEEDED: [(Lack, &str); 19] = [
     (Lack::Rule(Mutant::SlackIgnored), "a master counts a silent replica for longer than max-lag"),
     (Lack::Action(ActionKind::CutLink), "an old master goes on behind a partition"),
     (Lack::Action(ActionKind::Promote), "a replica takes the master's place"),
-    (Lack::Action(ActionKind::Resync), "a replica takes the data of the new master later than that"),
+    (Lack::Action(ActionKind::Resync), "a replica takes the new master's data some time after the promotion"),
     (Lack::Action(ActionKind::Demote), "an old master becomes a replica"),
     (Lack::Action(ActionKind::Replicate), "a replica applies later what the master has"),
     (Lack::Action(ActionKind::StartClient), "a client that was not there at the beginning asks"),
@@ -121,13 +121,13 @@ fn a_record_of_real_servers_has_no_explanation_in_a_model_that_lacks_something()
         let Explanation::Unexplained { end_us, .. } = without else { panic!("{name}: {without:?}") };
         let events = kept.record.parties.iter().flatten().count();
         let lacks = match needs {
-            Lack::Action(_) => format!("the action `{name}`"),
-            Lack::Rule(_) => format!("the rule: `{name}`"),
+            Lack::Action(_) => format!("without the action `{name}`"),
+            Lack::Rule(_) => format!("with the wrong rule `{name}`"),
         };
         let file = format!("[record](../tests/inclusion/records/{name}.json)");
         rows.push(vec![shows.to_owned(), lacks, kept.record.server, events.to_string(), milliseconds(end_us), file]);
     }
-    let head = ["real servers did", "the model lacks", "server", "events#", "left behind after#", ""];
+    let head = ["what real servers did", "has no explanation", "server", "events#", "beyond#", ""];
     page::keep(
         "reports/free-runs.md",
         &format!(

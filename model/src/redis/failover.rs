@@ -241,8 +241,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let old = self.group.node(node);
         // Sentinel demotes no node that it takes for dead (`sentinelRedisInstanceNoDownFor`; docs/facts/redis.md#a-failed-save),
         // and one that hands over refuses to follow another (docs/facts/redis.md#the-failover-command).
-        let is_settled = !old.is_master() || old.is_away() || old.refuses_writes() || old.hands_over();
-        if node == self.group.master() || is_settled || !self.takes_replicas() {
+        let is_left_alone = node == self.group.master() || old.is_away() || old.refuses_writes() || old.hands_over();
+        if !old.is_master() || is_left_alone || !self.takes_replicas() {
             return None;
         }
         self.lose_old_replicas(node);

@@ -16,7 +16,7 @@ use crate::time::Timer;
 /// One master and its replicas.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Group<Y: ServerLayout> {
-    /// Who the master is, and who will take himself for one.
+    /// Which node is the master, and which replicas restart as one.
     pub masters: Masters,
     /// Until the failover under way must be over; off: there is none, or there is no bound.
     pub failover_left: Timer,
