@@ -92,7 +92,8 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
                     undecided += 1;
                 }
                 Explanation::Unexplained { .. } => {
-                    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("free-run-{}.json", free_run.seed));
+                    let name = format!("free-run-{}-{}.json", server.version(), free_run.seed);
+                    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
                     fs::write(&file, serde_json::to_string(&record).expect("plain values")).expect("it is written");
                     panic!("{server}: {free_run}: kept as {}\n{}", file.display(), unexplained(&record))
                 }

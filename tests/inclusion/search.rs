@@ -17,6 +17,9 @@ use crate::record::{Deed, Event, Interval, Record, SeenHold, ToldAnswer};
 /// A search that would follow more worlds than this in one tick is given up.
 const MOST_WORLDS: usize = 300_000;
 
+/// How many worlds the short search looks at before it gives up.
+const SOON_WORLDS: usize = 100_000;
+
 /// What became of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Explanation {
@@ -54,73 +57,148 @@ impl InLayout for RecordSearch<'_> {
     type Output = Explanation;
 
     fn run<Y: Layout>(self, config: &Config) -> Explanation {
+        let search = OrderSearch::<Y>::of(self, config);
+        // Few records need more than the usual order of things; whether one has an explanation says the whole search.
+        if search.is_soon_explained() { Explanation::Explained } else { search.by_ticks() }
+    }
+}
+
+/// A world and how far every party has come in it.
+type Place<Y> = (World<Y>, Progress);
+
+struct OrderSearch<'a, Y: Layout> {
+    config: &'a Config,
+    seeing: Seeing<'a>,
+    /// What servers and the network do by themselves, what they seldom do first.
+    unseen: Vec<Action>,
+    /// How many of those are seldom.
+    seldom: usize,
+    initial: World<Y>,
+}
+
+/// The places that follow one in the same tick, and whether the model had too little room for another one.
+struct Next<Y: Layout> {
+    places: Vec<Place<Y>>,
+    lacks_room: bool,
+}
+
+impl<'a, Y: Layout> OrderSearch<'a, Y> {
+    fn of(RecordSearch { record, without }: RecordSearch<'a>, config: &'a Config) -> Self {
+        let is_free = |action: &Action| happens_unseen(action.kind()) && without != Some(action.kind());
+        let (mut unseen, usual): (Vec<_>, Vec<_>) =
+            Action::all(config).into_iter().filter(is_free).partition(|action| happens_seldom(action.kind()));
+        let seldom = unseen.len();
+        unseen.extend(usual);
         let tick_us = i64::from(config.time.tick_ms) * 1000;
-        let is_free = |action: &Action| happens_unseen(action.kind()) && self.without != Some(action.kind());
-        let unseen: Vec<Action> = Action::all(config).into_iter().filter(is_free).collect();
-        let seeing = Seeing { parties: &self.record.parties, tick_us, without: self.without };
-        let mut lacks_room = false;
-        let last_tick = seeing.last_tick();
-        let mut worlds = vec![(World::<Y>::initial(config), vec![0; self.record.parties.len()])];
-        for tick in 0..=last_tick {
-            let mut met: HashSet<(World<Y>, Progress)> = HashSet::new();
-            let mut waiting = Vec::new();
-            for start in worlds.drain(..) {
-                if met.insert(start.clone()) {
-                    waiting.push(start);
-                }
+        let seeing = Seeing { parties: &record.parties, tick_us, without };
+        Self { config, seeing, unseen, seldom, initial: World::initial(config) }
+    }
+
+    fn start(&self) -> Place<Y> {
+        (self.initial, vec![0; self.seeing.parties.len()])
+    }
+
+    /// What somebody did or saw may happen next.
+    fn seen(&self, (world, progress): &Place<Y>, tick: i64) -> impl Iterator<Item = Place<Y>> {
+        (0..progress.len()).filter_map(move |party| {
+            let event = self.seeing.next(progress, party)?;
+            if !self.seeing.is_open(event, tick) {
+                return None;
             }
-            while let Some((world, progress)) = waiting.pop() {
-                let mut next = |to: World<Y>, progress: Progress| {
-                    // What a step breaks is of that step alone.
-                    let to = World { breaches: World::<Y>::initial(config).breaches, ..to };
-                    let state = (to, progress);
-                    if !met.contains(&state) {
-                        met.insert(state.clone());
-                        waiting.push(state);
-                    }
-                };
-                for party in 0..progress.len() {
-                    if !seeing.next(&progress, party).is_some_and(|event| seeing.is_open(event, tick)) {
-                        continue;
-                    }
-                    if let Some(to) = seeing.happen(config, (&world, &progress), party, tick) {
-                        let mut further = progress.clone();
-                        further[party] += 1;
-                        next(to, further);
-                    }
+            let to = self.seeing.happen(self.config, (world, progress), party, tick)?;
+            let mut further = progress.clone();
+            further[party] += 1;
+            Some((self.without_breaches(to), further))
+        })
+    }
+
+    /// What of these nobody sees may happen next.
+    fn unseen(&self, (world, progress): &Place<Y>, tick: i64, actions: &[Action]) -> Next<Y> {
+        let mut next = Next { places: Vec::new(), lacks_room: false };
+        for &action in actions {
+            match attempt(self.config, world, action) {
+                Ok(step) if self.seeing.agrees(&step.world, progress, action, tick) => {
+                    next.places.push((self.without_breaches(step.world), progress.clone()));
                 }
-                for &action in &unseen {
-                    match attempt(config, &world, action) {
-                        Ok(step) if seeing.agrees(&step.world, &progress, action, tick) => {
-                            next(step.world, progress.clone());
-                        }
-                        Ok(_) => {}
-                        Err(touched) => lacks_room |= touched.any(),
+                Ok(_) => {}
+                Err(touched) => next.lacks_room |= touched.any(),
+            }
+        }
+        next
+    }
+
+    /// What a step breaks is of that step alone.
+    fn without_breaches(&self, world: World<Y>) -> World<Y> {
+        World { breaches: self.initial.breaches, ..world }
+    }
+
+    /// The place in the next tick. `None`: something has to happen in this one before.
+    fn pass(&self, (world, progress): &Place<Y>, tick: i64) -> Option<Place<Y>> {
+        let is_over = (0..progress.len())
+            .all(|party| self.seeing.next(progress, party).is_none_or(|event| self.seeing.tick(event.to_us) > tick));
+        if !is_over {
+            return None;
+        }
+        Some((step(self.config, world, Action::Tick)?.world, progress.clone()))
+    }
+
+    /// Whether an explanation is found at once by a search that does first what usually happens first, and tries other orders
+    /// only where that leads nowhere. It gives up soon; `false` says nothing.
+    fn is_soon_explained(&self) -> bool {
+        let (seldom, usual) = self.unseen.split_at(self.seldom);
+        let last_tick = self.seeing.last_tick();
+        let mut met = HashSet::new();
+        let mut waiting = vec![(0, self.start())];
+        while let Some((tick, place)) = waiting.pop() {
+            if tick > last_tick {
+                return true;
+            }
+            if met.len() > SOON_WORLDS {
+                return false;
+            }
+            if !met.insert((tick, place.clone())) {
+                continue;
+            }
+            // The last one is taken first.
+            waiting.extend(self.unseen(&place, tick, seldom).places.into_iter().map(|next| (tick, next)));
+            waiting.extend(self.pass(&place, tick).map(|next| (tick + 1, next)));
+            waiting.extend(self.unseen(&place, tick, usual).places.into_iter().map(|next| (tick, next)));
+            waiting.extend(self.seen(&place, tick).map(|next| (tick, next)));
+        }
+        false
+    }
+
+    /// Follows every world from tick to tick.
+    fn by_ticks(&self) -> Explanation {
+        let mut lacks_room = false;
+        let mut places = vec![self.start()];
+        for tick in 0..=self.seeing.last_tick() {
+            let mut met: HashSet<Place<Y>> = places.drain(..).collect();
+            let mut waiting: Vec<_> = met.iter().cloned().collect();
+            while let Some(place) = waiting.pop() {
+                let unseen = self.unseen(&place, tick, &self.unseen);
+                lacks_room |= unseen.lacks_room;
+                for next in self.seen(&place, tick).chain(unseen.places) {
+                    if !met.contains(&next) {
+                        met.insert(next.clone());
+                        waiting.push(next);
                     }
                 }
                 if met.len() > MOST_WORLDS {
                     return Explanation::Undecided("there are too many worlds");
                 }
             }
-            let is_over = |progress: &Progress| {
-                (0..progress.len())
-                    .all(|party| seeing.next(progress, party).is_none_or(|event| seeing.tick(event.to_us) > tick))
-            };
-            let passed = met
-                .iter()
-                .filter(|(_, progress)| is_over(progress))
-                .filter_map(|(world, progress)| Some((step(config, world, Action::Tick)?.world, progress.clone())));
-            worlds = passed.collect();
-            if worlds.is_empty() {
+            places = met.iter().filter_map(|place| self.pass(place, tick)).collect();
+            if places.is_empty() {
                 if lacks_room {
                     return Explanation::Undecided("the model has too little room");
                 }
-                let sum = |progress: &&Progress| progress.iter().map(|&done| u32::from(done)).sum::<u32>();
-                let furthest = met.iter().max_by_key(|(_, progress)| sum(&progress));
+                let sum = |progress: &Progress| progress.iter().map(|&done| u32::from(done)).sum::<u32>();
+                let furthest = met.iter().max_by_key(|(_, progress)| sum(progress));
                 let Some((world, progress)) = furthest else { unreachable!("a tick begins with a world") };
                 let progress = progress.iter().map(|&done| usize::from(done)).collect();
                 let world = format!("{:?}\n{:?}\n{:?}", world.clients, world.in_flight, world.groups);
-                return Explanation::Unexplained { end_us: (tick + 1) * tick_us, progress, world };
+                return Explanation::Unexplained { end_us: (tick + 1) * self.seeing.tick_us, progress, world };
             }
         }
         Explanation::Explained
@@ -144,6 +222,11 @@ fn happens_unseen(kind: ActionKind) -> bool {
             | ActionKind::NoticeDeath
             | ActionKind::CountReplicas
     )
+}
+
+/// Whether it is tried last: a caller that stops waiting, and what a server that says it may do for a while usually does later.
+const fn happens_seldom(kind: ActionKind) -> bool {
+    matches!(kind, ActionKind::Abandon | ActionKind::Recount | ActionKind::NoticeDeath | ActionKind::Expire)
 }
 
 /// The events of a record, in ticks.
