@@ -91,12 +91,16 @@ mutants! {
     KilledWithItsMachine,
     /// A master that is told to end does not wait for its replicas.
     ShutdownDoesNotWait,
+    /// A node that is told to end saves no snapshot.
+    ShutdownSavesNothing,
     /// A TTL travels as a deadline, whatever the version.
     DeadlinesAlwaysTravel,
     /// A master does not count its replicas before it writes.
     MinReplicasIgnored,
     /// A master counts a silent replica by max-lag to the tick, as if it did not count in whole seconds.
     SlackIgnored,
+    /// All replicas leave a master at the instant at which it is replaced.
+    NoReplicaStays,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
     /// The death of a machine is noticed as that of a process is.

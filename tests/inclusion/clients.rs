@@ -14,7 +14,7 @@ use redis::{ConnectionLike as _, Value};
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
 use crate::record::{Deed, Event, ToldAnswer};
 use crate::run::{FreeCluster, names};
-use crate::world::{ANSWER_WITHIN, FreeRun, Harm, MOST_ACQUIRES, MOST_HOLDS, below};
+use crate::world::{FreeRun, Harm, MOST_ACQUIRES, MOST_HOLDS, below};
 
 /// What became of a request.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -155,7 +155,8 @@ impl FreeClient {
         asked: &ScriptRequest,
         request: Action,
     ) -> (RequestOutcome, Option<ServerConnection>) {
-        let patience = Duration::from_millis(u64::from(ANSWER_WITHIN - 1) * u64::from(self.free_run.tick_ms()));
+        let patience =
+            Duration::from_millis(u64::from(self.free_run.answer_within() - 1) * u64::from(self.free_run.tick_ms()));
         connection.set_patience(patience);
         // A script that the server does not know would make two requests of one.
         if connection.req_command(&asked.call.script.load()).is_err() {

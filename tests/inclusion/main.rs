@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 
 use lockstep_model::mutants::Mutant;
 use lockstep_model::{Action, ActionKind};
+use lockstep_sim::replay::ServerProgram;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::page;
 use lockstep_tests::servers::{for_every_version_at_once, servers};
@@ -40,7 +41,7 @@ use crate::world::{FreeRun, Harm};
 const RUNS: u64 = Harm::ALL.len() as u64;
 
 /// What the model must not lack: without it there is no explanation for a kept record of real servers. And what the record shows.
-const NEEDED: [(Lack, &str); 19] = [
+const NEEDED: [(Lack, &str); 22] = [
     (Lack::Action(ActionKind::Expire), "a key with no time left may be gone at that very instant"),
     (Lack::Action(ActionKind::RefuseWrites), "a master whose save failed refuses writes"),
     (Lack::Action(ActionKind::PauseNode), "a node that stands still answers nothing"),
@@ -54,6 +55,9 @@ const NEEDED: [(Lack, &str); 19] = [
     (Lack::Action(ActionKind::StartClient), "a client that was not there at the beginning asks"),
     (Lack::Action(ActionKind::GoBack), "a client is granted by an old master that says it is one"),
     (Lack::Action(ActionKind::HandOver), "a master hands over (`FAILOVER`), and writes wait meanwhile"),
+    (Lack::Rule(Mutant::FailoverRewritesFile), "a master that handed over restarts as a master"),
+    (Lack::Rule(Mutant::NoReplicaStays), "a replica stays with a master that was replaced, which goes on writing"),
+    (Lack::Rule(Mutant::ShutdownSavesNothing), "a node that is told to end saves what it has"),
     (Lack::Action(ActionKind::RestartNode), "a node is killed and starts again"),
     (Lack::Action(ActionKind::Snapshot), "a node starts with the data of its last snapshot"),
     (Lack::Action(ActionKind::PersistKey), "a key has lost its TTL, and is never freed"),
@@ -88,13 +92,11 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
             match search(&record, None) {
                 Explanation::Explained => explained += 1,
                 Explanation::Undecided(why) => {
-                    println!("{server}: {free_run}: {why}");
+                    println!("{server}: {free_run}: {why}: kept as {}", keep(&record, server, free_run).display());
                     undecided += 1;
                 }
                 Explanation::Unexplained { .. } => {
-                    let name = format!("free-run-{}-{}.json", server.version(), free_run.seed);
-                    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
-                    fs::write(&file, serde_json::to_string(&record).expect("plain values")).expect("it is written");
+                    let file = keep(&record, server, free_run);
                     panic!("{server}: {free_run}: kept as {}\n{}", file.display(), unexplained(&record))
                 }
             }
@@ -102,6 +104,14 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
         println!("{server}: {explained} runs explained, {undecided} undecided");
         assert!(undecided * 10 <= runs, "{undecided} of {runs} runs are undecided");
     });
+}
+
+/// Writes the record to a file, so that it can be looked at again.
+fn keep(record: &Record, server: &ServerProgram, free_run: FreeRun) -> PathBuf {
+    let name = format!("free-run-{}-{}.json", server.version(), free_run.seed);
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+    fs::write(&file, serde_json::to_string(record).expect("plain values")).expect("it is written");
+    file
 }
 
 /// Each of these was seen at work: what real servers did has an explanation with it and none without it. The page lists them.

@@ -4,6 +4,7 @@ use std::fs;
 use std::net::{Ipv4Addr, TcpListener};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::atomic::{AtomicU16, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -26,6 +27,17 @@ pub enum Disk {
     Aof,
     /// A snapshot, when it is told to.
     Snapshot,
+}
+
+/// What a replica does with the data of its master.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum CopyStage {
+    /// It has not begun to copy them.
+    NotBegun,
+    /// It copies or loads them.
+    Begun,
+    /// It has them, and what was written since up to this offset.
+    UpTo(u64),
 }
 
 /// One server.
@@ -114,6 +126,28 @@ impl FreeNode {
     pub fn linked_replicas(&self) -> usize {
         let Value::BulkString(text) = self.ask(cmd("INFO").arg("replication")) else { return 0 };
         String::from_utf8_lossy(&text).matches("state=online").count()
+    }
+
+    /// How far it is with the copy of a master that it was told to follow; nothing: it does not answer.
+    pub fn copy_stage(&self) -> Option<CopyStage> {
+        let info = self.replication_info()?;
+        let number = |field: &str| field_of(&info, field)?.parse().ok();
+        Some(match (field_of(&info, "master_link_status"), field_of(&info, "master_sync_in_progress")) {
+            (Some("up"), _) => CopyStage::UpTo(number("slave_repl_offset")?),
+            (Some(_), Some("0")) => CopyStage::NotBegun,
+            _ => CopyStage::Begun,
+        })
+    }
+
+    /// How much it has written for its replicas; nothing: it does not answer.
+    pub fn written_offset(&self) -> Option<u64> {
+        field_of(&self.replication_info()?, "master_repl_offset")?.parse().ok()
+    }
+
+    fn replication_info(&self) -> Option<String> {
+        let answer = self.try_connect()?.req_command(cmd("INFO").arg("replication")).ok()?;
+        let Value::BulkString(text) = answer else { return None };
+        String::from_utf8(text).ok()
     }
 
     fn says(&self, section: &str, line: &str) -> bool {
@@ -218,10 +252,26 @@ fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk, clock: Opt
     OwnProcess::start(command).expect("a server starts")
 }
 
-/// A port that nobody listens on now.
-pub fn free_port() -> u16 {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a free port");
-    listener.local_addr().expect("its address").port()
+fn field_of<'a>(info: &'a str, field: &str) -> Option<&'a str> {
+    info.lines().find_map(|line| line.strip_prefix(field)?.strip_prefix(':'))
+}
+
+/// A port that nobody listens on now, and nobody is given as the end of a connection before it is used: Linux takes those from
+/// 32768 on. No two calls return the same soon.
+fn free_port() -> u16 {
+    const FIRST: u16 = 10_000;
+    const NUMBER: u16 = 20_000;
+    static GIVEN: AtomicU16 = AtomicU16::new(0);
+
+    // Another process begins elsewhere.
+    let own = u16::try_from(std::process::id() % u32::from(NUMBER)).expect("it is smaller");
+    loop {
+        let place = u32::from(own) * 97 + u32::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let port = FIRST + u16::try_from(place % u32::from(NUMBER)).expect("it is smaller");
+        if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
+            return port;
+        }
+    }
 }
 
 /// Three sentinels, which decide on failovers by themselves.

@@ -35,13 +35,7 @@ impl Operator {
             Harm::PersistKey => self.change_keys(cluster, "PERSIST", Action::PersistKey { node: 0 }),
             Harm::Failover => {
                 self.rest(600);
-                self.kill(cluster, Action::CrashNode { node: 0 });
-                self.promote(cluster);
-                self.rest(200);
-                // Another replica is told now; when it has its copy nobody can tell.
-                if let Some(other) = cluster.nodes.get(2) {
-                    other.begin_to_follow(cluster.nodes[1].port());
-                }
+                self.fail_over(cluster);
             }
             Harm::Pause => {
                 for _ in 0..2 {
@@ -70,6 +64,30 @@ impl Operator {
                 self.note(Action::AcceptWrites { node: 0 }, || master.accept_writes());
             }
             Harm::HandOver => self.hand_over(cluster),
+            Harm::HandOverAndRestart => {
+                self.hand_over(cluster);
+                self.rest(100);
+                self.restart(cluster);
+                cluster.set_old_master();
+            }
+            Harm::SecondMaster => {
+                self.rest(1000);
+                self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
+                cluster.set_master(1);
+                cluster.set_old_master();
+                self.rest(2000);
+                cluster.begin_to_follow(2);
+            }
+            Harm::ShutdownAndRestart => {
+                self.rest(300);
+                let only = &cluster.nodes[0];
+                self.note(Action::ShutdownNode { node: 0 }, || {
+                    only.tell_to_end();
+                    only.wait_for_end();
+                });
+                self.rest(100);
+                self.note(Action::RestartNode { node: 0 }, || only.restart());
+            }
             Harm::Shutdown => {
                 self.rest(500);
                 self.note(Action::ShutdownNode { node: 0 }, || cluster.nodes[0].tell_to_end());
@@ -108,8 +126,13 @@ impl Operator {
             Harm::SlowLink => {
                 cluster.links().be_late(MOST_LATE);
                 self.rest(700);
-                self.kill(cluster, Action::CrashNode { node: 0 });
-                self.promote(cluster);
+                self.fail_over(cluster);
+            }
+            Harm::ClockJumpAndFailover => {
+                self.rest(400);
+                self.jump_clock(cluster);
+                self.rest(300);
+                self.fail_over(cluster);
             }
             Harm::ClockJump => {
                 for _ in 0..2 {
@@ -187,9 +210,9 @@ impl Operator {
     fn replace_cut_off_master(&mut self, cluster: &FreeCluster) {
         self.promote(cluster);
         cluster.set_old_master();
-        if let Some(other) = cluster.nodes.get(2) {
+        if self.free_run.replicas > 1 {
             self.rest(100);
-            other.begin_to_follow(cluster.nodes[1].port());
+            cluster.begin_to_follow(2);
         }
     }
 
@@ -226,6 +249,16 @@ impl Operator {
         self.note(Action::ClockJump { node: number(node) }, || cluster.nodes[node].jump_clock(ms));
         if let Some(jumped) = self.events.last_mut() {
             jumped.to_us += OLD_CLOCK_US;
+        }
+    }
+
+    /// The master dies and a replica takes its place. Another one is told later; when it has its copy nobody can tell.
+    fn fail_over(&mut self, cluster: &FreeCluster) {
+        self.kill(cluster, Action::CrashNode { node: 0 });
+        self.promote(cluster);
+        self.rest(200);
+        if self.free_run.replicas > 1 {
+            cluster.begin_to_follow(2);
         }
     }
 

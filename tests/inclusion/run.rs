@@ -16,7 +16,7 @@ use redis::{ConnectionLike as _, Value, cmd};
 use crate::clients::FreeClient;
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
 use crate::links::FreeLinks;
-use crate::nodes::{Disk, FreeNode, FreeSentinels, wait_until};
+use crate::nodes::{CopyStage, Disk, FreeNode, FreeSentinels, wait_until};
 use crate::operator::Operator;
 use crate::record::{Deed, Event, Record, SeenHold, ToldAnswer};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
@@ -33,6 +33,8 @@ pub struct FreeCluster {
     has_old_master: RwLock<bool>,
     /// Whether somebody who looks at the first one sees something that the model leaves out.
     is_hidden: AtomicBool,
+    /// Which nodes were told to follow another master and have not been seen to have its data, a bit each.
+    copying: AtomicU8,
     free_run: FreeRun,
 }
 
@@ -40,12 +42,11 @@ impl FreeCluster {
     fn start(server: &ServerProgram, free_run: FreeRun) -> Self {
         let disk = match free_run.harm {
             Harm::RestartWithAof => Disk::Aof,
-            Harm::RestartWithSnapshot => Disk::Snapshot,
+            Harm::RestartWithSnapshot | Harm::ShutdownAndRestart => Disk::Snapshot,
             _ => Disk::None,
         };
         let clock = |folder: &Path| {
-            let has_own = free_run.harm == Harm::ClockJump;
-            has_own.then(|| ClockOffset::create(folder).expect("a clock of its own"))
+            free_run.harm.jumps_clocks().then(|| ClockOffset::create(folder).expect("a clock of its own"))
         };
         let nodes: Vec<_> = (0..=free_run.replicas).map(|_| FreeNode::start(server, disk, clock)).collect();
         let links = free_run.harm.is_of_links().then(|| FreeLinks::open(&nodes[0].socket(), free_run.seed));
@@ -60,8 +61,12 @@ impl FreeCluster {
         if free_run.harm == Harm::Shutdown && server.waits_for_replicas_when_it_ends() {
             nodes[0].set("shutdown-timeout", "1");
         }
+        if free_run.harm == Harm::ShutdownAndRestart {
+            nodes[0].set("save", "3600 1000000");
+        }
         let (has_old_master, is_hidden) = (RwLock::new(false), AtomicBool::new(false));
-        Self { nodes, links, master: AtomicU8::new(0), has_old_master, is_hidden, free_run }
+        let (master, copying) = (AtomicU8::new(0), AtomicU8::new(0));
+        Self { nodes, links, master, has_old_master, is_hidden, copying, free_run }
     }
 
     /// The way on which replicas reach the first master.
@@ -91,12 +96,35 @@ impl FreeCluster {
 
     /// Tells the first master to follow the new one. It takes the new one's data up to a second later.
     pub fn demote_old_master(&self) {
-        let [old, new] = [&self.nodes[0], &self.nodes[usize::from(self.master())]];
         if self.free_run.ttls == Ttls::Relative {
             // After a partial resync before 7.0 it counts leases anew (docs/approximations.md#servers).
             self.is_hidden.store(true, Ordering::SeqCst);
         }
-        old.begin_to_follow(new.port());
+        self.begin_to_follow(0);
+    }
+
+    /// Tells a node to follow the new master. It takes the new one's data up to a second later.
+    pub fn begin_to_follow(&self, node: usize) {
+        self.copying.fetch_or(1 << node, Ordering::SeqCst);
+        self.nodes[node].begin_to_follow(self.nodes[usize::from(self.master())].port());
+    }
+
+    /// Whether what was seen of a node a moment ago can be compared. Of a copy it cannot: the model takes and loads it at one
+    /// instant (docs/approximations.md#servers), and a real replica shows its old data for a while, and then for a moment the
+    /// master's of the instant at which the copy began.
+    fn can_be_compared(&self, node: u8) -> bool {
+        if self.copying.load(Ordering::SeqCst) & 1 << node == 0 {
+            return true;
+        }
+        let written = self.nodes[usize::from(self.master())].written_offset();
+        match self.nodes[usize::from(node)].copy_stage() {
+            Some(CopyStage::NotBegun) => true,
+            Some(CopyStage::UpTo(offset)) if written.is_some_and(|written| offset >= written) => {
+                self.copying.fetch_and(!(1 << node), Ordering::SeqCst);
+                false
+            }
+            _ => false,
+        }
     }
 
     /// From now on no client uses the first master.
@@ -176,8 +204,9 @@ fn look(free_run: FreeRun, clock: MachineClock, cluster: &FreeCluster) -> Vec<Ev
         for node in (0..=free_run.replicas).filter(|node| cluster.can_be_looked_at(*node)) {
             let Some(mut connection) = cluster.connect(node) else { continue };
             let from_us = clock.now_us() - OLD_CLOCK_US;
-            let seen = stored(&mut connection).filter(|_| cluster.can_be_looked_at(node));
+            let seen = stored(&mut connection);
             let to_us = clock.now_us();
+            let seen = seen.filter(|_| cluster.can_be_looked_at(node) && cluster.can_be_compared(node));
             let Some((hold, ttl_ms)) = seen else { continue };
             let hold = hold.map(|(client, count)| SeenHold { client, count, until: until(ttl_ms, from_us, to_us) });
             events.push(Event { from_us, to_us, what: Deed::Saw { node, hold } });

@@ -9,8 +9,6 @@ use lockstep_sim::replay::translate::{KINDS, Translation};
 use proptest::prelude::Rng as _;
 use proptest::test_runner::{RngAlgorithm, TestRng};
 
-/// How long a caller waits for an answer, ticks.
-pub const ANSWER_WITHIN: u8 = 15;
 /// The largest hold count of a lock that can be entered again.
 pub const MOST_HOLDS: u8 = 2;
 /// How often a client asks for the lock at most.
@@ -59,11 +57,19 @@ pub enum Harm {
     SlowLink,
     /// The clock of a node jumps.
     ClockJump,
+    /// The clock of the master or of its replica jumps; then the master dies, and the replica takes its place.
+    ClockJumpAndFailover,
+    /// The master hands over to its replica (`FAILOVER`). Then it is killed and started again, and clients use both.
+    HandOverAndRestart,
+    /// A replica is made a master beside the one that there is, the other replica follows later, and clients use both masters.
+    SecondMaster,
+    /// The only node is told to end (`SIGTERM`), saves a snapshot, and is started again.
+    ShutdownAndRestart,
 }
 
 impl Harm {
     /// Every harm.
-    pub const ALL: [Self; 17] = [
+    pub const ALL: [Self; 21] = [
         Self::None,
         Self::VanishKey,
         Self::PersistKey,
@@ -81,20 +87,25 @@ impl Harm {
         Self::CutNeededLink,
         Self::SlowLink,
         Self::ClockJump,
+        Self::ClockJumpAndFailover,
+        Self::HandOverAndRestart,
+        Self::SecondMaster,
+        Self::ShutdownAndRestart,
     ];
 
     /// A replica that may be there, or must be.
     fn replicas(self, random: &mut TestRng) -> u8 {
         match self {
-            Self::Failover | Self::CutLink => one_of(random, 1, 2),
+            Self::Failover | Self::CutLink | Self::SlowLink => one_of(random, 1, 2),
             Self::PauseAndReplace
             | Self::HandOver
             | Self::Shutdown
             | Self::SilentReplica
             | Self::CutNeededLink
-            | Self::SlowLink => 1,
-            Self::RestartWithAof | Self::RestartWithSnapshot => 0,
-            Self::Sentinels => 2,
+            | Self::ClockJumpAndFailover
+            | Self::HandOverAndRestart => 1,
+            Self::RestartWithAof | Self::RestartWithSnapshot | Self::ShutdownAndRestart => 0,
+            Self::Sentinels | Self::SecondMaster => 2,
             Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites | Self::ClockJump => {
                 one_of(random, 0, 1)
             }
@@ -106,10 +117,11 @@ impl Harm {
         match self {
             Self::SilentReplica | Self::CutNeededLink => (200, 45),
             Self::Sentinels => (50, 130),
+            Self::SecondMaster => (200, 20),
             Self::Shutdown => (20, 80),
-            Self::HandOver => (20, 120),
+            Self::HandOver | Self::HandOverAndRestart => (20, 120),
             Self::CutLink => (20, 70),
-            Self::RestartWithAof | Self::RestartWithSnapshot => (50, 30),
+            Self::RestartWithAof | Self::RestartWithSnapshot | Self::ShutdownAndRestart => (50, 30),
             _ => (20, 50),
         }
     }
@@ -124,12 +136,15 @@ impl Harm {
             Self::Pause => "pause_node = 2\n",
             Self::PauseAndReplace | Self::SilentReplica => "pause_node = 1\n",
             Self::RefuseWrites => "refuse_writes = 1\n",
-            Self::HandOver => "hand_over = 1\n",
+            Self::HandOver | Self::SecondMaster => "hand_over = 1\n",
+            Self::HandOverAndRestart => "hand_over = 1\nkill_node = 1\nrestart_node = 1\n",
+            Self::ShutdownAndRestart => "shutdown_node = 1\nrestart_node = 1\n",
             Self::Shutdown => "shutdown_node = 1\n",
             Self::RestartWithAof | Self::RestartWithSnapshot => "kill_node = 1\nrestart_node = 1\n",
             Self::Sentinels => "crash_node = 1\npause_node = 1\n",
             Self::CutLink | Self::CutNeededLink => "cut_link = 1\n",
             Self::ClockJump => "clock_jump = 2\n",
+            Self::ClockJumpAndFailover => "clock_jump = 1\ncrash_node = 1\n",
         }
     }
 
@@ -137,9 +152,11 @@ impl Harm {
     fn cluster(self, waits_when_it_ends: bool) -> String {
         match self {
             Self::HandOver => "promote = \"coordinated\"\n".to_owned(),
+            Self::HandOverAndRestart => "promote = \"coordinated\"\ndiscovery = \"any-master\"\n".to_owned(),
+            Self::SecondMaster => self.counting() + "discovery = \"any-master\"\nreplicas_leave = \"one-by-one\"\n",
             Self::Shutdown if waits_when_it_ends => format!("shutdown_timeout = {}\n", 1000 / self.ticks().0),
             Self::RestartWithAof => "fsync = \"everysec\"\n".to_owned(),
-            Self::RestartWithSnapshot => "fsync = \"snapshot\"\n".to_owned(),
+            Self::RestartWithSnapshot | Self::ShutdownAndRestart => "fsync = \"snapshot\"\n".to_owned(),
             Self::SilentReplica => self.counting(),
             Self::CutNeededLink => self.counting() + "discovery = \"any-master\"\n",
             Self::PauseAndReplace | Self::CutLink => "discovery = \"any-master\"\n".to_owned(),
@@ -153,7 +170,12 @@ impl Harm {
 impl Harm {
     /// Whether a master needs a replica to write.
     pub const fn needs_replica(self) -> bool {
-        matches!(self, Self::SilentReplica | Self::CutNeededLink)
+        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SecondMaster)
+    }
+
+    /// Whether each node has a clock of its own.
+    pub const fn jumps_clocks(self) -> bool {
+        matches!(self, Self::ClockJump | Self::ClockJumpAndFailover)
     }
 
     /// A real master may refuse a second before max-lag is over, as reports come once a second: less max-lag and more slack says
@@ -162,6 +184,11 @@ impl Harm {
         let second = 1000 / u64::from(self.ticks().0);
         let (least, most) = ((MAX_LAG_S - 1) * second, (MAX_LAG_S + 2) * second);
         format!("min_replicas = 1\nmin_replicas_max_lag = {least}\nmin_replicas_slack = {}\n", most - least)
+    }
+
+    /// Whether every request waits for a while, until a replica has taken over.
+    const fn ends_by_hand_over(self) -> bool {
+        matches!(self, Self::HandOver | Self::HandOverAndRestart)
     }
 
     /// Whether something happens to the links between nodes.
@@ -178,11 +205,16 @@ impl Harm {
     fn suited(self, server: &ServerProgram) -> Self {
         match self {
             Self::SilentReplica if !server.counts_replicas_in_scripts() => Self::Pause,
+            Self::SecondMaster if !server.counts_replicas_in_scripts() => Self::Failover,
             Self::CutNeededLink if !server.counts_replicas_in_scripts() => Self::CutLink,
             // Before 7.0 a late replica's key may end early, and a partial resync counts a lease anew.
             Self::SlowLink if server.ttls() == Ttls::Relative => Self::Failover,
             // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
-            Self::HandOver | Self::RefuseWrites if server.shows_scripts_what_has_expired() => Self::Pause,
+            Self::HandOver | Self::HandOverAndRestart | Self::RefuseWrites
+                if server.shows_scripts_what_has_expired() =>
+            {
+                Self::Pause
+            }
             _ => self,
         }
     }
@@ -235,7 +267,7 @@ impl FreeRun {
         let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
         // While a master hands over, every request waits: those of many clients have too many orders.
-        let clients = one_of(&mut random, 2, if harm == Harm::HandOver { 2 } else { 3 });
+        let clients = one_of(&mut random, 2, if harm.ends_by_hand_over() { 2 } else { 3 });
         // A master that waits for its replicas before it ends still says that it is one; the model's clients do not find it.
         let is_one_late = below(&mut random, 3) == 0 && harm != Harm::Shutdown;
         let replicas = harm.replicas(&mut random);
@@ -243,7 +275,7 @@ impl FreeRun {
         let replicas = if harm == Harm::CutLink && server.ttls() == Ttls::Relative { 1 } else { replicas };
         let can_reenter = lock.kind().facts().reentry.is_there() && below(&mut random, 3) == 0;
         let reentry_lease = can_reenter.then(|| one_of(&mut random, 1, lease + 1));
-        let jump = if harm == Harm::ClockJump { drawn_jump(&mut random, lease) } else { 0 };
+        let jump = if harm.jumps_clocks() { drawn_jump(&mut random, lease) } else { 0 };
         let (waits_when_it_ends, ttls) = (server.waits_for_replicas_when_it_ends(), server.ttls());
         Self { seed, lock, harm, lease, reentry_lease, clients, is_one_late, replicas, jump, waits_when_it_ends, ttls }
     }
@@ -251,6 +283,12 @@ impl FreeRun {
     /// The length of a tick.
     pub const fn tick_ms(self) -> u16 {
         self.harm.ticks().0
+    }
+
+    /// How long a caller waits for an answer, ticks. A hand-over takes up to two seconds, and the model has room for few requests
+    /// that nobody waits for any more.
+    pub const fn answer_within(self) -> u8 {
+        if self.harm.ends_by_hand_over() { 60 } else { 15 }
     }
 
     /// When the run is over, µs.
@@ -276,11 +314,11 @@ impl FreeRun {
         let reentry = self.reentry_lease.map_or_else(String::new, |lease| format!("reentry_lease = {lease}\n"));
         let jump = if self.jump == 0 { String::new() } else { format!("jump = {}\n", self.jump) };
         let late = if self.is_one_late { "start_client = 1\n" } else { "" };
-        let tick_ms = self.tick_ms();
+        let (tick_ms, answer_within) = (self.tick_ms(), self.answer_within());
         let (cluster, faults) = (harm.cluster(self.waits_when_it_ends), harm.faults());
         format!(
             "story = \"Clients of real servers take and release a lock whenever they like.\"\nlock = \"{}\"\n\n\
-             [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{jump}{reentry}wait_limit = 0\nanswer_within = {ANSWER_WITHIN}\n\n\
+             [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{jump}{reentry}wait_limit = 0\nanswer_within = {answer_within}\n\n\
              [clients]\ncount = {clients}\n{holds}acquires = {MOST_ACQUIRES}\n\n\
              [cluster]\nreplicas = {replicas}\n{lag}{cluster}\n[network]\nmode = \"split\"\ndelay = \"any\"\n\n\
              {receipts}[faults]\n{late}{faults}{room}",

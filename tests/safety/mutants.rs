@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 40] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -36,6 +36,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 39] = [
     (Mutant::FsyncForgotten, "fsync-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::KilledWithItsMachine, "killed-process-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::ShutdownDoesNotWait, "shutdown-waits-for-its-replica", Property::GrantSurvives, Verdict::Violated),
+    (Mutant::ShutdownSavesNothing, "shutdown-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::DeadlinesAlwaysTravel, "clock-behind-and-relative-ttls", Property::GrantSurvives, Verdict::Violated),
     // Either repair alone is not enough: if one of the two is missing, there are two believers.
     (Mutant::MinReplicasIgnored, "old-master-is-outwaited", Property::OneBeliever, Verdict::Violated),
@@ -78,7 +79,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 
 /// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
 /// property is violated, with the wrong one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 10] = [
+const HIDDEN_BY: [(Mutant, &str, Property); 12] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
@@ -88,6 +89,8 @@ const HIDDEN_BY: [(Mutant, &str, Property); 10] = [
     (Mutant::HandOverLetsWritesPass, "hand-over-holds-up-renewals", Property::OneBeliever),
     (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::RenewedWhileHeld),
     (Mutant::DeadMachineIsNoticed, "dead-machine-is-still-counted", Property::OneBeliever),
+    (Mutant::NoReplicaStays, "replicas-leave-one-by-one", Property::OneBeliever),
+    (Mutant::NoReplicaStays, "partition-keeps-a-replica", Property::OneBeliever),
     (Mutant::SlackIgnored, "old-master-counts-too-late", Property::OneBeliever),
 ];
 

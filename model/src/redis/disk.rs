@@ -84,7 +84,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
 
     /// A node ends by itself: before that it syncs its AOF, or saves a snapshot.
     fn end(&mut self, node: u8) -> Option<()> {
-        copy(self.config, self.group.node_mut(node));
+        if !self.config.is_mutated(Mutant::ShutdownSavesNothing) {
+            copy(self.config, self.group.node_mut(node));
+        }
         self.crash(node, Death::OfProcess)
     }
 

@@ -137,7 +137,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let is_with_it = node.is_cut() && self.group.follows(index, old);
             index != heir && is_its_own && (leaves_later || is_with_it)
         };
-        if !self.group.node(old).is_master() {
+        if !self.group.node(old).is_master() || self.config.is_mutated(Mutant::NoReplicaStays) {
             return 0;
         }
         let staying = self.group.numbered().filter(|(index, node)| is_staying(*index, node));
