@@ -64,7 +64,9 @@ fn every_kept_history_agrees_on_every_server() {
     let traces = kept_histories();
     assert!(!traces.is_empty(), "there are kept histories");
     for_every_version(|version| {
-        for trace in &traces {
+        // Before 7.0 scripts are executed whatever a master hears of its replicas, and the harness refuses such a world there.
+        let counts = |trace: &&Trace| trace.config.cluster.min_replicas == 0 || version.counts_replicas_in_scripts();
+        for trace in traces.iter().filter(counts) {
             let Trace { scenario, story, config, about, .. } = trace;
             let config = suited(config, version);
             let actions = in_layout(&config, Possible { actions: &trace.actions() });

@@ -123,6 +123,14 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
         world("replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
         world("replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
         world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
+        world(
+            "replicas = 2\nlag = 1\nmin_replicas = 1\nmin_replicas_max_lag = 1\nwait_for = 1\nfsync = \"always\"",
+            "[protocol]\nwait_rule = \"all\"\n[faults]\ncrash_node = 2\nkill_node = 1\ncut_link = 1\nrestart_node = 2",
+        ),
+        world(
+            "replicas = 2\nlag = 1\nmin_replicas = 1\nmin_replicas_max_lag = 1",
+            "[faults]\ncrash_node = 1\nhand_over = 1\ncut_link = 1\nrestart_node = 1",
+        ),
     ];
     for_every_version(|version| {
         for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {

@@ -177,10 +177,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !self.group.node(dead).is_dead() || noticing.is_empty() {
             return None;
         }
+        let (acting, silent_for_long) = (self.group.master(), self.config.silent_for_long());
         for master in noticing.iter() {
-            self.group.node_mut(master).links.close(dead);
+            let links = &mut self.group.node_mut(master).links;
+            links.close(dead);
+            // One that was replaced remembers no replica any more whose link it has closed.
+            if master != acting && !(0..self.config.nodes()).any(|node| links.is_half_open_to(node)) {
+                self.group.node_mut(master).silent_ticks = silent_for_long;
+            }
         }
-        if noticing.has(self.group.master()) {
+        if noticing.has(acting) {
             self.group.node_mut(dead).silent_ticks = self.config.silent_for_long();
         }
         Some(())
