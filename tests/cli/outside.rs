@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use lockstep_tests::command::{Ran, lockstep};
 use lockstep_tests::servers::servers;
 use rustix::process::{Pid, Signal as Told, kill_process};
+use serde_json::{Value, json};
 use tempfile::TempDir;
 
 use crate::servers::{children_of, eventually, is_server};
@@ -127,10 +128,15 @@ fn a_server_that_dies_is_told_with_the_history_in_which_it_did() {
     assert_eq!(again.code, 0, "a server that lives replays it: {}", again.stderr);
     assert!(again.stdout.contains("agrees: "), "{}", again.stdout);
 
-    let (harness, node) = fuzzing(folder.path(), &[]);
+    let (harness, node) = fuzzing(folder.path(), &["--format", "json"]);
     tell(node, Told::KILL);
     let ran = ended(harness);
     assert_eq!(ran.code, 5, "{}", ran.stderr);
+    let told: Value = serde_json::from_str(&ran.stdout).expect("one object");
+    let failure = &told["failure"];
+    assert_eq!((&failure["scenario"], &failure["trace"]), (&json!(ONE_NODE), &Value::Null), "{told}");
+    assert!(failure["history"].as_u64().is_some_and(|number| number > 0), "{told}");
+    assert!(failure["error"].as_str().is_some_and(|error| ran.stderr.contains(error)), "{told}");
     assert!(ran.stderr.contains("--seed 1 --cases 1000000"), "{}", ran.stderr);
     assert!(ran.stderr.contains("--out DIR, which writes the trace"), "{}", ran.stderr);
     assert_no_folder_is_left(folder.path());

@@ -72,7 +72,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let seed = args.seed.unwrap_or_else(a_seed);
     let options = fuzz::FuzzOptions { cases: args.cases, seed };
     let mut all: Vec<FuzzedScenario> = Vec::new();
-    let mut failure = None;
+    let mut failure: Option<(Exit, Value)> = None;
     for one in &chosen {
         if interrupt::is_asked() {
             break;
@@ -104,7 +104,8 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             }
             Err(failed) => {
                 // The results of the other scenarios are still printed, and a difference that is known.
-                failure = Some(report(one, &failed, args, screen)?);
+                let (exit, saved) = report(one, &failed, args, screen)?;
+                failure = Some((exit, failure_json(one, &failed, saved.as_deref())));
                 if let FuzzFailure::InHistory(failed) = failed
                     && failed.found.counterexample.is_some()
                 {
@@ -123,14 +124,14 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     }
 
     match args.output.format {
-        Format::Json => screen.print_json(&json_of(&all, seed))?,
+        Format::Json => screen.print_json(&json_of(&all, seed, failure.as_ref().map(|(_, failure)| failure)))?,
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
     }
     let diverged = all.iter().any(FuzzedScenario::is_diverged);
     let is_stopped = all.iter().any(|drawn| drawn.fuzzed.stopped.is_some());
     let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
     let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
-    Ok(failure.map_or(exit, |failure| exit.worst(failure)))
+    Ok(failure.map_or(exit, |(failure, _)| exit.worst(failure)))
 }
 
 impl FuzzedScenario<'_> {
@@ -195,13 +196,14 @@ fn save_trace(
     Ok(Some(file))
 }
 
-/// Says why the servers or the harness failed, and in which history, which is kept. Returns the exit code that it leads to.
-fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
+/// Says why the servers or the harness failed, and in which history, which is kept. Returns the exit code that it leads to, and
+/// the file of the history.
+fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen) -> Ended<(Exit, Option<PathBuf>)> {
     let name = &one.scenario.name;
     let failed = match failure {
         FuzzFailure::AtStart(error) => {
             Screen::report(&format!("{name}:"));
-            return Ok(server_failed(error, screen));
+            return Ok((server_failed(error, screen), None));
         }
         FuzzFailure::InHistory(failed) => failed,
     };
@@ -209,7 +211,7 @@ fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen)
     let exit = server_failed(&failed.error, screen);
     let saved = save_trace(&failed.trace, "failed", (one, &failed.found), args, screen)?;
     Screen::report(&format!("next  {}", next(saved.as_deref(), one, &failed.found, args)));
-    Ok(exit)
+    Ok((exit, saved))
 }
 
 /// The command that replays the history that was kept, or keeps it.
@@ -288,8 +290,23 @@ fn pace_json(cases: usize, steps: usize, seconds: f64) -> Value {
     })
 }
 
+/// Why the servers or the harness failed, and where: no histories were drawn after that.
+fn failure_json(one: &Chosen, failure: &FuzzFailure, saved: Option<&Path>) -> Value {
+    let (error, at) = match failure {
+        FuzzFailure::AtStart(error) => (error, None),
+        FuzzFailure::InHistory(failed) => (&failed.error, Some(failed)),
+    };
+    json!({
+        "scenario": one.scenario.name,
+        "error": error.to_string(),
+        "history": at.map(|failed| failed.number()),
+        "step": at.map(|failed| failed.step),
+        "trace": saved.map(|file| file.to_string_lossy()),
+    })
+}
+
 /// The object for programs, with each scenario.
-fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
+fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value {
     let each = all.iter().map(|drawn| {
         json!({
             "name": drawn.chosen.scenario.name,
@@ -316,6 +333,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64) -> Value {
         "pace": pace_json(cases, steps, seconds),
         "agrees": !all.iter().any(FuzzedScenario::is_diverged),
         "counterexample": all.iter().find_map(FuzzedScenario::saved_as),
+        "failure": failure,
         "scenarios": each.collect::<Vec<_>>(),
     })
 }
@@ -379,7 +397,7 @@ mod tests {
             "{page}"
         );
         assert!(page.contains("next  lockstep replay 'it is here.json'"), "{page}");
-        let object = json_of(&all, 7);
+        let object = json_of(&all, 7, None);
         assert_eq!(object["agrees"], false);
         assert_eq!(object["pace"]["seconds"], 6.0);
         assert_eq!(object["pace"]["compared_steps_per_second"], 617.0);
