@@ -20,7 +20,7 @@ SOAK_FILES ?= 1000000
 SOAK_WORLDS ?= 10000
 SOAK_SCENARIOS ?= 1000
 SOAK_HISTORIES ?= 10
-# Free runs of real servers on each version, about one a second on each.
+# Free runs of real servers on each version, about one and a half a second on each.
 SOAK_FREE_RUNS ?= 3500
 
 # Runs of one history on real Redisson that must be equal: with a JVM each, and in one JVM.

@@ -21,6 +21,8 @@ mod world;
 use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
 
 use lockstep_model::mutants::Mutant;
 use lockstep_model::{Action, ActionKind};
@@ -39,6 +41,8 @@ use crate::world::{FreeRun, Harm};
 
 /// Runs on each server version; `LOCKSTEP_FREE_RUNS` asks for another number.
 const RUNS: u64 = Harm::ALL.len() as u64;
+/// Runs at the same time on each version: they wait more than they compute.
+const STREAMS: usize = 4;
 
 /// What the model must not lack: without it there is no explanation for a kept record of real servers. And what the record shows.
 const NEEDED: [(Lack, &str); 22] = [
@@ -84,26 +88,40 @@ fn what_real_servers_do_in_free_runs_is_a_behaviour_of_the_model() {
     }
     let (seed, runs) = (from_environment("LOCKSTEP_DRAW_SEED", 0), from_environment("LOCKSTEP_FREE_RUNS", RUNS));
     for_every_version_at_once(|server| {
-        let (mut explained, mut undecided) = (0, 0);
-        for number in 0..runs {
-            let free_run = FreeRun::drawn(seed + number, server);
-            let record = run(server, free_run);
-            println!("{server}: {free_run}");
-            match search(&record, None) {
-                Explanation::Explained => explained += 1,
-                Explanation::Undecided(why) => {
-                    println!("{server}: {free_run}: {why}: kept as {}", keep(&record, server, free_run).display());
-                    undecided += 1;
+        let (next, undecided) = (AtomicU64::new(0), AtomicU64::new(0));
+        thread::scope(|scope| {
+            let stream = || loop {
+                let number = next.fetch_add(1, Ordering::Relaxed);
+                if number >= runs {
+                    return;
                 }
-                Explanation::Unexplained { .. } => {
-                    let file = keep(&record, server, free_run);
-                    panic!("{server}: {free_run}: kept as {}\n{}", file.display(), unexplained(&record))
+                if !is_explained(server, FreeRun::drawn(seed + number, server)) {
+                    undecided.fetch_add(1, Ordering::Relaxed);
                 }
-            }
-        }
-        println!("{server}: {explained} runs explained, {undecided} undecided");
+            };
+            (0..STREAMS).for_each(|_| _ = scope.spawn(stream));
+        });
+        let undecided = undecided.into_inner();
+        println!("{server}: {} runs explained, {undecided} undecided", runs - undecided);
         assert!(undecided * 10 <= runs, "{undecided} of {runs} runs are undecided");
     });
+}
+
+/// Makes a run. Whether the model explains it; otherwise nobody knows.
+fn is_explained(server: &ServerProgram, free_run: FreeRun) -> bool {
+    let record = run(server, free_run);
+    println!("{server}: {free_run}");
+    match search(&record, None) {
+        Explanation::Explained => true,
+        Explanation::Undecided(why) => {
+            println!("{server}: {free_run}: {why}: kept as {}", keep(&record, server, free_run).display());
+            false
+        }
+        Explanation::Unexplained { .. } => {
+            let file = keep(&record, server, free_run);
+            panic!("{server}: {free_run}: kept as {}\n{}", file.display(), unexplained(&record))
+        }
+    }
 }
 
 /// Writes the record to a file, so that it can be looked at again.

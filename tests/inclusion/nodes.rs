@@ -68,8 +68,24 @@ impl FreeNode {
         let (program, port, clock) = (server.path().to_owned(), free_port(), clock(folder.path()));
         let process = Mutex::new(launch(&program, &folder, port, disk, clock.as_ref()));
         let node = Self { program, disk, process, folder, clock, port };
-        wait_until("the server answers", || node.try_connect().is_some());
+        node.wait_until_it_answers();
         node
+    }
+
+    /// Somebody who looks for a free port may have this one for a moment; then the server ends at once, and is started again.
+    fn wait_until_it_answers(&self) {
+        wait_until("the server answers", || {
+            if !self.with_process(|process| process.is_running()) {
+                self.launch_again();
+            }
+            self.try_connect().is_some()
+        });
+    }
+
+    fn launch_again(&self) {
+        self.with_process(|process| {
+            *process = launch(&self.program, &self.folder, self.port, self.disk, self.clock.as_ref());
+        });
     }
 
     /// Where it listens.
@@ -223,10 +239,8 @@ impl FreeNode {
 
     /// Starts it again once it is dead, and waits until it answers.
     pub fn restart(&self) {
-        self.with_process(|process| {
-            *process = launch(&self.program, &self.folder, self.port, self.disk, self.clock.as_ref());
-        });
-        wait_until("the server answers again", || self.try_connect().is_some());
+        self.launch_again();
+        self.wait_until_it_answers();
     }
 }
 

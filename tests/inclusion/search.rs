@@ -64,7 +64,7 @@ impl InLayout for RecordSearch<'_> {
 }
 
 /// A world and how far every party has come in it.
-type Place<Y> = (World<Y>, Progress);
+type RecordPlace<Y> = (World<Y>, Progress);
 
 struct OrderSearch<'a, Y: Layout> {
     config: &'a Config,
@@ -77,8 +77,8 @@ struct OrderSearch<'a, Y: Layout> {
 }
 
 /// The places that follow one in the same tick, and whether the model had too little room for another one.
-struct Next<Y: Layout> {
-    places: Vec<Place<Y>>,
+struct NextPlaces<Y: Layout> {
+    places: Vec<RecordPlace<Y>>,
     lacks_room: bool,
 }
 
@@ -94,12 +94,12 @@ impl<'a, Y: Layout> OrderSearch<'a, Y> {
         Self { config, seeing, unseen, seldom, initial: World::initial(config) }
     }
 
-    fn start(&self) -> Place<Y> {
+    fn start(&self) -> RecordPlace<Y> {
         (self.initial, vec![0; self.seeing.parties.len()])
     }
 
     /// What somebody did or saw may happen next.
-    fn seen(&self, (world, progress): &Place<Y>, tick: i64) -> impl Iterator<Item = Place<Y>> {
+    fn seen(&self, (world, progress): &RecordPlace<Y>, tick: i64) -> impl Iterator<Item = RecordPlace<Y>> {
         (0..progress.len()).filter_map(move |party| {
             let event = self.seeing.next(progress, party)?;
             if !self.seeing.is_open(event, tick) {
@@ -113,8 +113,8 @@ impl<'a, Y: Layout> OrderSearch<'a, Y> {
     }
 
     /// What of these nobody sees may happen next.
-    fn unseen(&self, (world, progress): &Place<Y>, tick: i64, actions: &[Action]) -> Next<Y> {
-        let mut next = Next { places: Vec::new(), lacks_room: false };
+    fn unseen(&self, (world, progress): &RecordPlace<Y>, tick: i64, actions: &[Action]) -> NextPlaces<Y> {
+        let mut next = NextPlaces { places: Vec::new(), lacks_room: false };
         for &action in actions {
             match attempt(self.config, world, action) {
                 Ok(step) if self.seeing.agrees(&step.world, progress, action, tick) => {
@@ -133,7 +133,7 @@ impl<'a, Y: Layout> OrderSearch<'a, Y> {
     }
 
     /// The place in the next tick. `None`: something has to happen in this one before.
-    fn pass(&self, (world, progress): &Place<Y>, tick: i64) -> Option<Place<Y>> {
+    fn pass(&self, (world, progress): &RecordPlace<Y>, tick: i64) -> Option<RecordPlace<Y>> {
         let is_over = (0..progress.len())
             .all(|party| self.seeing.next(progress, party).is_none_or(|event| self.seeing.tick(event.to_us) > tick));
         if !is_over {
@@ -173,7 +173,7 @@ impl<'a, Y: Layout> OrderSearch<'a, Y> {
         let mut lacks_room = false;
         let mut places = vec![self.start()];
         for tick in 0..=self.seeing.last_tick() {
-            let mut met: HashSet<Place<Y>> = places.drain(..).collect();
+            let mut met: HashSet<RecordPlace<Y>> = places.drain(..).collect();
             let mut waiting: Vec<_> = met.iter().cloned().collect();
             while let Some(place) = waiting.pop() {
                 let unseen = self.unseen(&place, tick, &self.unseen);

@@ -61,7 +61,7 @@ pub enum Harm {
     ClockJumpAndFailover,
     /// The master hands over to its replica (`FAILOVER`). Then it is killed and started again, and clients use both.
     HandOverAndRestart,
-    /// A replica is made a master beside the one that there is, the other replica follows later, and clients use both masters.
+    /// A replica is made a master beside the one that there is, which the other replica follows, and clients use both masters.
     SecondMaster,
     /// The only node is told to end (`SIGTERM`), saves a snapshot, and is started again.
     ShutdownAndRestart,
