@@ -9,6 +9,7 @@
 //! a trace does, on the phrases; the pictures on rows and phrases.
 
 mod actions;
+mod assumptions;
 mod claims;
 mod clients;
 pub mod frontier;

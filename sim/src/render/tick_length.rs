@@ -36,7 +36,7 @@ pub fn tick_length(scenario: &Scenario) -> Vec<String> {
     }
     let lease = scenario.config.time.lease;
     if lease >= MANY_TICKS {
-        let advice = match awkward(&units.times_ms, tick_ms) {
+        let advice = match awkward(&units.times_ms, tick_ms).filter(|time| time.keeps_to_leases(&units.times_ms)) {
             Some(time) => {
                 format!("{} would make a tick {} and the world smaller", time.rewritten(), duration(time.tick_ms))
             }
@@ -83,6 +83,15 @@ mod tests {
         );
         let two = says("lease = \"30s\"\nrenew_every = \"7s\"\nwait_limit = \"11s\"");
         assert!(two[1].ends_with("choose times that have a longer one in common"), "{two:?}");
+    }
+
+    /// A renewal every 30 s of a lease of 31 s is in time; of a lease of 30 s it may be too late.
+    #[test]
+    fn no_time_is_advised_that_takes_away_what_is_left_of_a_lease() {
+        for times in ["lease = \"31s\"\nrenew_every = \"30s\"", "lease = \"30s\"\nhold_at_most = \"29s\""] {
+            let told = says(times);
+            assert!(told[1].ends_with("choose times that have a longer one in common"), "{told:?}");
+        }
     }
 
     /// Its length depends on the other times of the file.

@@ -11,7 +11,7 @@ use super::actions::does;
 use super::paint::{Paint, Tone};
 use super::table::Rows;
 use super::text::{self, Declared};
-use super::words::{as_declared, count, hanging, thousands};
+use super::words::{as_declared, assumptions, count, hanging, thousands};
 use crate::check::bounds::more_room;
 use crate::check::fingerprint::collision_bound;
 use crate::check::{CheckOutcome, Engine, PropertyOutcome};
@@ -118,6 +118,7 @@ fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
         let meaning = if found.property == Property::ActionsReached { never_taken(outcome) } else { String::new() };
         ("vacuous", format!("{}: {}{meaning}", found.property, found.why.as_deref().unwrap_or_default()))
     });
+    let holding_any = of(Verdict::Holds).next().is_some();
     let lines = (!holding.is_empty()).then(|| ("hold", holding.join(", "))).into_iter().chain(vacuous);
     // Who refuses everybody gives the lock to nobody twice.
     let is_out_of_reach = of(Verdict::Violated).any(|found| found.property == Property::Obtainable);
@@ -129,6 +130,10 @@ fn kept(outcome: &CheckOutcome, width: usize, page: &mut String) {
         None
     };
     let lines = lines.chain(text.map(|text| ("note", text.to_owned())));
+    // A promise says what it rests on.
+    let assumed = if holding_any { assumptions(&outcome.config) } else { Vec::new() };
+    let label = |number| if number == 0 { "assumed" } else { "" };
+    let lines = lines.chain(assumed.into_iter().enumerate().map(|(number, text)| (label(number), text)));
     for (number, (label, text)) in lines.enumerate() {
         let blank = if number == 0 { "\n" } else { "" };
         let _ = writeln!(page, "{blank}{label:<MARGIN$}{}", hanging(&text, MARGIN, width));

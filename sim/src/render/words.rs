@@ -1,6 +1,7 @@
 //! Everything that is said in words, under one name. What stands behind it does not read it back.
 
 pub use super::actions::{actor, deed, does};
+pub use super::assumptions::assumptions;
 pub use super::claims::{about, as_declared};
 pub use super::holds::stored;
 pub use super::lasso::{fairness, goes_on};

@@ -128,6 +128,15 @@ impl AwkwardTime {
         let typed = |ms: u64| format!("\"{sign}{}\"", shown_ms(ms));
         format!("{} = {} instead of {}", self.key, typed(self.nearest_ms), typed(self.ms.unsigned_abs()))
     }
+
+    /// Whether what ended before a lease, or after it, still does with the nearest time: otherwise the world is another one.
+    pub(crate) fn keeps_to_leases(&self, times_ms: &[(&'static str, i64)]) -> bool {
+        let from_ms = self.ms.unsigned_abs();
+        times_ms.iter().all(|(other, ms)| {
+            let (is_of_lease, ms) = ([self.key, other].iter().any(|key| key.ends_with("lease")), ms.unsigned_abs());
+            !is_of_lease || ms == from_ms || from_ms.cmp(&ms) == self.nearest_ms.cmp(&ms)
+        })
+    }
 }
 
 /// The one time whose rounding makes the tick longest; `None`: no single one makes it longer.

@@ -1,0 +1,101 @@
+//! What a verdict assumes of servers and network because the scenario does not say otherwise.
+
+use lockstep_model::Config;
+use lockstep_model::config::{Discovery, Fsync, ReplicasLeave};
+
+/// Redis counts the age of what replicas reported in whole seconds, once a second
+/// (docs/facts/redis.md#min-replicas-in-real-time).
+const LEAST_SLACK_MS: u64 = 2_000;
+
+/// What the world leaves out although a real one may do it, one sentence for each key that would let it: only where the other
+/// keys make it matter.
+pub fn assumptions(config: &Config) -> Vec<String> {
+    let (cluster, faults) = (&config.cluster, &config.faults);
+    let is_left = faults.hand_over > 0 && !cluster.promote.is_by_the_master();
+    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0 || is_left;
+    let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
+    let slack_ms = u64::from(cluster.min_replicas_slack) * u64::from(config.time.tick_ms);
+    let assumed = [
+        (
+            cluster.replicas > 1 && stays_alive && cluster.replicas_leave == ReplicasLeave::Together,
+            "all replicas leave an old master at the same time (`replicas_leave`)",
+        ),
+        (
+            cluster.replicas > 1 && stays_alive && faults.restart_node > 0,
+            "a replica that restarts follows the new master, whatever its file says (no key says otherwise)",
+        ),
+        (
+            config.can_demote() && cluster.discovery == Discovery::NewMaster,
+            "no client goes back to an old master that says it is one (`discovery`)",
+        ),
+        (
+            has_aof && cluster.replicas > 0 && faults.restart_node > 0 && cluster.aof_rewrite_within == 0,
+            "the rewrite of an AOF takes no time (`aof_rewrite_within`)",
+        ),
+        (
+            faults.pause_node > 0 && !config.is_split(),
+            "a node that stands still is as one that is down, and executes nothing late (`mode` in [network])",
+        ),
+        (
+            cluster.min_replicas > 0 && slack_ms < LEAST_SLACK_MS,
+            "a master counts its replicas to the tick, which Redis does not (`min_replicas_slack`)",
+        ),
+        (cluster.min_replicas > 0, "the servers are Redis 7.0 or newer, or Valkey (`min_replicas`)"),
+        (
+            config.resource.is_some_and(|resource| !resource.is_far()),
+            "a write reaches the resource at once (`delay` in [resource])",
+        ),
+    ];
+    assumed.into_iter().filter(|(is_so, _)| *is_so).map(|(_, text)| text.to_owned()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::Scenario;
+
+    fn assumed(cluster: &str, rest: &str) -> Vec<String> {
+        let text = format!(
+            "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 2\n\
+             [cluster]\n{cluster}\n{rest}"
+        );
+        assumptions(&Scenario::parse("mine", &text).unwrap_or_else(|error| panic!("{error}")).config)
+    }
+
+    #[test]
+    fn what_a_key_could_add_to_the_world_is_told_until_the_key_adds_it() {
+        let names = |told: &[String], key: &str| told.iter().any(|text| text.contains(key));
+        let cases = [
+            ("replicas = 2", "replicas_leave = \"one-by-one\"", "[faults]\nhand_over = 1", "`replicas_leave`"),
+            ("replicas = 1", "discovery = \"any-master\"", "[faults]\ncut_link = 1", "`discovery`"),
+            (
+                "replicas = 1\nfsync = \"always\"",
+                "aof_rewrite_within = 1",
+                "[faults]\ncrash_node = 1\nrestart_node = 1",
+                "`aof_rewrite_within`",
+            ),
+            (
+                "replicas = 1\nmin_replicas = 1\nmin_replicas_slack = 0",
+                "lag = 0",
+                "[faults]\ncut_link = 1",
+                "`min_replicas`",
+            ),
+        ];
+        for (cluster, key, rest, name) in cases {
+            assert!(names(&assumed(cluster, rest), name), "{name}");
+            let with = assumed(&format!("{cluster}\n{key}"), rest);
+            assert_eq!(names(&with, name), name == "`min_replicas`", "{name}");
+        }
+        let slack = |ticks: u8| {
+            let cluster = format!("replicas = 1\nmin_replicas = 1\nmin_replicas_slack = {ticks}");
+            names(&assumed(&cluster, "[faults]\ncut_link = 1"), "`min_replicas_slack`")
+        };
+        assert!(slack(0) && !slack(1), "a tick is 10 s");
+        let pause = |mode: &str| names(&assumed("", &format!("[faults]\npause_node = 1\n{mode}")), "`mode`");
+        assert!(pause("") && !pause("[network]\nmode = \"split\""));
+        let resource =
+            |delay: &str| names(&assumed("", &format!("[resource]\nfencing = \"none\"\n{delay}")), "`delay`");
+        assert!(resource("") && !resource("delay = \"any\""));
+        assert!(assumed("", "").is_empty());
+    }
+}
