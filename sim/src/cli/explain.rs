@@ -35,6 +35,7 @@ pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
         None => explained(&args.what.to_lowercase(), screen)?,
         found => found,
     };
+    let found = found.or_else(|| Some(("mentions", mentions(&args.what)?)));
     let Some((kind, text)) = found else { return Err(unknown(&args.what, screen)) };
     match args.output.format {
         Format::Human => screen.print(&text)?,
@@ -105,6 +106,25 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 const VERDICTS: [Verdict; 5] =
     [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
 
+/// What is said elsewhere of a word that is no topic: an operator's word for a fault, for example. `None`: nothing.
+fn mentions(what: &str) -> Option<String> {
+    let word = what.to_lowercase();
+    let is_edge = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric() && letter != '_');
+    let has = |text: &str| {
+        let text = text.to_lowercase();
+        text.match_indices(&word)
+            .any(|(at, _)| is_edge(text[..at].chars().next_back()) && is_edge(text[at + word.len()..].chars().next()))
+    };
+    if word.chars().count() < 3 {
+        return None;
+    }
+    let terms = glossary::terms().filter(|term| has(&term.elsewhere) || has(&term.means));
+    let keys = KEYS.iter().filter(|key| has(key.means) || has(key.takes));
+    let texts: Vec<_> = keys.map(of_key).chain(terms.map(|term| of_term(&term))).collect();
+    let first = paragraph(&format!("{what}: no topic of its own; here it stands"));
+    (!texts.is_empty()).then(|| first + "\n" + &texts.join("\n"))
+}
+
 fn of_term(term: &GlossaryTerm) -> String {
     let text = paragraph(&format!("{}: {}", term.names.join(", "), term.means));
     if term.elsewhere.is_empty() { text } else { text + "\n" + &row("known as", &term.elsewhere) }
@@ -145,6 +165,13 @@ fn of_scenario(scenario: &Scenario, argument: &str) -> String {
     text += "the world\n";
     for line in words::world(&scenario.config).into_iter().chain(words::tick_length(scenario)) {
         let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));
+    }
+    let assumed = words::assumptions(&scenario.config);
+    if !assumed.is_empty() {
+        text += "\nassumed, unless a key says otherwise\n";
+        for line in assumed {
+            let _ = writeln!(text, "  {}", hanging(&line, 2, Screen::width()));
+        }
     }
     text += "\nthe claims\n";
     for property in Property::ALL {

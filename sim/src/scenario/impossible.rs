@@ -261,6 +261,13 @@ fn note_nodes(parts: &Parts, sections: &Sections<'_>) {
         .with(sections.cluster.span_of("promote"), "a replica is promoted while the master runs")
         .note("remove `hand_over_timeout`, or let the master hand over: promote = \"coordinated\"");
     }
+    if faults.hand_over == 0 && cluster.replicas > 0 {
+        Contradiction::of(&sections.cluster, "hand_over_timeout", "no master hands over")
+            .with(sections.faults.span(), "there is no hand-over")
+            .note(
+                "remove `hand_over_timeout`, or add a hand-over: hand_over = 1 in [faults], promote = \"coordinated\"",
+            );
+    }
     note_files(cluster, faults, sections);
     note_followers(parts, sections);
     let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.refuse_writes > 0;
@@ -350,7 +357,8 @@ fn note_starts(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.faults.span_of("start_client"), "no client starts")
             .note("remove `start_delay`, or let a client start: start_client = 1 in [faults]");
     }
-    let can_demote = parts.config().is_some_and(|config| config.can_demote());
+    // Of a file with another mistake nobody knows.
+    let can_demote = parts.config().is_none_or(|config| config.can_demote());
     if cluster.discovery == Discovery::AnyMaster
         && can_demote
         && parts.config().is_some_and(|config| reenters_without_end(&config))

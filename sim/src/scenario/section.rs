@@ -326,8 +326,14 @@ impl<'a> Section<'a> {
         let mut all = Vec::new();
         for name in names {
             let Some(node) = name.get_ref().as_str().and_then(number) else {
-                let expected = format!("the name of a node, \"n1\" to \"{}\"", node_name(most - 1));
-                return self.note_type(&format!("a value in {key}"), name, &expected);
+                let last = node_name(most - 1);
+                let title = format!("`{key}` names nodes, \"n1\" to \"{last}\"");
+                let said = name
+                    .get_ref()
+                    .as_str()
+                    .map_or("this is no name".to_owned(), |said| format!("no node is called {said}"));
+                let problem = Problem::at(Code::WrongType, name.span(), title).label(said);
+                return self.note(problem.help(format!("write them as in [\"{last}\"]")));
             };
             if all.contains(&node) {
                 let title = format!("{} is in `{key}` twice", node_name(node));

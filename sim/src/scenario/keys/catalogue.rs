@@ -157,7 +157,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "min_replicas",
         "a whole number from 0 to 2",
         "0",
-        "a master writes only if it has recently heard of so many replicas (`min-replicas-to-write`)",
+        "a master writes only if it has recently heard of so many replicas (`min-replicas-to-write`); from Redis 7.0 on: \
+         before, `SET` is refused and a script writes all the same",
     ),
     key(
         "cluster",
@@ -174,7 +175,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "2 s if min_replicas is set, rounded up to a tick",
         "for how long after min_replicas_max_lag a master may still count a replica: it measures ages in whole seconds, and \
          counts once a second (with 1 s, a write was accepted after 2.1 s of silence); a real master may also refuse up to a \
-         second before min_replicas_max_lag, because reports come once a second: that is not explored",
+         second before min_replicas_max_lag, because reports come once a second: that is not explored. Less than 2 s is less \
+         than Redis takes",
     ),
     key(
         "cluster",
@@ -242,7 +244,7 @@ pub const KEYS: &[ScenarioKey] = &[
         TICKS_OR_NONE,
         "2 s with fsync = \"everysec\", rounded up to a tick",
         "with fsync = \"everysec\": how long a write may wait until it is on the disk; more than 1 s says that an fsync may \
-         be slow, and then a killed process loses as much as its machine",
+         be slow, and then a killed process loses as much as its machine: with ticks of more than 1 s only 0 says that none is",
     ),
     key(
         "cluster",
@@ -471,7 +473,9 @@ pub const KEYS: &[ScenarioKey] = &[
         "pause_node",
         BUDGET,
         "0",
-        "a node stands still for a while and goes on; in a split network requests to it wait, otherwise it is as one that is down",
+        "a node stands still for a while and goes on (SIGSTOP, a VM that is paused or moved, swap, a fork, a slow script): in a \
+         split network requests to it wait, are executed when it goes on, and before it counts its replicas anew; otherwise \
+         it is as one that is down",
     ),
     key("faults", "clock_jump", BUDGET, "0", "the clock of a node jumps by `jump`"),
     key("faults", "lose_request", BUDGET, "0", "a request never reaches its node; in a split network"),
@@ -484,7 +488,7 @@ pub const KEYS: &[ScenarioKey] = &[
         "refuse_writes",
         BUDGET,
         "0",
-        "a master refuses every write for a while and answers reads: its last save failed (`MISCONF`, \
+        "a master refuses every write for a while and answers reads: its last save failed, as on a full disk (`MISCONF`, \
          stop-writes-on-bgsave-error); a refused write has no effect, and the client gets an error; no replica can begin to \
          follow it, and Sentinel may replace it. Memory that is full (`OOM`) is another fault: it lets `DEL` and `PEXPIRE` \
          pass, and is not modelled. Nor is a replica whose save fails: use crash_node for it",
