@@ -28,6 +28,8 @@ SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
 # Random histories of each scenario that Redisson can follow.
 SOAK_REDISSON_HISTORIES ?= 30
+# Start states on which each script of Redisson's and ours are compared, on each server version.
+SOAK_REDISSON_SCRIPTS ?= 5000
 
 servers = servers="$${LOCKSTEP_TEST_SERVERS:-$$(tools/servers)}" && export LOCKSTEP_TEST_SERVERS="$$servers"
 redisson = redisson="$${LOCKSTEP_REDISSON:-$$(tools/redisson/install)}" && export LOCKSTEP_REDISSON="$$redisson"
@@ -48,7 +50,7 @@ soak:
 	$(servers) && \
 	$(redisson) && \
 	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
-	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) \
+	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
 		cargo test --locked -p lockstep-tests --test redisson && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \

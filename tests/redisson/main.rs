@@ -5,6 +5,7 @@
 mod history;
 mod repeated;
 mod scenarios;
+mod scripts;
 
 use lockstep_sim::replay::redisson::RedissonProgram;
 
