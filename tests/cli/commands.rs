@@ -348,6 +348,36 @@ fn the_words_of_the_glossary_are_explained() {
     assert!(misspelt.stderr.contains("did you mean `fencing token`?"), "{}", misspelt.stderr);
 }
 
+/// What an operator calls a fault leads to its key.
+#[test]
+fn a_word_that_is_no_topic_leads_to_the_texts_that_mention_it() {
+    for (word, key) in [("MISCONF", "refuse_writes"), ("SIGSTOP", "pause_node"), ("sigterm", "shutdown_node")] {
+        let ran = run(&["explain", word]);
+        assert_eq!(ran.code, 0, "{}", ran.stderr);
+        assert!(ran.stdout.starts_with(&format!("{word} is no topic of its own")), "{}", ran.stdout);
+        assert!(ran.stdout.contains(&format!("{key}: a key in [faults]")), "{}", ran.stdout);
+    }
+    // A part of a word is no word.
+    assert_eq!(run(&["explain", "MISCO"]).code, 2);
+}
+
+/// A verdict that rests on a default says so, and names the key.
+#[test]
+fn what_a_verdict_assumes_is_told() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine.toml");
+    let text = "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\ncount = 2\n\
+                acquires = 1\n[cluster]\nreplicas = 2\nlag = 0\nlock_delay = 4\n[faults]\nhand_over = 1\n";
+    fs::write(&file, text).expect("it is written");
+    let file = file.to_str().expect("a path in UTF-8");
+    for command in ["check", "explain"] {
+        let ran = run(&[command, file]);
+        let said = words(&ran.stdout);
+        assert!(said.contains("assumed"), "{said}{}", ran.stderr);
+        assert!(said.contains("all replicas leave an old master at the same time (`replicas_leave`)"), "{said}");
+    }
+}
+
 #[test]
 fn an_explanation_says_what_to_do_next() {
     for (topic, says) in [

@@ -62,7 +62,7 @@ struct ScriptEffects {
     messages: Vec<String>,
 }
 
-/// The script that a client has sent last.
+/// The script that a client has sent and no server has received.
 fn sent(held: &[HeldCommand]) -> ScriptCall {
     let is_script = |command: &&HeldCommand| command.words.first().is_some_and(|name| &name[..] == b"EVAL");
     let command = held.iter().find(is_script).unwrap_or_else(|| panic!("no script is held: {held:?}"));

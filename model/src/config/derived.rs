@@ -39,10 +39,7 @@ impl Config {
 
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
-        let faults = &self.faults;
-        let is_left = faults.hand_over > 0 && !self.cluster.promote.is_by_the_master();
-        let is_replaced = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0;
-        self.can_fail_over() && (is_replaced || self.can_restart() || is_left)
+        self.can_fail_over() && (self.can_restart() || self.cluster.promote.replaces_running_masters(&self.faults))
     }
 
     /// Whether a failover can happen.

@@ -272,6 +272,13 @@ impl PromoteRule {
     pub const fn is_by_the_master(self) -> bool {
         matches!(self, Self::Coordinated | Self::Forced)
     }
+
+    /// Whether a master may be replaced while it runs: it is cut off, stands still or refuses writes, or an operator promotes a
+    /// replica beside it.
+    pub const fn replaces_running_masters(self, faults: &Faults) -> bool {
+        let is_left = faults.hand_over > 0 && !self.is_by_the_master();
+        is_left || faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0
+    }
 }
 
 /// When the replicas that were not promoted leave the old master (docs/facts/redis.md#who-follows-whom-after-a-promotion).

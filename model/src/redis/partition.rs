@@ -181,13 +181,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
         for master in noticing.iter() {
             let links = &mut self.group.node_mut(master).links;
             links.close(dead);
-            // One that was replaced remembers no replica any more whose link it has closed.
+            // A replaced master counts by what it last heard over the links that it believes open: there are none left.
             if master != acting && !(0..self.config.nodes()).any(|node| links.is_half_open_to(node)) {
                 self.group.node_mut(master).silent_ticks = silent_for_long;
             }
         }
         if noticing.has(acting) {
-            self.group.node_mut(dead).silent_ticks = self.config.silent_for_long();
+            self.group.node_mut(dead).silent_ticks = silent_for_long;
         }
         Some(())
     }

@@ -106,7 +106,8 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 const VERDICTS: [Verdict; 5] =
     [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
 
-/// What is said elsewhere of a word that is no topic: an operator's word for a fault, for example. `None`: nothing.
+/// The keys and words of the glossary whose text has this word, which is no topic itself: for example an operator's name of a
+/// fault. `None`: there are none.
 fn mentions(what: &str) -> Option<String> {
     let word = what.to_lowercase();
     let is_edge = |letter: Option<char>| letter.is_none_or(|letter| !letter.is_alphanumeric() && letter != '_');
@@ -121,7 +122,7 @@ fn mentions(what: &str) -> Option<String> {
     let terms = glossary::terms().filter(|term| has(&term.elsewhere) || has(&term.means));
     let keys = KEYS.iter().filter(|key| has(key.means) || has(key.takes));
     let texts: Vec<_> = keys.map(of_key).chain(terms.map(|term| of_term(&term))).collect();
-    let first = paragraph(&format!("{what}: no topic of its own; here it stands"));
+    let first = paragraph(&format!("{what} is no topic of its own; these texts mention it:"));
     (!texts.is_empty()).then(|| first + "\n" + &texts.join("\n"))
 }
 

@@ -3,18 +3,14 @@
 use lockstep_model::Config;
 use lockstep_model::config::{Discovery, Fsync, ReplicasLeave};
 
-/// Redis counts the age of what replicas reported in whole seconds, once a second
-/// (docs/facts/redis.md#min-replicas-in-real-time).
-const LEAST_SLACK_MS: u64 = 2_000;
+use crate::scenario::usual_slack;
 
 /// What the world leaves out although a real one may do it, one sentence for each key that would let it: only where the other
 /// keys make it matter.
 pub fn assumptions(config: &Config) -> Vec<String> {
     let (cluster, faults) = (&config.cluster, &config.faults);
-    let is_left = faults.hand_over > 0 && !cluster.promote.is_by_the_master();
-    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0 || is_left;
+    let stays_alive = cluster.promote.replaces_running_masters(faults);
     let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
-    let slack_ms = u64::from(cluster.min_replicas_slack) * u64::from(config.time.tick_ms);
     let assumed = [
         (
             cluster.replicas > 1 && stays_alive && cluster.replicas_leave == ReplicasLeave::Together,
@@ -37,7 +33,7 @@ pub fn assumptions(config: &Config) -> Vec<String> {
             "a node that stands still is as one that is down, and executes nothing late (`mode` in [network])",
         ),
         (
-            cluster.min_replicas > 0 && slack_ms < LEAST_SLACK_MS,
+            cluster.min_replicas > 0 && cluster.min_replicas_slack < usual_slack(config.time.tick_ms),
             "a master counts its replicas to the tick, which Redis does not (`min_replicas_slack`)",
         ),
         (cluster.min_replicas > 0, "the servers are Redis 7.0 or newer, or Valkey (`min_replicas`)"),

@@ -389,9 +389,7 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
                 .note(&format!("remove `{key}`, or add a replica: replicas = 2"));
         }
     }
-    let is_left = faults.hand_over > 0 && !cluster.promote.is_by_the_master();
-    let stays_alive = faults.cut_link > 0 || faults.refuse_writes > 0 || faults.pause_node > 0 || is_left;
-    if cluster.replicas > 1 && !stays_alive {
+    if cluster.replicas > 1 && !cluster.promote.replaces_running_masters(&faults) {
         Contradiction::of(
             &sections.cluster,
             leave,

@@ -333,6 +333,7 @@ fn what_does_not_go_together_is_refused() {
         smallest_and("[cluster]\nwait_for = 1"),
         smallest_and("[faults]\nhand_over = 1"),
         smallest_and("[cluster]\nreplicas = 1\npromote = \"coordinated\""),
+        smallest_and("[cluster]\nreplicas = 1\nhand_over_timeout = 1\n[faults]\ncrash_node = 1"),
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 2"),
         smallest_and("[cluster]\nreplicas = 2\nwait_for = 2\n[protocol]\nwait_rule = \"any\""),
         smallest_and("[cluster]\nreplicas = 1\nwait_for = 1\n[protocol]\nprofile = \"redisson-3.15\""),
