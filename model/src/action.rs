@@ -282,6 +282,9 @@ actions! {
         let is_left = config.can_fail_over() && (is_left_over || config.can_restart() || config.faults.cut_link > 0);
         is_left || config.can_demote() || config.faults.break_link > 0
     };
+    /// A replica that still follows a master that was replaced is told of the new one: it leaves the one, and has not the
+    /// other's data yet.
+    LeaveMaster { node } = "leave_master", when |config| config.can_have_old_replicas();
     /// An old master is made a replica of the new one, whose data it takes later.
     Demote { node } = "demote", when |config| config.can_demote();
     /// What a node has written reaches its disk.

@@ -101,6 +101,8 @@ mutants! {
     SlackIgnored,
     /// All replicas leave a master at the instant at which it is replaced.
     NoReplicaStays,
+    /// A replica that is dead when its master is replaced follows the new one after its restart, whatever its file says.
+    DeadReplicaIsTold,
     /// A master that was replaced still counts the replica that was promoted.
     HeirStillCounts,
     /// The death of a machine is noticed as that of a process is.

@@ -159,6 +159,7 @@ impl ActionKind {
             | Self::Replicate
             | Self::Promote
             | Self::Resync
+            | Self::LeaveMaster
             | Self::CrashClient
             | Self::CrashThread
             | Self::PauseClient
@@ -276,7 +277,7 @@ pub const SWITCH_VALUES: [SwitchValue; 16] = [
         switch: "replicas_leave",
         value: "one-by-one",
         // The one that is told leaves the old master.
-        shown_by: (ActionKind::Resync, ReplyKind::Done),
+        shown_by: (ActionKind::LeaveMaster, ReplyKind::Done),
         is_set: |config| config.cluster.replicas_leave == ReplicasLeave::OneByOne,
     },
     SwitchValue {

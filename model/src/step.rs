@@ -116,6 +116,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Replicate { node } => context.replicate(node),
         Action::Promote { node } => context.server().promote(node).map(done),
         Action::Resync { node } => context.resync(node),
+        Action::LeaveMaster { node } => context.server().leave_master(node).map(done),
         Action::Demote { node } => context.demote(node),
         Action::Fsync { node } => context.server().fsync(node).map(done),
         Action::Snapshot { node } => context.server().snapshot(node).map(done),
@@ -145,7 +146,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Interrupt { client, thread } => context.interrupt(Holder::new(client, thread)),
         Action::ForeignRelease { client, thread } => context.release_foreign(Holder::new(client, thread)),
         Action::ForceRelease { client } => context.force_release(client),
-        Action::RestartNode { node } => context.server().restart(node).map(done),
+        Action::RestartNode { node } => context.restart_node(node),
         Action::KillNode { node } => context.kill_node(node),
         Action::ShutdownNode { node } => context.shut_down_node(node),
         Action::CutLink { node } => context.server().cut(node).map(done),
@@ -250,6 +251,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Replicate { .. }
             | Action::Promote { .. }
             | Action::Resync { .. }
+            | Action::LeaveMaster { .. }
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Snapshot { .. }

@@ -216,6 +216,7 @@ fn happens_unseen(kind: ActionKind) -> bool {
             | ActionKind::ExpireReceipts
             | ActionKind::Replicate
             | ActionKind::Resync
+            | ActionKind::LeaveMaster
             | ActionKind::Fsync
             | ActionKind::FinishShutdown
             | ActionKind::Recount

@@ -2,7 +2,7 @@
 
 use super::calls::Resend;
 use super::profiles::{ValueRule, WaitRule};
-use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, Ttls};
+use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, ReplicasLeave, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
 use crate::locks::holder::Holder;
@@ -40,6 +40,16 @@ impl Config {
     /// Whether a master can be replaced while it runs, and become a replica later.
     pub const fn can_demote(&self) -> bool {
         self.can_fail_over() && (self.can_restart() || self.cluster.promote.replaces_running_masters(&self.faults))
+    }
+
+    /// Whether a replica may belong to a master that was replaced: it was not told, was cut off together with that one, or was
+    /// dead meanwhile.
+    pub const fn can_have_old_replicas(&self) -> bool {
+        let (cluster, faults) = (&self.cluster, &self.faults);
+        let is_dead_meanwhile =
+            self.can_restart() && (faults.deaths_of_nodes() > 1 || cluster.promote.replaces_running_masters(faults));
+        let stays = matches!(cluster.replicas_leave, ReplicasLeave::OneByOne) || !cluster.cut_together.is_empty();
+        cluster.replicas > 1 && self.can_fail_over() && (stays || is_dead_meanwhile)
     }
 
     /// Whether a failover can happen.

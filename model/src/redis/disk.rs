@@ -5,6 +5,7 @@
 //! wipes its replicas; fsync every second loses about a second, always loses nothing that was answered. A process that is
 //! killed loses less than its machine, and one that is told to end loses nothing.
 
+use super::connections::WaitAnswers;
 use super::disk_age::DiskAge;
 use super::group::{Death, Group, Node, Role};
 use super::layout::{ServerLayout, StoredIn};
@@ -90,8 +91,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.crash(node, Death::OfProcess)
     }
 
-    /// A dead node restarts: as a master, if it was one, whoever is master now; otherwise to follow.
-    pub(crate) fn restart(&mut self, node: u8) -> Option<()> {
+    /// A dead node restarts: as a master, if it was one, whoever is master now; otherwise to follow the one that its file names.
+    pub(crate) fn restart(&mut self, node: u8) -> Option<WaitAnswers> {
         let config = self.config;
         let is_acting = node == self.group.master();
         let returning = self.group.node_mut(node);
@@ -106,7 +107,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let returning = self.group.node_mut(node);
         if returning.role == Role::DownReplica {
             returning.role = Role::Unsynced;
-            return Some(());
+            return Some(WaitAnswers::default());
+        }
+        if returning.role == Role::DownOldReplica {
+            returning.role = Role::OldUnsynced;
+            return Some(self.rejoin_old_master());
         }
         returning.role = Role::Master;
         // One that was replaced has no replicas; the acting one counts them one by one.
@@ -123,7 +128,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 }
             }
         }
-        Some(())
+        // Those whose files name it, and whom nobody told of another master.
+        Some(self.rejoin_old_master())
     }
 }
 

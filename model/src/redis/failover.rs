@@ -26,12 +26,16 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let is_told = death == Death::OfProcess || config.is_mutated(Mutant::DeadMachineIsNoticed);
         self.lose_replica(node, is_told);
         let is_master_on_file = self.group.masters.is_on_file(node);
-        self.group.masters.note_not_on_file(node);
+        self.group.masters.note_file(node, false);
         let dying = self.group.node_mut(node);
         dying.links.set_missed(0);
         dying.pace = Pace::Runs;
         let will_follow = config.can_restart() && dying.is_replica() && !is_master_on_file;
-        dying.role = if will_follow { Role::DownReplica } else { Role::Down };
+        dying.role = match (will_follow, dying.is_old_replica()) {
+            (true, true) => Role::DownOldReplica,
+            (true, false) => Role::DownReplica,
+            (false, _) => Role::Down,
+        };
         dying.queue = Queue::empty();
         dying.down_ticks = 0;
         dying.links.close_all();
@@ -41,7 +45,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.forget_heir();
             self.lose_master(0);
         } else {
-            self.lose_old_replicas(node);
+            self.lose_old_replicas(node, config.can_restart());
             disk::forget_memory(config, self.group.node_mut(node));
         }
         Some(())
@@ -128,7 +132,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// Which of the other replicas stay with the master whose place this node takes, a bit each: those that are cut off
-    /// together with it, and where replicas leave one by one, all that are to follow it. Nobody follows a dead master.
+    /// together with it, and where replicas leave one by one, all that are to follow it. Nobody follows a dead master, unless
+    /// it restarts.
     pub(super) fn staying(&self, heir: u8) -> u8 {
         let old = self.group.master();
         let leaves_later = self.config.cluster.replicas_leave == ReplicasLeave::OneByOne;
@@ -137,7 +142,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
             let is_with_it = node.is_cut() && self.group.follows(index, old);
             index != heir && is_its_own && (leaves_later || is_with_it)
         };
-        if !self.group.node(old).is_master() || self.config.is_mutated(Mutant::NoReplicaStays) {
+        let may_return = self.group.node(old).is_dead() && self.config.can_restart();
+        if !(self.group.node(old).is_master() || may_return) || self.config.is_mutated(Mutant::NoReplicaStays) {
             return 0;
         }
         let staying = self.group.numbered().filter(|(index, node)| is_staying(*index, node));
@@ -157,6 +163,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.leave_paused(old, staying);
         }
         let is_behind_partition = self.group.node(old).is_cut();
+        let is_dead = self.group.node(old).is_dead();
+        // Nobody tells a dead node, and its file still names the old master. One that hands over is a replica itself soon.
+        let is_on_files = !self.group.node(old).hands_over() && !config.is_mutated(Mutant::DeadReplicaIsTold);
         self.group.masters.set_acting(node);
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);
@@ -166,7 +175,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 other.queue = Queue::empty();
                 other.silent_ticks = 0;
             } else if staying >> index & 1 != 0 {
-                let is_reached = other.role == Role::Replica && other.is_cut() == is_behind_partition;
+                if is_dead {
+                    other.silent_ticks = config.silent_for_long();
+                }
+                let is_reached = other.role == Role::Replica && other.is_cut() == is_behind_partition && !is_dead;
                 other.role = if is_reached { Role::OldReplica } else { Role::OldUnsynced };
             } else if other.is_replica() {
                 other.role = Role::Unsynced;
@@ -175,22 +187,29 @@ impl<Y: ServerLayout> Server<'_, Y> {
             } else if other.is_dead() {
                 // It never reported to this one.
                 other.silent_ticks = config.silent_for_long();
+                if other.role == Role::DownReplica && is_on_files {
+                    other.role = Role::DownOldReplica;
+                }
             }
         }
     }
 
     /// The replicas of a master that was replaced have no master now, until they are told of the acting one: it is dead, or
     /// a replica itself. (One of a master that was demoted would get the new one's data through it; here it has older data
-    /// for longer than that.)
-    pub(super) fn lose_old_replicas(&mut self, old: u8) {
+    /// for longer than that.) `may_return`: it is dead, and they follow it again when it restarts.
+    pub(super) fn lose_old_replicas(&mut self, old: u8, may_return: bool) {
         if old == self.group.master() {
             return;
         }
         let silent_for_long = self.config.silent_for_long();
-        for node in self.group.nodes.as_mut().iter_mut().filter(|node| node.is_old_replica()) {
-            node.role = Role::Unsynced;
-            node.queue = Queue::empty();
-            node.silent_ticks = silent_for_long;
+        for node in self.group.nodes.as_mut().iter_mut() {
+            if node.is_old_replica() {
+                node.role = if may_return { Role::OldUnsynced } else { Role::Unsynced };
+                node.queue = Queue::empty();
+                node.silent_ticks = silent_for_long;
+            } else if node.role == Role::DownOldReplica && !may_return {
+                node.role = Role::DownReplica;
+            }
         }
     }
 
@@ -217,21 +236,35 @@ impl<Y: ServerLayout> Server<'_, Y> {
             replica.role = Role::OldReplica;
             replica.stored = taken_over(config, stored, ahead, replica.ahead);
             replica.silent_ticks = 0;
-            disk::copy(config, replica);
+            disk::take_copy(config, replica, replica.stored);
             self.group.node_mut(old).links.close(index);
             answers = answers.and(self.acknowledge(index));
         }
         answers
     }
 
-    /// A replica begins to follow the new master and takes its data. One that still follows the old master leaves it.
+    /// A replica begins to follow the acting master and takes its data.
     pub(crate) fn resync(&mut self, node: u8) -> Option<WaitAnswers> {
-        let replica = self.group.node(node);
-        if replica.role != Role::Unsynced && !replica.is_old_replica() {
+        if self.group.node(node).role != Role::Unsynced {
+            return None;
+        }
+        self.follow(node)
+    }
+
+    /// A replica that still follows a master that was replaced is told of the acting one, and leaves. It counts for neither
+    /// until it has its copy, up to a second later (docs/facts/redis.md#who-follows-whom-after-a-promotion).
+    pub(crate) fn leave_master(&mut self, node: u8) -> Option<()> {
+        let leaving = self.group.node(node);
+        if !leaving.is_old_replica() || leaving.is_away() {
             return None;
         }
         self.note_left_unnoticed(node, true);
-        self.follow(node)
+        let silent_for_long = self.config.silent_for_long();
+        let leaving = self.group.node_mut(node);
+        leaving.role = Role::Unsynced;
+        leaving.queue = Queue::empty();
+        leaving.silent_ticks = silent_for_long;
+        Some(())
     }
 
     /// The authority that decides on failovers makes an old master a replica: it refuses writes from now on, and keeps what it
@@ -245,7 +278,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !old.is_master() || is_left_alone || !self.takes_replicas() {
             return None;
         }
-        self.lose_old_replicas(node);
+        self.lose_old_replicas(node, false);
         let silent_ticks = self.config.silent_for_long();
         let demoted = self.group.node_mut(node);
         demoted.role = Role::Unsynced;

@@ -67,14 +67,16 @@ pub enum Role {
     /// It still follows a master that was replaced (docs/facts/redis.md#who-follows-whom-after-a-promotion). With at most two replicas there
     /// is one such master: the node that is neither this one nor the acting master.
     OldReplica,
-    /// It is told to follow a master that was replaced, and does not reach it.
+    /// It is to follow a master that was replaced, and does not reach it, or that one is dead.
     OldUnsynced,
     /// A master that was told to end: it serves nobody, and waits until its replicas have everything.
     Stopping,
     /// It is dead.
     Down,
-    /// It is dead, and will follow a master after a restart. Distinguished only where a node may restart.
+    /// It is dead, and will follow the acting master after a restart. Distinguished only where a node may restart.
     DownReplica,
+    /// It is dead, and its file names a master that was replaced since: it will follow that one after a restart.
+    DownOldReplica,
     /// It is a master, and refuses every write for now: its last save failed.
     Refusing,
     /// It is a master, and lets every write wait: it was told to hand over, and its heir has not everything yet.
@@ -209,7 +211,7 @@ impl<Y: ServerLayout> Node<Y> {
 
     /// Whether its process is dead.
     pub const fn is_dead(&self) -> bool {
-        matches!(self.role, Role::Down | Role::DownReplica)
+        matches!(self.role, Role::Down | Role::DownReplica | Role::DownOldReplica)
     }
 
     /// Whether a failover may promote it.
@@ -279,7 +281,8 @@ impl<Y: ServerLayout> Group<Y> {
             | Role::Unsynced
             | Role::OldUnsynced
             | Role::Down
-            | Role::DownReplica => None,
+            | Role::DownReplica
+            | Role::DownOldReplica => None,
         }
     }
 

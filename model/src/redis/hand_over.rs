@@ -59,9 +59,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
         if !heir.links.is_of_heir(node) || !can_be_heir(heir) || master.is_away() || !is_ready {
             return None;
         }
+        let were_wrong = [node, old].map(|changing| self.group.masters.is_wrong_on_file(changing));
         self.leave_master_running(node, 0);
         if self.config.can_restart() && !self.config.is_mutated(Mutant::FailoverRewritesFile) {
-            self.group.masters.note_on_file(old);
+            // Each changes what it is, and no file is rewritten: what was wrong is right now.
+            let masters = &mut self.group.masters;
+            [node, old].iter().zip(were_wrong).for_each(|(&changed, was)| masters.note_file(changed, !was));
         }
         // A master that becomes a replica closes the links of its replicas.
         let left = self.group.node_mut(old);

@@ -2,8 +2,8 @@
 
 use crate::limits::MAX_REPLICAS;
 
-/// The acting master, or the last one if that is down; and the replicas whose configuration files still say that they are
-/// masters: they have handed over, and nobody has rewritten the files (docs/facts/redis.md#the-failover-command).
+/// The acting master, or the last one if that is down; and the nodes whose configuration files say something else than what
+/// they are: a `FAILOVER` rewrites none (docs/facts/redis.md#the-failover-command).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Masters(u8);
 
@@ -27,17 +27,18 @@ impl Masters {
 
     /// Whether this replica takes itself for a master when it restarts. Distinguished only where a node may restart.
     pub const fn is_on_file(self, node: u8) -> bool {
+        node != self.acting() && self.is_wrong_on_file(node)
+    }
+
+    /// Whether the file of this node says something else than what the node is: of a replica that it is a master, of the acting
+    /// master that it is a replica.
+    pub(crate) const fn is_wrong_on_file(self, node: u8) -> bool {
         self.0 & Self::file(node) != 0
     }
 
-    /// This node has become a replica, and its file does not say so.
-    pub(crate) const fn note_on_file(&mut self, node: u8) {
-        self.0 |= Self::file(node);
-    }
-
-    /// The file of this node says what it is.
-    pub(crate) const fn note_not_on_file(&mut self, node: u8) {
-        self.0 &= !Self::file(node);
+    /// The file of this node says something else than what the node is, or not.
+    pub(crate) const fn note_file(&mut self, node: u8, is_wrong: bool) {
+        self.0 = self.0 & !Self::file(node) | if is_wrong { Self::file(node) } else { 0 };
     }
 
     /// Without what files say.
@@ -47,8 +48,8 @@ impl Masters {
 
     /// The same with every node renamed.
     pub(crate) fn renamed(self, rename: impl Fn(u8) -> u8) -> Self {
-        let on_file = (0..=MAX_REPLICAS).filter(|node| self.is_on_file(*node));
-        Self(on_file.fold(rename(self.acting()), |bits, node| bits | Self::file(rename(node))))
+        let wrong = (0..=MAX_REPLICAS).filter(|node| self.is_wrong_on_file(*node));
+        Self(wrong.fold(rename(self.acting()), |bits, node| bits | Self::file(rename(node))))
     }
 
     /// As a byte, for hashing.

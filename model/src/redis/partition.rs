@@ -109,8 +109,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 node.links.set_missed(0);
             }
         }
-        if is_old_master && self.config.cluster.replicas_leave == ReplicasLeave::Together {
-            self.lose_old_replicas(node);
+        // Those that were cut off together with it are told at once. One whose file names it goes back to it first.
+        let are_told = !self.config.cluster.cut_together.is_empty();
+        if is_old_master && are_told && self.config.cluster.replicas_leave == ReplicasLeave::Together {
+            self.lose_old_replicas(node, false);
         }
         Some(self.rejoin_old_master())
     }

@@ -59,9 +59,12 @@ impl<Y: ServerLayout> Group<Y> {
     pub(crate) fn unread(&self, config: &Config, faults: Faults) -> u8 {
         let never_serves = |index: u8, node: &Node<Y>| match node.role {
             Role::Absent | Role::Master | Role::Refusing | Role::HandingOver | Role::Stopping => false,
-            Role::Replica | Role::Unsynced | Role::OldReplica | Role::OldUnsynced | Role::DownReplica => {
-                !self.masters.is_on_file(index)
-            }
+            Role::Replica
+            | Role::Unsynced
+            | Role::OldReplica
+            | Role::OldUnsynced
+            | Role::DownReplica
+            | Role::DownOldReplica => !self.masters.is_on_file(index),
             Role::Down => index != self.master() && faults.restart_node == 0,
         };
         if self.can_fail_over(config, faults) { 0 } else { self.those(never_serves) }
@@ -80,6 +83,8 @@ pub struct IdleNode {
     pub replicates: bool,
     /// It could begin to follow the master.
     pub resyncs: bool,
+    /// It could leave an old master.
+    pub leaves: bool,
     /// It could be reached again.
     pub heals: bool,
     /// It could go on after it stood still.
@@ -122,11 +127,12 @@ impl<Y: ServerLayout> Node<Y> {
             return IdleNode::default();
         }
         let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_away();
+        let leaves = self.is_old_replica() && !self.is_away();
         // One that was cut off together with its master is reached again with it.
         let heals = self.is_cut() && (self.is_dead() || matches!(self.role, Role::Unsynced | Role::OldUnsynced));
         let resumes = self.is_paused();
         *self = Self { role: Role::Replica, ..Self::absent() };
-        IdleNode { replicates: false, resyncs, heals, resumes }
+        IdleNode { replicates: false, resyncs, leaves, heals, resumes }
     }
 }
 

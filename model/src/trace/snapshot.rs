@@ -138,7 +138,7 @@ fn node_state<Y: ServerLayout>(config: &Config, group: &Group<Y>, index: u8) -> 
         Role::Replica | Role::OldReplica => NodeRole::Replica,
         Role::Unsynced | Role::OldUnsynced => NodeRole::Unsynced,
         Role::Stopping => NodeRole::Stopping,
-        Role::Down | Role::DownReplica => NodeRole::Down,
+        Role::Down | Role::DownReplica | Role::DownOldReplica => NodeRole::Down,
     };
     let contents = |stored: &StoredIn<Y>| Contents::of(config, index, stored);
     Some(NodeState {

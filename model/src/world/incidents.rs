@@ -67,6 +67,13 @@ impl<Y: Layout> Context<'_, Y> {
         Some(Reply::Done)
     }
 
+    /// A dead node restarts.
+    pub(crate) fn restart_node(&mut self, node: u8) -> Option<Reply> {
+        let answers = self.server().restart(node)?;
+        self.hear_wait_answers(answers);
+        Some(Reply::Done)
+    }
+
     /// A node that was cut off reaches the others again.
     pub(crate) fn heal(&mut self, node: u8) -> Option<Reply> {
         let answers = self.server().heal(node)?;

@@ -47,10 +47,11 @@ pub struct LeftOut {
 impl LeftOut {
     /// Their kinds.
     pub fn kinds(self) -> impl Iterator<Item = ActionKind> {
-        let IdleNode { replicates, resyncs, heals, resumes } = self.nodes;
+        let IdleNode { replicates, resyncs, leaves, heals, resumes } = self.nodes;
         let kinds = [
             (replicates, ActionKind::Replicate),
             (resyncs, ActionKind::Resync),
+            (leaves, ActionKind::LeaveMaster),
             (heals, ActionKind::Heal),
             (resumes, ActionKind::ResumeNode),
             (self.discovers, ActionKind::Discover),

@@ -275,7 +275,8 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::Resume { client } => world.client(client).mode != Mode::Paused,
         Action::LoseMessage { client } => world.client(client).wakeup.messages == 0,
         Action::Replicate { node } => world.node(node).queue.is_empty(),
-        Action::Resync { node } => world.node(node).role != Role::Unsynced && !world.node(node).is_old_replica(),
+        Action::Resync { node } => world.node(node).role != Role::Unsynced,
+        Action::LeaveMaster { node } => !world.node(node).is_old_replica(),
         Action::Demote { node } => node == world.group().master() || !world.node(node).is_master(),
         Action::Fsync { node } => {
             let node = world.node(node);

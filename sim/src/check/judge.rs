@@ -246,6 +246,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Replicate
         | ActionKind::Promote
         | ActionKind::Resync
+        | ActionKind::LeaveMaster
         | ActionKind::Demote
         | ActionKind::Fsync
         | ActionKind::FinishShutdown

@@ -62,6 +62,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
         Action::Resync { .. } => "follows the master, and takes its data",
+        Action::LeaveMaster { .. } => "is told of the new master, and leaves the old one",
         Action::Demote { .. } => "is demoted: it is told to follow the new master",
         Action::Fsync { .. } => "writes its data to disk",
         Action::Snapshot { .. } => "saves a snapshot of its data",

@@ -9,16 +9,12 @@ use crate::scenario::usual_slack;
 /// keys make it matter.
 pub fn assumptions(config: &Config) -> Vec<String> {
     let (cluster, faults) = (&config.cluster, &config.faults);
-    let stays_alive = cluster.promote.replaces_running_masters(faults);
+    let stays_on = cluster.promote.replaces_running_masters(faults) || config.can_restart();
     let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
     let assumed = [
         (
-            cluster.replicas > 1 && stays_alive && cluster.replicas_leave == ReplicasLeave::Together,
+            cluster.replicas > 1 && stays_on && cluster.replicas_leave == ReplicasLeave::Together,
             "all replicas leave an old master at the same time (`replicas_leave`)",
-        ),
-        (
-            cluster.replicas > 1 && stays_alive && faults.restart_node > 0,
-            "a replica that restarts follows the new master, whatever its file says (no key says otherwise)",
         ),
         (
             config.can_demote() && cluster.discovery == Discovery::NewMaster,

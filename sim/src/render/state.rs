@@ -258,8 +258,10 @@ fn stores<Y: Layout>(config: &Config, world: &World<Y>, index: u8, state: &NodeS
     if behind > 0 {
         let _ = write!(says, "; its disk has lacked a write for {}", time(config, behind.into()));
     }
-    if node.role == Role::DownReplica {
-        says += "; it will follow a master if it restarts";
+    match node.role {
+        Role::DownReplica => says += "; it will follow a master if it restarts",
+        Role::DownOldReplica => says += "; it will follow the old master if it restarts, as its file says",
+        _ => {}
     }
     if state.is_master_on_file {
         says += "; its configuration file still says that it is a master";

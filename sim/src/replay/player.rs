@@ -311,11 +311,16 @@ impl Player {
             Action::RestartNode { node } => {
                 let (is_master, finds_data) = restarted(step, index(node));
                 let reached: Vec<_> = reached(step, index(node)).collect();
-                self.change(true, |servers| servers.restart(index(node), is_master, finds_data, &reached).map(Some))
+                self.change_and_rejoin(true, step, |servers| {
+                    servers.restart(index(node), is_master, finds_data, &reached)
+                })
             }
             Action::Replicate { node } => self.change(false, |servers| servers.replicate(index(node)).map(Some)),
             Action::CrashNode { node } => self.change(false, |servers| servers.crash(index(node)).map(Some)),
             Action::Resync { node } => self.change(false, |servers| servers.resync(index(node)).map(Some)),
+            Action::LeaveMaster { node } => {
+                self.change(false, |servers| servers.leave_old_master(index(node)).map(Some))
+            }
             Action::Demote { node } => self.change(false, |servers| servers.demote(index(node)).map(Some)),
             Action::Fsync { node } => self.change(false, |servers| servers.fsync(index(node)).map(Some)),
             Action::KillNode { node } => {
@@ -489,7 +494,8 @@ fn rejoining(HistoryStep { step: TraceStep { state, .. }, before }: HistoryStep<
     let number = |name: &str| state.nodes.iter().position(|node| node.name == name);
     let nodes = before.nodes.iter().zip(&state.nodes).enumerate();
     let rejoining = nodes.filter(|(_, (before, after))| {
-        before.role == NodeRole::Unsynced && after.role == NodeRole::Replica && after.follows.is_some()
+        let was_away = matches!(before.role, NodeRole::Unsynced | NodeRole::Down);
+        was_away && after.role == NodeRole::Replica && after.follows.is_some()
     });
     rejoining.filter_map(|(node, (_, after))| Some((node, number(after.follows.as_deref()?)?))).collect()
 }

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::Config;
 use lockstep_model::config::{
     ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
-    ReplicasLeave, Resource, WaitRule,
+    Resource, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -389,13 +389,14 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
                 .note(&format!("remove `{key}`, or add a replica: replicas = 2"));
         }
     }
-    if cluster.replicas > 1 && !cluster.promote.replaces_running_masters(&faults) {
+    let runs_on = cluster.promote.replaces_running_masters(&faults) || faults.restart_node > 0;
+    if cluster.replicas > 1 && !runs_on {
         Contradiction::of(
             &sections.cluster,
             leave,
-            "no master is replaced while it runs, so no replica can follow it then",
+            "no master that was replaced runs on or restarts, so no replica can follow it then",
         )
-        .with(sections.faults.span(), "no node is cut off, stands still, hands over or refuses writes")
+        .with(sections.faults.span(), "no node is cut off, stands still, hands over, refuses writes or restarts")
         .note("remove `replicas_leave`, or add such a fault: hand_over = 1 in [faults]");
     }
     if cluster.replicas > 1 && faults.cut_link == 0 {
@@ -408,14 +409,10 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
             .with(sections.cluster.span_of("replicas"), "this is the number of replicas; n1 is the first master")
             .note("name nodes that there are");
     }
-    if faults.restart_node > 0 {
-        let is_late = cluster.replicas_leave == ReplicasLeave::OneByOne;
-        let keys = [(is_late, leave), (!cluster.cut_together.is_empty(), together)];
-        for (_, key) in keys.into_iter().filter(|(is_used, _)| *is_used) {
-            Contradiction::not_yet(&sections.cluster, key, "replicas that return to an old master after its restart")
-                .with(sections.faults.span_of("restart_node"), "a node restarts")
-                .note(&format!("use restart_node = 0, or remove `{key}`"));
-        }
+    if faults.restart_node > 0 && !cluster.cut_together.is_empty() {
+        Contradiction::not_yet(&sections.cluster, together, "a replica that restarts on its master's side of a partition")
+            .with(sections.faults.span_of("restart_node"), "a node restarts")
+            .note(&format!("use restart_node = 0, or remove `{together}`"));
     }
     if !cluster.cut_together.is_empty() && cluster.promote == PromoteRule::MostData {
         let reason = "which of two replicas on different sides of a partition has more data";

@@ -114,11 +114,15 @@ impl Narrator<'_> {
         let (name, had) = (&self.step.lane, &self.before.nodes[usize::from(node)]);
         let is_erased = had.stored.is_held() && had.stored.holders != self.node_after(node).stored.holders;
         let loses = if is_erased { ": what it had is erased" } else { "" };
-        let what = match &had.follows {
-            Some(old) => format!("{name} leaves {old}, follows the new master, and copies its data{loses}"),
-            None => format!("{name} follows the master, and copies its data{loses}"),
-        };
+        let what = format!("{name} follows the master, and copies its data{loses}");
         self.alone(Lane::Node(node), self.synced(node), Tone::Plain, what)
+    }
+
+    pub(super) fn leave_master(&self, node: u8) -> Vec<Row> {
+        let (name, had) = (&self.step.lane, &self.before.nodes[usize::from(node)]);
+        let old = had.follows.as_deref().unwrap_or("the old master");
+        let what = format!("{name} is told of the new master: it leaves {old}, and does not have the new one's data yet");
+        self.alone(Lane::Node(node), self.stored_on(node).as_deref().unwrap_or("(empty)"), Tone::Plain, what)
     }
 
     pub(super) fn restart_node(&self, node: u8) -> Vec<Row> {
@@ -127,12 +131,15 @@ impl Narrator<'_> {
         let stored = self.stored_on(node);
         let finds = stored.as_deref().unwrap_or("(empty)");
         if !self.node_after(node).is_master() {
-            return self.alone(
-                Lane::Node(node),
-                finds,
-                Tone::Plain,
-                format!("{name} restarts, and follows no master yet"),
-            );
+            let restarted = self.node_after(node);
+            let what = match &restarted.follows {
+                Some(old) if restarted.role == NodeRole::Replica => {
+                    format!("{name} restarts, and follows {old}, as its file says: it copies its data")
+                }
+                Some(old) => format!("{name} restarts, and is to follow {old}, as its file says, which it does not reach"),
+                None => format!("{name} restarts, and follows no master yet"),
+            };
+            return self.alone(Lane::Node(node), finds, Tone::Plain, what);
         }
         let is_old = self.step.state.acting_master().is_none_or(|acting| acting.name != *name);
         let what = if is_old {

@@ -140,6 +140,7 @@ impl Narrator<'_> {
             Action::Replicate { node } => vec![self.replicate(node)],
             Action::Promote { node } => self.promote(node),
             Action::Resync { node } => self.resync(node),
+            Action::LeaveMaster { node } => self.leave_master(node),
             Action::Demote { node } => self.demote(node),
             Action::Fsync { node } => self.fsync(node),
             Action::Snapshot { node } => self.snapshot(node),

@@ -113,6 +113,7 @@ impl ClientPart {
             | Action::Replicate { .. }
             | Action::Promote { .. }
             | Action::Resync { .. }
+            | Action::LeaveMaster { .. }
             | Action::Demote { .. }
             | Action::Fsync { .. }
             | Action::Heal { .. }

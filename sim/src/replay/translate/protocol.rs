@@ -154,6 +154,9 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ActionKind::Abandon => Shared("nothing more is read", "(the call fails, its outcome is unknown)"),
         ActionKind::Replicate => Shared("the gate of a replica releases one effect", "(Redis itself)"),
         ActionKind::Resync => Shared("REPLICAOF a gate to the new master", "(Redis itself)"),
+        ActionKind::LeaveMaster => {
+            Shared("REPLICAOF a port that nobody listens on", "(Sentinel's reconfiguration of the replicas)")
+        }
         ActionKind::CrashNode => Shared("SIGKILL", "(a crash)"),
         ActionKind::RestartNode => {
             Shared("the process is started again, with the AOF that was on its disk", "(Redis itself)")

@@ -14,8 +14,15 @@ impl ServerGroup {
     /// # Errors
     /// As [`crate::replay::ServerNode::follow`].
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.prepare_copy(node, self.master)?;
+        self.follow_master(node)?;
+        Ok(format!("REPLICAOF {}", name_of_node(node)))
+    }
+
+    /// The copy that a node takes next is a full one, and where that takes time, its AOF is rewritten from then on.
+    fn prepare_copy(&mut self, node: usize, master: usize) -> Result<(), ReplayError> {
         if self.needs_full_copies() {
-            self.change_replication_id(self.master)?;
+            self.change_replication_id(master)?;
         }
         if self.config.has_slow_rewrites() && !self.members[node].is_rewriting {
             if !self.config.has_late_disk() {
@@ -24,8 +31,19 @@ impl ServerGroup {
             }
             self.members[node].is_rewriting = true;
         }
-        self.follow_master(node)?;
-        Ok(format!("REPLICAOF {}", name_of_node(node)))
+        Ok(())
+    }
+
+    /// A replica leaves a master that was replaced. What keeps it from the new one's data until its resync is a port that
+    /// nobody listens on. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `TimedOut` if the old master does not notice; `Redis`.
+    pub fn leave_old_master(&mut self, node: usize) -> Result<String, ReplayError> {
+        self.leave_master(node, self.master)?;
+        self.members[node].node.follow_nobody()?;
+        self.is_worn = true;
+        Ok(format!("{}: REPLICAOF a closed port", name_of_node(node)))
     }
 
     /// Makes an old master a replica of the new one, as Sentinel does. What keeps it from the new one's data until its resync
@@ -107,9 +125,7 @@ impl ServerGroup {
     /// As `resync`.
     pub fn rejoin(&mut self, rejoining: &[(usize, usize)]) -> Result<(), ReplayError> {
         rejoining.iter().try_for_each(|&(replica, master)| {
-            if self.needs_full_copies() {
-                self.change_replication_id(master)?;
-            }
+            self.prepare_copy(replica, master)?;
             self.follow(replica, master)
         })
     }

@@ -84,6 +84,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Promote { .. }
             | Action::Discover { .. }
             | Action::Resync { .. }
+            | Action::LeaveMaster { .. }
             | Action::Replicate { .. }
             // What concerns a node's data, disk or clock, of which Sentinel sees nothing.
             | Action::Fsync { .. } | Action::Snapshot { .. } | Action::VanishKey { .. } | Action::PersistKey { .. }
