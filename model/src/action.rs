@@ -284,7 +284,7 @@ actions! {
     };
     /// A replica that still follows a master that was replaced is told of the new one: it leaves the one, and has not the
     /// other's data yet.
-    LeaveMaster { node } = "leave_master", when |config| config.can_have_old_replicas();
+    LeaveMaster { node } = "leave_master", when |config| config.tells_replicas_late();
     /// An old master is made a replica of the new one, whose data it takes later.
     Demote { node } = "demote", when |config| config.can_demote();
     /// What a node has written reaches its disk.

@@ -75,6 +75,8 @@ mutants! {
     HandOverLetsWritesPass,
     /// A master that has handed over restarts as a replica.
     FailoverRewritesFile,
+    /// A forced hand-over waits until the replica has everything, however late that is.
+    ForceWaits,
     /// A key never runs out.
     LeaseNeverEnds,
     /// A key that has no time left is there for everybody who acts at that instant.

@@ -45,7 +45,7 @@ const RUNS: u64 = Harm::ALL.len() as u64;
 const STREAMS: usize = 4;
 
 /// What the model must not lack: without it there is no explanation for a kept record of real servers. And what the record shows.
-const NEEDED: [(Lack, &str); 22] = [
+const NEEDED: [(Lack, &str); 25] = [
     (Lack::Action(ActionKind::Expire), "a key with no time left may be gone at that very instant"),
     (Lack::Action(ActionKind::RefuseWrites), "a master whose save failed refuses writes"),
     (Lack::Action(ActionKind::PauseNode), "a node that stands still answers nothing"),
@@ -61,6 +61,9 @@ const NEEDED: [(Lack, &str); 22] = [
     (Lack::Action(ActionKind::HandOver), "a master hands over (`FAILOVER`), and writes wait meanwhile"),
     (Lack::Rule(Mutant::FailoverRewritesFile), "a master that handed over restarts as a master"),
     (Lack::Rule(Mutant::NoReplicaStays), "a replica stays with a master that was replaced, which goes on writing"),
+    (Lack::Action(ActionKind::LeaveMaster), "a replica that is told of the new master leaves the old one, which writes no more"),
+    (Lack::Rule(Mutant::DeadReplicaIsTold), "a replica that restarts follows the master that its file names, which goes on writing"),
+    (Lack::Rule(Mutant::ForceWaits), "a forced hand-over (`FAILOVER … FORCE`) loses what its replica does not have"),
     (Lack::Rule(Mutant::ShutdownSavesNothing), "a node that is told to end saves what it has"),
     (Lack::Action(ActionKind::RestartNode), "a node is killed and starts again"),
     (Lack::Action(ActionKind::Snapshot), "a node starts with the data of its last snapshot"),

@@ -49,6 +49,8 @@ pub struct FreeNode {
     /// Nothing: it lives by the clock of the machine.
     clock: Option<ClockOffset>,
     port: u16,
+    /// The port of the master that its configuration file names; 0: none.
+    master_on_file: AtomicU16,
 }
 
 /// Waits until something is so.
@@ -66,8 +68,8 @@ impl FreeNode {
     pub fn start(server: &ServerProgram, disk: Disk, clock: impl FnOnce(&Path) -> Option<ClockOffset>) -> Self {
         let folder = TempDir::new().expect("a folder");
         let (program, port, clock) = (server.path().to_owned(), free_port(), clock(folder.path()));
-        let process = Mutex::new(launch(&program, &folder, port, disk, clock.as_ref()));
-        let node = Self { program, disk, process, folder, clock, port };
+        let process = Mutex::new(OwnProcess::start(command(&program, &folder, port, disk, clock.as_ref())).expect("a server starts"));
+        let node = Self { program, disk, process, folder, clock, port, master_on_file: AtomicU16::new(0) };
         node.wait_until_it_answers();
         node
     }
@@ -84,7 +86,12 @@ impl FreeNode {
 
     fn launch_again(&self) {
         self.with_process(|process| {
-            *process = launch(&self.program, &self.folder, self.port, self.disk, self.clock.as_ref());
+            let mut command = command(&self.program, &self.folder, self.port, self.disk, self.clock.as_ref());
+            let master = self.master_on_file.load(Ordering::SeqCst);
+            if master > 0 {
+                command.args(["--replicaof", "127.0.0.1", &master.to_string()]);
+            }
+            *process = OwnProcess::start(command).expect("a server starts");
         });
     }
 
@@ -237,6 +244,16 @@ impl FreeNode {
         self.with_process(OwnProcess::kill).expect("our own process ends");
     }
 
+    /// Its configuration file names the master at this port from now on.
+    pub fn write_master_on_file(&self, port: u16) {
+        self.master_on_file.store(port, Ordering::SeqCst);
+    }
+
+    /// Whether it has as many replicas as it needs to write, by its last count.
+    pub fn counts_a_replica(&self) -> bool {
+        self.says("replication", "min_slaves_good_slaves:1")
+    }
+
     /// Starts it again once it is dead, and waits until it answers.
     pub fn restart(&self) {
         self.launch_again();
@@ -244,7 +261,7 @@ impl FreeNode {
     }
 }
 
-fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk, clock: Option<&ClockOffset>) -> OwnProcess {
+fn command(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk, clock: Option<&ClockOffset>) -> Command {
     let mut command = Command::new(program);
     let port_text = port.to_string();
     let settings = [
@@ -263,7 +280,7 @@ fn launch(program: &PathBuf, folder: &TempDir, port: u16, disk: Disk, clock: Opt
     if let Some(clock) = clock {
         clock.apply_to(&mut command);
     }
-    OwnProcess::start(command).expect("a server starts")
+    command
 }
 
 fn field_of<'a>(info: &'a str, field: &str) -> Option<&'a str> {

@@ -63,9 +63,15 @@ impl Operator {
                 self.rest(300);
                 self.note(Action::AcceptWrites { node: 0 }, || master.accept_writes());
             }
-            Harm::HandOver => self.hand_over(cluster),
+            Harm::HandOver => self.hand_over(cluster, &[]),
+            Harm::ForcedHandOver => {
+                cluster.links().be_late(MOST_LATE);
+                // In the model the old master has its copy at once.
+                cluster.note_copy(0, 1);
+                self.hand_over(cluster, &["FORCE", "TIMEOUT", "1"]);
+            }
             Harm::HandOverAndRestart => {
-                self.hand_over(cluster);
+                self.hand_over(cluster, &[]);
                 self.rest(100);
                 self.restart(cluster);
                 cluster.set_old_master();
@@ -74,9 +80,21 @@ impl Operator {
                 self.rest(1000);
                 self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
                 cluster.set_master(1);
-                // The other replica stays: one that leaves counts for neither master until it has its copy, and the model lets
-                // it count for one of them at each instant (docs/approximations.md#servers).
                 cluster.set_old_master();
+                self.rest(2000);
+                cluster.begin_to_follow(2);
+            }
+            Harm::ReplicaReturns => {
+                self.rest(300);
+                self.kill(cluster, 2, Action::KillNode { node: 2 });
+                self.rest(300);
+                self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
+                cluster.set_master(1);
+                cluster.set_old_master();
+                self.rest(500);
+                self.note(Action::RestartNode { node: 2 }, || cluster.restart_as_replica_of(2, 0));
+                self.rest(1500);
+                cluster.begin_to_follow(2);
             }
             Harm::ShutdownAndRestart => self.end_and_restart(cluster),
             Harm::Shutdown => {
@@ -156,9 +174,9 @@ impl Operator {
         }
     }
 
-    fn kill(&mut self, cluster: &FreeCluster, action: Action) {
+    fn kill(&mut self, cluster: &FreeCluster, node: usize, action: Action) {
         let from_us = self.clock.now_us();
-        cluster.nodes[0].kill();
+        cluster.nodes[node].kill();
         self.rest(100);
         // Nobody can tell when between these two instants it happened: its last effects may still arrive.
         self.events.push(Event { from_us, to_us: self.clock.now_us(), what: Deed::Did(action) });
@@ -248,7 +266,7 @@ impl Operator {
 
     /// The master dies and a replica takes its place. Another one is told later; when it has its copy nobody can tell.
     fn fail_over(&mut self, cluster: &FreeCluster) {
-        self.kill(cluster, Action::CrashNode { node: 0 });
+        self.kill(cluster, 0, Action::CrashNode { node: 0 });
         self.promote(cluster);
         self.rest(200);
         if self.free_run.replicas > 1 {
@@ -261,12 +279,13 @@ impl Operator {
         cluster.set_master(1);
     }
 
-    fn hand_over(&mut self, cluster: &FreeCluster) {
+    /// `how`: what the command says besides to whom.
+    fn hand_over(&mut self, cluster: &FreeCluster, how: &[&str]) {
         self.rest(500);
         let [old, new] = [&cluster.nodes[0], &cluster.nodes[1]];
         let mut from_us = self.clock.now_us() - OLD_CLOCK_US;
         let begins_us = from_us;
-        let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()));
+        let told = old.ask(cmd("FAILOVER").arg("TO").arg("127.0.0.1").arg(new.port()).arg(how));
         assert_eq!(told, Value::Okay, "FAILOVER");
         loop {
             let asked_us = self.clock.now_us() - OLD_CLOCK_US;
@@ -310,7 +329,7 @@ impl Operator {
     fn watch_sentinels(&mut self, cluster: &FreeCluster) {
         self.rest(300);
         if below(&mut self.random, 2) == 0 {
-            self.kill(cluster, Action::CrashNode { node: 0 });
+            self.kill(cluster, 0, Action::CrashNode { node: 0 });
         } else {
             self.pause(cluster, 0);
         }

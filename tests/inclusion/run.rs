@@ -2,7 +2,7 @@
 //! somebody who looks.
 
 use std::path::Path;
-use std::sync::atomic::{AtomicBool, AtomicU8, Ordering};
+use std::sync::atomic::{AtomicU8, Ordering};
 use std::sync::{RwLock, RwLockReadGuard};
 use std::thread;
 use std::time::Duration;
@@ -21,6 +21,11 @@ use crate::operator::Operator;
 use crate::record::{Deed, Event, Record, SeenHold, ToldAnswer};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
 
+/// A master and its replicas.
+const MOST_NODES: usize = 3;
+/// In the place of the node that is copied.
+const NOTHING: u8 = u8::MAX;
+
 /// What clients can learn of the nodes.
 pub struct FreeCluster {
     /// The nodes, the first master first.
@@ -31,10 +36,10 @@ pub struct FreeCluster {
     master: AtomicU8,
     /// Whether the first one runs as a master although there is another. Who uses a node reads this meanwhile.
     has_old_master: RwLock<bool>,
-    /// Whether somebody who looks at the first one sees something that the model leaves out.
-    is_hidden: AtomicBool,
-    /// Which nodes were told to follow another master and have not been seen to have its data, a bit each.
-    copying: AtomicU8,
+    /// Of which nodes somebody who looks sees something that the model leaves out, a bit each.
+    hidden: AtomicU8,
+    /// Which node copies from which other one: it was told to follow that, and has not been seen to have its data.
+    copied: [AtomicU8; MOST_NODES],
     free_run: FreeRun,
 }
 
@@ -51,6 +56,8 @@ impl FreeCluster {
         let nodes: Vec<_> = (0..=free_run.replicas).map(|_| FreeNode::start(server, disk, clock)).collect();
         let links = free_run.harm.is_of_links().then(|| FreeLinks::open(&nodes[0].socket(), free_run.seed));
         for replica in &nodes[1..] {
+            // Behind a gate its address is not that of its connection.
+            replica.set("replica-announce-ip", "127.0.0.1");
             replica.follow(links.as_ref().map_or(nodes[0].port(), FreeLinks::port));
         }
         wait_until("the master knows its replicas", || nodes[0].linked_replicas() == nodes.len() - 1);
@@ -64,9 +71,9 @@ impl FreeCluster {
         if free_run.harm == Harm::ShutdownAndRestart {
             nodes[0].set("save", "3600 1000000");
         }
-        let (has_old_master, is_hidden) = (RwLock::new(false), AtomicBool::new(false));
-        let (master, copying) = (AtomicU8::new(0), AtomicU8::new(0));
-        Self { nodes, links, master, has_old_master, is_hidden, copying, free_run }
+        let (has_old_master, hidden) = (RwLock::new(false), AtomicU8::new(0));
+        let (master, copied) = (AtomicU8::new(0), [const { AtomicU8::new(NOTHING) }; MOST_NODES]);
+        Self { nodes, links, master, has_old_master, hidden, copied, free_run }
     }
 
     /// The way on which replicas reach the first master.
@@ -98,29 +105,53 @@ impl FreeCluster {
     pub fn demote_old_master(&self) {
         if self.free_run.ttls == Ttls::Relative {
             // After a partial resync before 7.0 it counts leases anew (docs/approximations.md#servers).
-            self.is_hidden.store(true, Ordering::SeqCst);
+            self.hide(0);
         }
         self.begin_to_follow(0);
     }
 
     /// Tells a node to follow the new master. It takes the new one's data up to a second later.
     pub fn begin_to_follow(&self, node: usize) {
-        self.copying.fetch_or(1 << node, Ordering::SeqCst);
-        self.nodes[node].begin_to_follow(self.nodes[usize::from(self.master())].port());
+        let master = self.master();
+        self.note_copy(node, master);
+        self.nodes[node].begin_to_follow(self.nodes[usize::from(master)].port());
+    }
+
+    /// From now on the one node copies the data of the other.
+    pub fn note_copy(&self, node: usize, of: u8) {
+        self.copied[node].store(of, Ordering::SeqCst);
+    }
+
+    /// Starts a dead node whose configuration file names this master, and waits until that one counts it. It is not looked at
+    /// meanwhile: in the model it has its copy as soon as it starts.
+    pub fn restart_as_replica_of(&self, node: usize, master: u8) {
+        let old = &self.nodes[usize::from(master)];
+        self.hide(node);
+        self.nodes[node].write_master_on_file(old.port());
+        self.nodes[node].restart();
+        wait_until("the old master counts its replica", || old.counts_a_replica());
+        self.note_copy(node, master);
+        self.hidden.fetch_and(!(1 << node), Ordering::SeqCst);
+    }
+
+    fn hide(&self, node: usize) {
+        self.hidden.fetch_or(1 << node, Ordering::SeqCst);
     }
 
     /// Whether what was seen of a node a moment ago can be compared. Of a copy it cannot: the model takes and loads it at one
     /// instant (docs/approximations.md#servers), and a real replica shows its old data for a while, and then for a moment the
     /// master's of the instant at which the copy began.
     fn can_be_compared(&self, node: u8) -> bool {
-        if self.copying.load(Ordering::SeqCst) & 1 << node == 0 {
+        let copied = &self.copied[usize::from(node)];
+        let master = copied.load(Ordering::SeqCst);
+        if master == NOTHING {
             return true;
         }
-        let written = self.nodes[usize::from(self.master())].written_offset();
+        let written = self.nodes[usize::from(master)].written_offset();
         match self.nodes[usize::from(node)].copy_stage() {
             Some(CopyStage::NotBegun) => true,
             Some(CopyStage::UpTo(offset)) if written.is_some_and(|written| offset >= written) => {
-                self.copying.fetch_and(!(1 << node), Ordering::SeqCst);
+                let _ = copied.compare_exchange(master, NOTHING, Ordering::SeqCst, Ordering::SeqCst);
                 false
             }
             _ => false,
@@ -135,10 +166,8 @@ impl FreeCluster {
     /// Whether somebody who looks sees of this node what the model says of it. A replica that is late shows one effect after
     /// the other; in the model the last one takes the place of the others (`Config::merges_effects`).
     fn can_be_looked_at(&self, node: u8) -> bool {
-        match node {
-            0 => !self.is_hidden.load(Ordering::SeqCst),
-            _ => !self.free_run.harm.makes_replicas_late() || node == self.master(),
-        }
+        let is_hidden = self.hidden.load(Ordering::SeqCst) & 1 << node != 0;
+        !is_hidden && (node == 0 || !self.free_run.harm.makes_replicas_late() || node == self.master())
     }
 
     /// A connection, unless the node is dead.

@@ -63,13 +63,18 @@ pub enum Harm {
     HandOverAndRestart,
     /// A replica is made a master beside the one that there is, which the other replica follows, and clients use both masters.
     SecondMaster,
+    /// A replica is dead while another one is made a master beside the first, and starts with a file that names the first, which
+    /// it follows until it is told.
+    ReplicaReturns,
+    /// What the master sends to its replica is late, and it hands over to it by force.
+    ForcedHandOver,
     /// The only node is told to end (`SIGTERM`), saves a snapshot, and is started again.
     ShutdownAndRestart,
 }
 
 impl Harm {
     /// Every harm.
-    pub const ALL: [Self; 21] = [
+    pub const ALL: [Self; 23] = [
         Self::None,
         Self::VanishKey,
         Self::PersistKey,
@@ -91,6 +96,8 @@ impl Harm {
         Self::HandOverAndRestart,
         Self::SecondMaster,
         Self::ShutdownAndRestart,
+        Self::ReplicaReturns,
+        Self::ForcedHandOver,
     ];
 
     /// A replica that may be there, or must be.
@@ -103,9 +110,10 @@ impl Harm {
             | Self::SilentReplica
             | Self::CutNeededLink
             | Self::ClockJumpAndFailover
-            | Self::HandOverAndRestart => 1,
+            | Self::HandOverAndRestart
+            | Self::ForcedHandOver => 1,
             Self::RestartWithAof | Self::RestartWithSnapshot | Self::ShutdownAndRestart => 0,
-            Self::Sentinels | Self::SecondMaster => 2,
+            Self::Sentinels | Self::SecondMaster | Self::ReplicaReturns => 2,
             Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites | Self::ClockJump => {
                 one_of(random, 0, 1)
             }
@@ -117,9 +125,9 @@ impl Harm {
         match self {
             Self::SilentReplica | Self::CutNeededLink => (200, 45),
             Self::Sentinels => (50, 130),
-            Self::SecondMaster => (200, 20),
+            Self::SecondMaster | Self::ReplicaReturns => (200, 25),
             Self::Shutdown => (20, 80),
-            Self::HandOver | Self::HandOverAndRestart => (20, 120),
+            Self::HandOver | Self::HandOverAndRestart | Self::ForcedHandOver => (20, 120),
             Self::CutLink => (20, 70),
             Self::RestartWithAof | Self::RestartWithSnapshot | Self::ShutdownAndRestart => (50, 30),
             _ => (20, 50),
@@ -136,8 +144,8 @@ impl Harm {
             Self::Pause => "pause_node = 2\n",
             Self::PauseAndReplace | Self::SilentReplica => "pause_node = 1\n",
             Self::RefuseWrites => "refuse_writes = 1\n",
-            Self::HandOver | Self::SecondMaster => "hand_over = 1\n",
-            Self::HandOverAndRestart => "hand_over = 1\nkill_node = 1\nrestart_node = 1\n",
+            Self::HandOver | Self::SecondMaster | Self::ForcedHandOver => "hand_over = 1\n",
+            Self::HandOverAndRestart | Self::ReplicaReturns => "hand_over = 1\nkill_node = 1\nrestart_node = 1\n",
             Self::ShutdownAndRestart => "shutdown_node = 1\nrestart_node = 1\n",
             Self::Shutdown => "shutdown_node = 1\n",
             Self::RestartWithAof | Self::RestartWithSnapshot => "kill_node = 1\nrestart_node = 1\n",
@@ -152,8 +160,11 @@ impl Harm {
     fn cluster(self, waits_when_it_ends: bool) -> String {
         match self {
             Self::HandOver => "promote = \"coordinated\"\n".to_owned(),
+            Self::ForcedHandOver => "promote = \"forced\"\n".to_owned(),
             Self::HandOverAndRestart => "promote = \"coordinated\"\ndiscovery = \"any-master\"\n".to_owned(),
-            Self::SecondMaster => self.counting() + "discovery = \"any-master\"\nreplicas_leave = \"one-by-one\"\n",
+            Self::SecondMaster | Self::ReplicaReturns => {
+                self.counting() + "discovery = \"any-master\"\nreplicas_leave = \"one-by-one\"\n"
+            }
             Self::Shutdown if waits_when_it_ends => format!("shutdown_timeout = {}\n", 1000 / self.ticks().0),
             Self::RestartWithAof => "fsync = \"everysec\"\n".to_owned(),
             Self::RestartWithSnapshot | Self::ShutdownAndRestart => "fsync = \"snapshot\"\n".to_owned(),
@@ -170,7 +181,7 @@ impl Harm {
 impl Harm {
     /// Whether a master needs a replica to write.
     pub const fn needs_replica(self) -> bool {
-        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SecondMaster)
+        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SecondMaster | Self::ReplicaReturns)
     }
 
     /// Whether each node has a clock of its own.
@@ -188,27 +199,27 @@ impl Harm {
 
     /// Whether every request waits for a while, until a replica has taken over.
     const fn ends_by_hand_over(self) -> bool {
-        matches!(self, Self::HandOver | Self::HandOverAndRestart)
+        matches!(self, Self::HandOver | Self::HandOverAndRestart | Self::ForcedHandOver)
     }
 
     /// Whether something happens to the links between nodes.
     pub const fn is_of_links(self) -> bool {
-        matches!(self, Self::CutLink | Self::CutNeededLink | Self::SlowLink)
+        matches!(self, Self::CutLink | Self::CutNeededLink | Self::SlowLink | Self::ForcedHandOver)
     }
 
     /// Whether replicas may be late by more than a moment, as seen by somebody who looks at them.
     pub const fn makes_replicas_late(self) -> bool {
-        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SlowLink)
+        matches!(self, Self::SilentReplica | Self::CutNeededLink | Self::SlowLink | Self::ForcedHandOver)
     }
 
     /// The harm that this server can be done in the place of this one.
     fn suited(self, server: &ServerProgram) -> Self {
         match self {
             Self::SilentReplica if !server.counts_replicas_in_scripts() => Self::Pause,
-            Self::SecondMaster if !server.counts_replicas_in_scripts() => Self::Failover,
+            Self::SecondMaster | Self::ReplicaReturns if !server.counts_replicas_in_scripts() => Self::Failover,
             Self::CutNeededLink if !server.counts_replicas_in_scripts() => Self::CutLink,
             // Before 7.0 a late replica's key may end early, and a partial resync counts a lease anew.
-            Self::SlowLink if server.ttls() == Ttls::Relative => Self::Failover,
+            Self::SlowLink | Self::ForcedHandOver if server.ttls() == Ttls::Relative => Self::Failover,
             // Scripts of 6.2 see a key that has expired where it may not be deleted (docs/approximations.md#servers).
             Self::HandOver | Self::HandOverAndRestart | Self::RefuseWrites
                 if server.shows_scripts_what_has_expired() =>

@@ -50,6 +50,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "dead-machine-acknowledges-nothing",
             "replicas-leave-one-by-one",
             "one-replica-acknowledges-to-two-masters",
+            "replica-returns-to-the-old-master",
             "every-replica-acknowledges-to-one-master",
             "partition-keeps-a-replica",
             "partition-of-a-minority",

@@ -3,6 +3,7 @@
 
 use lockstep_model::config::{NodeSet, ReplicasLeave};
 use lockstep_model::trace::{NodeRole, NodeState, Trace};
+use lockstep_model::mutants::Mutant;
 use lockstep_model::{Action, Config, Property, Reply, Verdict};
 use lockstep_sim::check::Engine;
 
@@ -15,7 +16,8 @@ const A_CONFIRMS: Action = Action::Confirm { client: 0, thread: 0 };
 const B_CONFIRMS: Action = Action::Confirm { client: 1, thread: 0 };
 const B_LEARNS: Action = Action::Discover { client: 1 };
 const N3_IS_PROMOTED: Action = Action::HandOver { node: 2 };
-const N2_IS_TOLD: Action = Action::Resync { node: 1 };
+const N2_IS_TOLD: Action = Action::LeaveMaster { node: 1 };
+const N2_COPIES: Action = Action::Resync { node: 1 };
 
 /// Two clients, a master and two replicas.
 fn world(cluster: &str, faults: &str) -> Config {
@@ -40,17 +42,20 @@ const ONE_IS_ENOUGH: &str = "lag = 0\nmin_replicas = 1\nreplicas_leave = 'one-by
 #[test]
 fn a_replica_that_was_not_told_counts_for_the_old_master_and_then_for_the_new_one() {
     let world = world(ONE_IS_ENOUGH, "hand_over = 1");
-    let trace = history(&world, &[N3_IS_PROMOTED, B_LEARNS, B, A, N2_IS_TOLD, B]);
+    let trace = history(&world, &[N3_IS_PROMOTED, B_LEARNS, B, A, N2_IS_TOLD, N2_COPIES, B]);
     let replies = answers(&trace);
     assert_eq!(replies[2..4], [&Reply::NotEnoughReplicas, &Reply::Acquired]);
-    assert_eq!(replies[5], &Reply::Acquired);
+    assert_eq!(replies[6], &Reply::Acquired);
     let n2 = node_after(&trace, 4, 1);
     assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Replica, Some("n1")));
     assert!(n2.stored.is_held(), "what the old master writes reaches it");
-    let moved = node_after(&trace, 5, 1);
+    let left = node_after(&trace, 5, 1);
+    assert_eq!((left.role, left.follows.as_deref()), (NodeRole::Unsynced, None));
+    assert!(left.stored.is_held(), "until it has its copy, it has the old one's");
+    let moved = node_after(&trace, 6, 1);
     assert_eq!((moved.role, moved.follows.as_deref()), (NodeRole::Replica, None));
     assert!(!moved.stored.is_held(), "its data is that of the new master");
-    assert_eq!(trace.state_after(6).believers().count(), 2);
+    assert_eq!(trace.state_after(7).believers().count(), 2);
 }
 
 /// Once the replica has moved, the old master hears of nobody.
@@ -58,6 +63,59 @@ fn a_replica_that_was_not_told_counts_for_the_old_master_and_then_for_the_new_on
 fn the_old_master_refuses_as_soon_as_its_last_replica_has_left() {
     let world = world(ONE_IS_ENOUGH, "hand_over = 1");
     assert_eq!(answers(&history(&world, &[N3_IS_PROMOTED, N2_IS_TOLD, A]))[2], &Reply::NotEnoughReplicas);
+}
+
+/// Seen in a free run on real servers: between the two masters it counts for neither, so both refuse.
+#[test]
+fn a_replica_that_changes_its_master_counts_for_neither_until_it_has_its_copy() {
+    let world = world(ONE_IS_ENOUGH, "hand_over = 1");
+    let trace = history(&world, &[N3_IS_PROMOTED, B_LEARNS, N2_IS_TOLD, A, B, N2_COPIES, B]);
+    let replies = answers(&trace);
+    assert_eq!(replies[3..5], [&Reply::NotEnoughReplicas, &Reply::NotEnoughReplicas]);
+    assert_eq!(replies[6], &Reply::Acquired);
+}
+
+/// As run on real servers (docs/facts/redis.md#who-follows-whom-after-a-promotion): its file names the old master, whom it follows
+/// however late it starts, and who goes on writing.
+#[test]
+fn a_replica_that_was_dead_at_a_promotion_restarts_as_one_of_the_old_master() {
+    let world = world("lag = 0\nmin_replicas = 1\nfsync = 'always'", "hand_over = 1\nkill_node = 1\nrestart_node = 1");
+    let [dies, returns] = [Action::KillNode { node: 1 }, Action::RestartNode { node: 1 }];
+    let actions = [dies, N3_IS_PROMOTED, A, returns, A, B_LEARNS, B, N2_IS_TOLD, A, N2_COPIES, B];
+    let trace = history(&world, &actions);
+    let replies = answers(&trace);
+    assert_eq!((replies[2], replies[4]), (&Reply::NotEnoughReplicas, &Reply::Acquired));
+    let returned = node_after(&trace, 4, 1);
+    assert_eq!((returned.role, returned.follows.as_deref()), (NodeRole::Replica, Some("n1")));
+    assert_eq!((replies[6], replies[10]), (&Reply::NotEnoughReplicas, &Reply::Acquired));
+    assert_eq!(trace.state_after(11).believers().count(), 2);
+    let wrong = history(&world.with_mutant(Mutant::DeadReplicaIsTold), &actions[..4]);
+    assert_eq!(node_after(&wrong, 4, 1).follows, None);
+}
+
+/// Whether they are told one by one or all at once: a dead one hears nothing, and follows its master once both run again.
+#[test]
+fn a_replica_follows_its_old_master_again_after_both_restart() {
+    let faults = "kill_node = 2\nrestart_node = 2";
+    let [kill, promote] = [|node| Action::KillNode { node }, |node| Action::Promote { node }];
+    let restart = |node| Action::RestartNode { node };
+    for leave in ["", "\nreplicas_leave = 'one-by-one'"] {
+        let world = world(&format!("lag = 0\nmin_replicas = 1\nfsync = 'always'{leave}"), faults);
+        for order in [[0, 1], [1, 0]] {
+            let actions = [kill(1), kill(0), promote(2), restart(order[0]), restart(order[1]), A];
+            let trace = history(&world, &actions);
+            assert_eq!(node_after(&trace, 5, 1).follows.as_deref(), Some("n1"), "{leave} {order:?}");
+            assert_eq!(answers(&trace)[5], &Reply::Acquired);
+        }
+    }
+    // One that lived is told of the new master at once, or follows the old one until it is.
+    let lived = |leave: &str| {
+        let world = world(&format!("lag = 0\nmin_replicas = 1\nfsync = 'always'{leave}"), faults);
+        let trace = history(&world, &[kill(0), promote(2), restart(0)]);
+        node_after(&trace, 3, 1).follows.clone()
+    };
+    assert_eq!(lived(""), None);
+    assert_eq!(lived("\nreplicas_leave = 'one-by-one'").as_deref(), Some("n1"));
 }
 
 #[test]
@@ -72,10 +130,10 @@ fn one_replica_acknowledges_to_two_masters_in_turn() {
     let world = world("wait_for = 1\nreplicas_leave = 'one-by-one'\n[protocol]\nwait_rule = 'all'", "hand_over = 1");
     let n2_applies = Action::Replicate { node: 1 };
     let at_the_old_one = [N3_IS_PROMOTED, A, n2_applies, A_CONFIRMS];
-    let at_the_new_one = [N2_IS_TOLD, B_LEARNS, B, n2_applies, B_CONFIRMS];
+    let at_the_new_one = [N2_IS_TOLD, N2_COPIES, B_LEARNS, B, n2_applies, B_CONFIRMS];
     let trace = history(&world, &[&at_the_old_one[..], &at_the_new_one].concat());
     assert_eq!(trace.state_after(4).believers().count(), 1);
-    assert_eq!(trace.state_after(9).believers().count(), 2);
+    assert_eq!(trace.state_after(10).believers().count(), 2);
 }
 
 /// What is under way to a replica is lost when it moves, and it acknowledges nothing of it.
@@ -105,7 +163,7 @@ fn a_replica_that_was_not_told_returns_to_the_old_master_after_a_partition() {
 #[test]
 fn the_replicas_of_a_demoted_master_wait_for_the_new_one() {
     let world = world(ONE_IS_ENOUGH, "hand_over = 1");
-    let trace = history(&world, &[N3_IS_PROMOTED, Action::Demote { node: 0 }, N2_IS_TOLD]);
+    let trace = history(&world, &[N3_IS_PROMOTED, Action::Demote { node: 0 }, N2_COPIES]);
     let n2 = node_after(&trace, 2, 1);
     assert_eq!((n2.role, n2.follows.as_deref()), (NodeRole::Unsynced, None));
     assert_eq!(node_after(&trace, 3, 1).role, NodeRole::Replica);
@@ -158,7 +216,7 @@ fn a_replica_that_is_cut_off_with_its_master_follows_it_until_the_partition_ends
     let [cut, heal] = [Action::CutLink { node: 0 }, Action::Heal { node: 0 }];
     let mut actions = vec![cut, Action::Promote { node: 2 }];
     actions.extend([Action::Tick; 4]);
-    actions.extend([A, heal, N2_IS_TOLD]);
+    actions.extend([A, heal, N2_COPIES]);
     let trace = history(&world, &actions);
     assert!(node_after(&trace, 1, 1).is_cut);
     assert_eq!(answers(&trace)[6], &Reply::Acquired, "long after the last report from the other side");

@@ -79,7 +79,7 @@ fn each_wrong_rule_is_noticed_by_the_property_that_guards_it() {
 
 /// A rule that lets a client win every tie, or a node write that refuses to, hides what is broken: with the right rule the
 /// property is violated, with the wrong one it holds.
-const HIDDEN_BY: [(Mutant, &str, Property); 12] = [
+const HIDDEN_BY: [(Mutant, &str, Property); 14] = [
     (Mutant::ClientWinsTies, "held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "plain-held-for-exactly-the-lease", Property::OneBeliever),
     (Mutant::ClientWinsTies, "renewed-exactly-at-the-lease", Property::RenewedWhileHeld),
@@ -87,9 +87,11 @@ const HIDDEN_BY: [(Mutant, &str, Property); 12] = [
     (Mutant::ClientWinsTies, "receipt-is-due-with-the-last-attempt", Property::OneBeliever),
     (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::OneBeliever),
     (Mutant::HandOverLetsWritesPass, "hand-over-holds-up-renewals", Property::OneBeliever),
+    (Mutant::ForceWaits, "forced-hand-over-loses-the-grant", Property::OneBeliever),
     (Mutant::RefusingMasterWrites, "refused-renewal-ends-the-lease", Property::RenewedWhileHeld),
     (Mutant::DeadMachineIsNoticed, "dead-machine-is-still-counted", Property::OneBeliever),
     (Mutant::NoReplicaStays, "replicas-leave-one-by-one", Property::OneBeliever),
+    (Mutant::DeadReplicaIsTold, "replica-returns-to-the-old-master", Property::OneBeliever),
     (Mutant::NoReplicaStays, "partition-keeps-a-replica", Property::OneBeliever),
     (Mutant::SlackIgnored, "old-master-counts-too-late", Property::OneBeliever),
 ];

@@ -165,7 +165,7 @@ const ROWS: &[DrawnKey] = &[
     row("replicas_leave", &["\"one-by-one\"", "\"one-by-one\"", "\"together\""], 40, |said| {
         let is_left_alive = said.some("cut_link")
             || said.some("hand_over") && !said.is("promote", "\"coordinated\"") && !said.is("promote", "\"forced\"");
-        said.is("replicas", "2") && is_left_alive && !said.some("restart_node")
+        said.is("replicas", "2") && (is_left_alive || said.some("restart_node"))
     }),
     row("cut_together", &["[\"n2\"]", "[\"n3\"]", "[\"n2\", \"n3\"]"], 30, |said| {
         let is_ranked = said.is("promote", "\"most-data\"");
@@ -196,8 +196,12 @@ const ROWS: &[DrawnKey] = &[
         let has_end = said.has("acquires") || said.stores_values();
         said.some("replicas") && has_end && (said.some("restart_node") || said.some("cut_link") || is_left)
     }),
-    row("min_replicas", &["0", "1", "1", "1"], 30, |said| said.some("replicas") && !said.is("tick_ms", "1")),
-    row("min_replicas", &["2"], 15, |said| said.is("replicas", "2") && !said.is("tick_ms", "1")),
+    row("min_replicas", &["0", "1", "1", "1"], 30, |said| {
+        said.some("replicas") && !said.is("tick_ms", "1") && !said.is("ttls", "\"relative\"")
+    }),
+    row("min_replicas", &["2"], 15, |said| {
+        said.is("replicas", "2") && !said.is("tick_ms", "1") && !said.is("ttls", "\"relative\"")
+    }),
     row("min_replicas_max_lag", TICKS, 40, |said| said.some("min_replicas")),
     row("min_replicas_slack", TICKS_OR_NONE, 30, |said| said.some("min_replicas")),
     row("wait_for", &["0", "1", "1", "1"], 20, |said| said.some("replicas")),

@@ -42,14 +42,14 @@ impl Config {
         self.can_fail_over() && (self.can_restart() || self.cluster.promote.replaces_running_masters(&self.faults))
     }
 
-    /// Whether a replica may belong to a master that was replaced: it was not told, was cut off together with that one, or was
-    /// dead meanwhile.
-    pub const fn can_have_old_replicas(&self) -> bool {
+    /// Whether a replica may be told of the new master after the others: replicas leave one by one, or it was dead meanwhile. (One
+    /// that was cut off together with the old master is told when the partition ends.)
+    pub const fn tells_replicas_late(&self) -> bool {
         let (cluster, faults) = (&self.cluster, &self.faults);
         let is_dead_meanwhile =
             self.can_restart() && (faults.deaths_of_nodes() > 1 || cluster.promote.replaces_running_masters(faults));
-        let stays = matches!(cluster.replicas_leave, ReplicasLeave::OneByOne) || !cluster.cut_together.is_empty();
-        cluster.replicas > 1 && self.can_fail_over() && (stays || is_dead_meanwhile)
+        let leaves_later = matches!(cluster.replicas_leave, ReplicasLeave::OneByOne);
+        cluster.replicas > 1 && self.can_fail_over() && (leaves_later || is_dead_meanwhile)
     }
 
     /// Whether a failover can happen.

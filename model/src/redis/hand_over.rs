@@ -54,7 +54,9 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let old = self.group.master();
         let (master, heir) = (self.group.node(old), self.group.node(node));
         let lacks_some = !heir.queue.is_empty();
-        let is_forced = self.config.cluster.promote == PromoteRule::Forced && has_waited(self.config, master);
+        let is_forced = self.config.cluster.promote == PromoteRule::Forced
+            && has_waited(self.config, master)
+            && !self.config.is_mutated(Mutant::ForceWaits);
         let is_ready = !lacks_some || is_forced || self.config.is_mutated(Mutant::HandOverTooEarly);
         if !heir.links.is_of_heir(node) || !can_be_heir(heir) || master.is_away() || !is_ready {
             return None;

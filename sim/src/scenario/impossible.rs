@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::Config;
 use lockstep_model::config::{
     ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
-    Resource, WaitRule,
+    Resource, Ttls, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -303,6 +303,13 @@ fn note_counting(parts: &Parts, sections: &Sections<'_>) {
         Contradiction::of(&sections.cluster, "min_replicas", "a master would wait for more replicas than there are")
             .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
             .note("use a smaller min_replicas, or more replicas");
+    }
+    if cluster.min_replicas > 0 && cluster.ttls == Ttls::Relative && cluster.replicas > 0 {
+        // A server that replicates the time that is left is older than 7.0 (docs/facts/redis.md#min-replicas-to-write).
+        let reason = "scripts that write without any replica, as they do before Redis 7.0";
+        Contradiction::not_yet(&sections.cluster, "min_replicas", reason)
+            .with(sections.cluster.span_of("ttls"), "so TTLs are replicated before Redis 7.0")
+            .note("remove `min_replicas`, which refuses no script there, or use ttls = \"absolute\"");
     }
     if cluster.min_replicas == 0 {
         for key in ["min_replicas_max_lag", "min_replicas_slack"] {

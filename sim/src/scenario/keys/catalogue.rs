@@ -211,7 +211,8 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"together\"",
         "when the replicas that were not promoted leave the old master: all at once with the promotion, or each when it is \
          told; until then it follows the old master, if that runs: it acknowledges its writes, and the old master counts it \
-         (`WAIT`, min_replicas); after a link that was broken, and before it is told, it takes the old master's data at once",
+         (`WAIT`, min_replicas); after a link that was broken, and before it is told, it takes the old master's data at once; \
+         a replica that is dead meanwhile is told nothing, whatever this key says, and follows the old master after its restart",
     ),
     key(
         "cluster",
