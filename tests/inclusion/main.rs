@@ -61,8 +61,14 @@ const NEEDED: [(Lack, &str); 25] = [
     (Lack::Action(ActionKind::HandOver), "a master hands over (`FAILOVER`), and writes wait meanwhile"),
     (Lack::Rule(Mutant::FailoverRewritesFile), "a master that handed over restarts as a master"),
     (Lack::Rule(Mutant::NoReplicaStays), "a replica stays with a master that was replaced, which goes on writing"),
-    (Lack::Action(ActionKind::LeaveMaster), "a replica that is told of the new master leaves the old one, which writes no more"),
-    (Lack::Rule(Mutant::DeadReplicaIsTold), "a replica that restarts follows the master that its file names, which goes on writing"),
+    (
+        Lack::Action(ActionKind::LeaveMaster),
+        "a replica that is told of the new master leaves the old one, which writes no more",
+    ),
+    (
+        Lack::Rule(Mutant::DeadReplicaIsTold),
+        "a replica that restarts follows the master that its file names, which goes on writing",
+    ),
     (Lack::Rule(Mutant::ForceWaits), "a forced hand-over (`FAILOVER … FORCE`) loses what its replica does not have"),
     (Lack::Rule(Mutant::ShutdownSavesNothing), "a node that is told to end saves what it has"),
     (Lack::Action(ActionKind::RestartNode), "a node is killed and starts again"),

@@ -68,7 +68,9 @@ impl FreeNode {
     pub fn start(server: &ServerProgram, disk: Disk, clock: impl FnOnce(&Path) -> Option<ClockOffset>) -> Self {
         let folder = TempDir::new().expect("a folder");
         let (program, port, clock) = (server.path().to_owned(), free_port(), clock(folder.path()));
-        let process = Mutex::new(OwnProcess::start(command(&program, &folder, port, disk, clock.as_ref())).expect("a server starts"));
+        let process = Mutex::new(
+            OwnProcess::start(command(&program, &folder, port, disk, clock.as_ref())).expect("a server starts"),
+        );
         let node = Self { program, disk, process, folder, clock, port, master_on_file: AtomicU16::new(0) };
         node.wait_until_it_answers();
         node

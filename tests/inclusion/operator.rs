@@ -4,6 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use lockstep_model::Action;
+use lockstep_model::config::Ttls;
 use proptest::test_runner::TestRng;
 use redis::{Value, cmd};
 
@@ -40,7 +41,9 @@ impl Operator {
             Harm::Pause => {
                 for _ in 0..2 {
                     self.rest(300);
-                    let node = below(&mut self.random, u32::from(self.free_run.replicas) + 1);
+                    // Before 7.0 a late replica's key may end early (docs/approximations.md#servers).
+                    let replicas = if self.free_run.ttls == Ttls::Relative { 0 } else { self.free_run.replicas };
+                    let node = below(&mut self.random, u32::from(replicas) + 1);
                     self.pause(cluster, node);
                     // The model has room for few effects that wait for a replica.
                     self.rest(if node == 0 { 400 } else { 100 });

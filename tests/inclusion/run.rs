@@ -199,6 +199,9 @@ pub fn run(server: &ServerProgram, free_run: FreeRun) -> Record {
         parties.push(operator);
         parties.push(looks.join().expect("who looks ends"));
         forget_torn_times(&mut parties);
+        if free_run.harm == Harm::ForcedHandOver {
+            forget_refusals_before_copy(&mut parties);
+        }
         parties
     });
     Record { server: server.to_string(), scenario: free_run.scenario(), parties }
@@ -223,6 +226,27 @@ fn forget_torn_times(parties: &mut [Vec<Event>]) {
             }
         }
         events.retain(|event| !matches!(event.what, Deed::Saw { .. }) || !is_torn(event.from_us, event.to_us));
+    }
+}
+
+/// A master that has handed over by force refuses by its own data for up to a second, and by those of the new master in the model
+/// (docs/approximations.md#servers): which refusal is told (`READONLY`, or that somebody else or nobody holds) is not compared.
+fn forget_refusals_before_copy(parties: &mut [Vec<Event>]) {
+    let is_begun = |event: &&Event| matches!(event.what, Deed::Did(Action::HandOver { .. }));
+    let Some(begun_us) = parties.iter().flatten().find(is_begun).map(|event| event.from_us) else { return };
+    for events in parties {
+        let mut asked = None;
+        for event in events.iter_mut() {
+            match &mut event.what {
+                Deed::Sent { node, .. } => asked = Some(*node),
+                Deed::Heard { told, .. } if asked == Some(0) && event.to_us >= begun_us => {
+                    if matches!(told, ToldAnswer::ReadOnly | ToldAnswer::Busy(_) | ToldAnswer::NotHeld) {
+                        *told = ToldAnswer::Anything;
+                    }
+                }
+                Deed::Did(_) | Deed::Heard { .. } | Deed::Saw { .. } => {}
+            }
+        }
     }
 }
 

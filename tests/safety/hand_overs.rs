@@ -70,6 +70,23 @@ fn a_master_that_handed_over_restarts_as_a_master() {
     assert!(!is_master(&world, &demoted));
 }
 
+/// Run on 7.0.15: n1 hands over to n2, and n2 hands over again. The file of n2 says what it said first, that it is a replica; that of
+/// n1, which is the master again, was right all the time.
+#[test]
+fn a_master_by_failover_that_hands_over_again_restarts_as_a_replica() {
+    let mut world = world("coordinated");
+    (world.faults.hand_over, world.faults.kill_node, world.faults.restart_node) = (2, 2, 2);
+    let back = [Action::HandOver { node: 0 }, Action::FinishHandOver { node: 0 }];
+    let twice = [&[HAND_OVER, FINISH][..], &back].concat();
+    let restarted = |node: u8| {
+        let restart = [Action::KillNode { node }, Action::RestartNode { node }];
+        let trace = by_hand::history(&world, &[&twice[..], &restart].concat());
+        by_hand::last(&trace).nodes[usize::from(node)].is_master()
+    };
+    assert!(!restarted(1));
+    assert!(restarted(0));
+}
+
 #[test]
 fn after_a_forced_hand_over_the_old_master_grants_nothing() {
     let other = Action::Acquire { client: 1, thread: 0 };

@@ -363,6 +363,7 @@ fn scenario_json(outcome: &CheckOutcome, traces: TracesInJson) -> Value {
         "hidden_state_chance": hidden_state_chance(outcome),
         "liveness_seconds": outcome.liveness_seconds,
         "engine": engine_json(outcome.engine),
+        "assumed": assumptions(&outcome.config),
         "coverage": coverage_json(outcome),
         "properties": outcome.properties.iter().map(|found| property_json(found, traces)).collect::<Vec<_>>(),
     })

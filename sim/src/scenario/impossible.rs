@@ -4,8 +4,8 @@ use core::ops::Range;
 
 use lockstep_model::Config;
 use lockstep_model::config::{
-    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
-    Resource, Ttls, WaitRule,
+    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule, Resource,
+    Ttls, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -417,9 +417,13 @@ fn note_followers(parts: &Parts, sections: &Sections<'_>) {
             .note("name nodes that there are");
     }
     if faults.restart_node > 0 && !cluster.cut_together.is_empty() {
-        Contradiction::not_yet(&sections.cluster, together, "a replica that restarts on its master's side of a partition")
-            .with(sections.faults.span_of("restart_node"), "a node restarts")
-            .note(&format!("use restart_node = 0, or remove `{together}`"));
+        Contradiction::not_yet(
+            &sections.cluster,
+            together,
+            "a replica that restarts on its master's side of a partition",
+        )
+        .with(sections.faults.span_of("restart_node"), "a node restarts")
+        .note(&format!("use restart_node = 0, or remove `{together}`"));
     }
     if !cluster.cut_together.is_empty() && cluster.promote == PromoteRule::MostData {
         let reason = "which of two replicas on different sides of a partition has more data";

@@ -121,7 +121,8 @@ impl Narrator<'_> {
     pub(super) fn leave_master(&self, node: u8) -> Vec<Row> {
         let (name, had) = (&self.step.lane, &self.before.nodes[usize::from(node)]);
         let old = had.follows.as_deref().unwrap_or("the old master");
-        let what = format!("{name} is told of the new master: it leaves {old}, and does not have the new one's data yet");
+        let what =
+            format!("{name} is told of the new master: it leaves {old}, and does not have the new one's data yet");
         self.alone(Lane::Node(node), self.stored_on(node).as_deref().unwrap_or("(empty)"), Tone::Plain, what)
     }
 
@@ -136,7 +137,9 @@ impl Narrator<'_> {
                 Some(old) if restarted.role == NodeRole::Replica => {
                     format!("{name} restarts, and follows {old}, as its file says: it copies its data")
                 }
-                Some(old) => format!("{name} restarts, and is to follow {old}, as its file says, which it does not reach"),
+                Some(old) => {
+                    format!("{name} restarts, and is to follow {old}, as its file says, which it does not reach")
+                }
                 None => format!("{name} restarts, and follows no master yet"),
             };
             return self.alone(Lane::Node(node), finds, Tone::Plain, what);

@@ -27,13 +27,15 @@ impl ServerGroup {
         self.expect_failover_of(node)?;
         self.hold_end_of_link(node);
         let dying = &self.members[node];
-        if self.config.has_late_disk() || dying.is_rewriting {
+        let loses = self.config.has_late_disk() || dying.is_rewriting;
+        if loses {
             dying.node.kill_without_power()?;
         } else {
             dying.node.kill()?;
         }
         self.bury(node, is_noticed)?;
-        Ok(format!("SIGKILL to {}", name_of_node(node)))
+        let lost = if loses { "; what was not on its disk is taken away" } else { "" };
+        Ok(format!("SIGKILL to {}{lost}", name_of_node(node)))
     }
 
     /// Kills the process of a node; its files stay as they are, unless the scenario lets a killed process lose what is not on

@@ -1,6 +1,6 @@
 //! How a replica of a group becomes master: the history promotes it, the old master hands over, or sentinels decide.
 
-use lockstep_model::config::{Fsync, ReplicasLeave};
+use lockstep_model::config::{Fsync, PromoteRule, ReplicasLeave};
 use lockstep_model::trace::Trace;
 
 use super::members::{HalfOpenLink, MemberRole, ServerGroup};
@@ -43,7 +43,12 @@ impl ServerGroup {
         self.addresses.as_ref().ok_or_else(no_addresses)?.begin_hand_over(&self.members[old].node, node, through)?;
         self.members[old].lets_writes_wait = true;
         self.is_worn = true;
-        Ok(format!("{}: FAILOVER TO {}, which acknowledges nothing", name_of_node(old), name_of_node(node)))
+        // A forced one is given up and begun again with FORCE when the history comes to its time-out: then nobody waits for it.
+        let held = match self.config.cluster.promote {
+            PromoteRule::Forced => "which acknowledges nothing; FORCE follows when its time-out comes",
+            _ => "which acknowledges nothing",
+        };
+        Ok(format!("{}: FAILOVER TO {}, {held}", name_of_node(old), name_of_node(node)))
     }
 
     /// The master that hands over to a replica becomes a replica of it. `lacks_some`: there are effects under way to the heir,
@@ -196,7 +201,7 @@ impl ServerGroup {
             self.sync_disk(old)?;
         }
         self.drop_subscribers(old)?;
-        let forced = if how == FailoverCommand::Force { " FORCE TIMEOUT 1" } else { "" };
+        let forced = if how == FailoverCommand::Force { " FORCE TIMEOUT 1, as its time-out has come" } else { "" };
         Ok(format!("{}: FAILOVER TO {}{forced}", name_of_node(old), name_of_node(node)))
     }
 
