@@ -38,18 +38,7 @@ impl Operator {
                 self.rest(600);
                 self.fail_over(cluster);
             }
-            Harm::Pause => {
-                for _ in 0..2 {
-                    self.rest(300);
-                    // Before 7.0 a late replica's key may end early (docs/approximations.md#servers).
-                    let replicas = if self.free_run.ttls == Ttls::Relative { 0 } else { self.free_run.replicas };
-                    let node = below(&mut self.random, u32::from(replicas) + 1);
-                    self.pause(cluster, node);
-                    // The model has room for few effects that wait for a replica.
-                    self.rest(if node == 0 { 400 } else { 100 });
-                    self.resume(cluster, node, 0);
-                }
-            }
+            Harm::Pause => self.pause_nodes(cluster),
             Harm::PauseAndReplace => {
                 self.rest(400);
                 self.pause(cluster, 0);
@@ -79,26 +68,8 @@ impl Operator {
                 self.restart(cluster);
                 cluster.set_old_master();
             }
-            Harm::SecondMaster => {
-                self.rest(1000);
-                self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
-                cluster.set_master(1);
-                cluster.set_old_master();
-                self.rest(2000);
-                cluster.begin_to_follow(2);
-            }
-            Harm::ReplicaReturns => {
-                self.rest(300);
-                self.kill(cluster, 2, Action::KillNode { node: 2 });
-                self.rest(300);
-                self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
-                cluster.set_master(1);
-                cluster.set_old_master();
-                self.rest(500);
-                self.note(Action::RestartNode { node: 2 }, || cluster.restart_as_replica_of(2, 0));
-                self.rest(1500);
-                cluster.begin_to_follow(2);
-            }
+            Harm::SecondMaster => self.add_second_master(cluster),
+            Harm::ReplicaReturns => self.return_replica(cluster),
             Harm::ShutdownAndRestart => self.end_and_restart(cluster),
             Harm::Shutdown => {
                 self.rest(500);
@@ -154,6 +125,44 @@ impl Operator {
             }
         }
         self.events
+    }
+
+    /// Nodes stand still and go on, twice.
+    fn pause_nodes(&mut self, cluster: &FreeCluster) {
+        for _ in 0..2 {
+            self.rest(300);
+            // Before 7.0 a late replica's key may end early (docs/approximations.md#servers).
+            let replicas = if self.free_run.ttls == Ttls::Relative { 0 } else { self.free_run.replicas };
+            let node = below(&mut self.random, u32::from(replicas) + 1);
+            self.pause(cluster, node);
+            // The model has room for few effects that wait for a replica.
+            self.rest(if node == 0 { 400 } else { 100 });
+            self.resume(cluster, node, 0);
+        }
+    }
+
+    /// A replica is dead during a promotion, and returns to the old master.
+    fn return_replica(&mut self, cluster: &FreeCluster) {
+        self.rest(300);
+        self.kill(cluster, 2, Action::KillNode { node: 2 });
+        self.rest(300);
+        self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
+        cluster.set_master(1);
+        cluster.set_old_master();
+        self.rest(500);
+        self.note(Action::RestartNode { node: 2 }, || cluster.restart_as_replica_of(2, 0));
+        self.rest(1500);
+        cluster.begin_to_follow(2);
+    }
+
+    /// A replica is promoted beside the master, and the other one is told later.
+    fn add_second_master(&mut self, cluster: &FreeCluster) {
+        self.rest(1000);
+        self.note(Action::HandOver { node: 1 }, || cluster.nodes[1].promote());
+        cluster.set_master(1);
+        cluster.set_old_master();
+        self.rest(2000);
+        cluster.begin_to_follow(2);
     }
 
     fn rest(&mut self, most_ms: u32) {
