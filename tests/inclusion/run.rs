@@ -261,6 +261,10 @@ fn look(free_run: FreeRun, clock: MachineClock, cluster: &FreeCluster) -> Vec<Ev
             let to_us = clock.now_us();
             let seen = seen.filter(|_| cluster.can_be_looked_at(node) && cluster.can_be_compared(node));
             let Some((hold, ttl_ms)) = seen else { continue };
+            // Before 7.0 the deletion of an expired key ends a late replica's key early (docs/approximations.md#servers).
+            if hold.is_none() && free_run.ttls == Ttls::Relative && node != cluster.master() {
+                continue;
+            }
             let hold = hold.map(|(client, count)| SeenHold { client, count, until: until(ttl_ms, from_us, to_us) });
             events.push(Event { from_us, to_us, what: Deed::Saw { node, hold } });
         }

@@ -51,6 +51,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "replicas-leave-one-by-one",
             "one-replica-acknowledges-to-two-masters",
             "replica-returns-to-the-old-master",
+            "replica-returns-after-a-failover-command",
             "every-replica-acknowledges-to-one-master",
             "partition-keeps-a-replica",
             "partition-of-a-minority",

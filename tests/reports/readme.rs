@@ -198,6 +198,14 @@ fn the_readme_lists_what_is_not_modelled_yet() {
         ),
         (of("jump = 4", &format!("{split}{jumps}")), vec!["clock_jump", "receipts"]),
         (of("", &format!("{split}[faults]\nvanish_key = 1")), vec!["vanish_key", "receipts"]),
+        (of("", "[cluster]\nreplicas = 1\nmin_replicas = 1\nttls = \"relative\""), vec!["ttls = \"relative\""]),
+        (
+            of(
+                "",
+                "[cluster]\nreplicas = 2\ncut_together = [\"n2\"]\n[faults]\ncut_link = 1\nkill_node = 1\nrestart_node = 1",
+            ),
+            vec!["cut_together", "restart_node"],
+        ),
     ];
     for (text, words) in kinds.into_iter().chain(others) {
         let refused = Scenario::parse("example", &text).expect_err("it is not modelled");
