@@ -57,7 +57,7 @@ impl ServerGroup {
         // the dead, until it takes a full copy or is promoted again; nobody counts them meanwhile.
         let unnoticed = self.take_half_open(|link| link.master == node);
         self.end_links(unnoticed)?;
-        self.end_links_to(node)?;
+        self.end_links_to(node, |_| true)?;
         self.members[node].node.follow_nobody()?;
         self.members[node].role = MemberRole::Replica;
         self.drop_subscribers(node)?;
@@ -113,7 +113,8 @@ impl ServerGroup {
         let gone = self.take_half_open(|link| link.master == node);
         self.end_links(gone)?;
         match self.config.cluster.replicas_leave {
-            ReplicasLeave::Together => self.end_links_to(node),
+            // But for one that was told nothing, and came back to it.
+            ReplicasLeave::Together => self.end_links_to(node, |replica| !replica.has_returned),
             ReplicasLeave::OneByOne => Ok(()),
         }
     }
@@ -130,10 +131,11 @@ impl ServerGroup {
         })
     }
 
-    /// Ends every link of replicas to this master, and waits until it has noticed.
-    fn end_links_to(&mut self, master: usize) -> Result<(), ReplayError> {
+    /// Ends the links of these replicas to this master, and waits until it has noticed.
+    fn end_links_to(&mut self, master: usize, has_left: impl Fn(&GroupMember) -> bool) -> Result<(), ReplayError> {
         let socket = self.members[master].node.socket().to_owned();
-        let left = self.members.iter_mut().enumerate().filter_map(|(replica, member)| {
+        let has_left = |(_, member): &(usize, &mut GroupMember)| has_left(member);
+        let left = self.members.iter_mut().enumerate().filter(has_left).filter_map(|(replica, member)| {
             let gate = member.gate.take_if(|gate| gate.master_socket() == socket)?;
             Some(HalfOpenLink { master, replica, gate })
         });
@@ -163,6 +165,7 @@ impl ServerGroup {
         }
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
+        self.members[replica].has_returned = next != self.master;
         self.members[replica].is_behind.set(false);
         self.end_last_count(replica)?;
         self.sync_disk(replica)
