@@ -124,6 +124,24 @@ fn where_replicas_leave_together_the_old_master_refuses_at_once() {
     assert_eq!(answers(&history(&world, &[N3_IS_PROMOTED, A]))[1], &Reply::NotEnoughReplicas);
 }
 
+/// As run on real servers: `FAILOVER` tells the other replica nothing, and rewrites no file.
+#[test]
+fn a_replica_of_a_master_that_handed_over_follows_it_again_after_its_restart() {
+    let faults = "hand_over = 1\nkill_node = 1\nrestart_node = 1";
+    let cluster = "lag = 0\nmin_replicas = 1\nfsync = 'always'\npromote = 'coordinated'\nreplicas_leave = 'one-by-one'";
+    let [begins, ends] = [Action::HandOver { node: 2 }, Action::FinishHandOver { node: 2 }];
+    let [dies, returns] = [|node| Action::KillNode { node }, |node| Action::RestartNode { node }];
+    let later = world(cluster, faults);
+    let trace = history(&later, &[begins, ends, dies(0), returns(0), A, N2_IS_TOLD, N2_COPIES, B_LEARNS, B]);
+    assert_eq!(node_after(&trace, 2, 1).follows, None, "the one that handed over is a replica");
+    assert_eq!(node_after(&trace, 4, 1).follows.as_deref(), Some("n1"));
+    assert_eq!((answers(&trace)[4], answers(&trace)[8]), (&Reply::Acquired, &Reply::Acquired));
+    // One that was dead is told nothing either, and all that it knows is in its file.
+    let together = world(&cluster.replace("one-by-one", "together"), faults);
+    let trace = history(&together, &[dies(1), begins, ends, returns(1), N2_IS_TOLD, N2_COPIES]);
+    assert_eq!(node_after(&trace, 6, 1).role, NodeRole::Replica);
+}
+
 /// `WAIT 1` is answered 1 by each of two masters in turn, by the same replica.
 #[test]
 fn one_replica_acknowledges_to_two_masters_in_turn() {

@@ -46,8 +46,8 @@ impl Config {
     /// that was cut off together with the old master is told when the partition ends.)
     pub const fn tells_replicas_late(&self) -> bool {
         let (cluster, faults) = (&self.cluster, &self.faults);
-        let is_dead_meanwhile =
-            self.can_restart() && (faults.deaths_of_nodes() > 1 || cluster.promote.replaces_running_masters(faults));
+        let is_replaced_alive = cluster.promote.replaces_running_masters(faults) || faults.hand_over > 0;
+        let is_dead_meanwhile = self.can_restart() && (faults.deaths_of_nodes() > 1 || is_replaced_alive);
         let leaves_later = matches!(cluster.replicas_leave, ReplicasLeave::OneByOne);
         cluster.replicas > 1 && self.can_fail_over() && (leaves_later || is_dead_meanwhile)
     }

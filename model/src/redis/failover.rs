@@ -164,8 +164,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         }
         let is_behind_partition = self.group.node(old).is_cut();
         let is_dead = self.group.node(old).is_dead();
-        // Nobody tells a dead node, and its file still names the old master. One that hands over is a replica itself soon.
-        let is_on_files = !self.group.node(old).hands_over() && !config.is_mutated(Mutant::DeadReplicaIsTold);
+        // Nobody tells a dead node, and its file still names the old master.
+        let is_on_files = !config.is_mutated(Mutant::DeadReplicaIsTold);
         self.group.masters.set_acting(node);
         for (index, other) in (0u8..).zip(self.group.nodes.as_mut()) {
             other.links.set_missed(0);

@@ -62,7 +62,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         let were_wrong = [node, old].map(|changing| self.group.masters.is_wrong_on_file(changing));
-        self.leave_master_running(node, 0);
+        // Nobody tells the other replicas: they get the new one's data through the old one, here only once they are told, and
+        // are its own again if it restarts as a master (docs/facts/redis.md#the-failover-command).
+        let staying = if self.config.can_restart() { self.staying(node) } else { 0 };
+        self.leave_master_running(node, staying);
+        self.lose_old_replicas(old, true);
         if self.config.can_restart() && !self.config.is_mutated(Mutant::FailoverRewritesFile) {
             // Each changes what it is, and no file is rewritten: what was wrong is right now.
             let masters = &mut self.group.masters;
