@@ -14,7 +14,7 @@ pub fn assumptions(config: &Config) -> Vec<String> {
     let assumed = [
         (
             cluster.replicas > 1 && stays_on && cluster.replicas_leave == ReplicasLeave::Together,
-            "all replicas leave an old master at the same time (`replicas_leave`)",
+            "all replicas that run leave an old master at the same time (`replicas_leave`)",
         ),
         (
             config.can_demote() && cluster.discovery == Discovery::NewMaster,

@@ -306,9 +306,9 @@ fn note_counting(parts: &Parts, sections: &Sections<'_>) {
     }
     if cluster.min_replicas > 0 && cluster.ttls == Ttls::Relative && cluster.replicas > 0 {
         // A server that replicates the time that is left is older than 7.0 (docs/facts/redis.md#min-replicas-to-write).
-        let reason = "scripts that write without any replica, as they do before Redis 7.0";
+        let reason = "before Redis 7.0 a script writes without any replica, which is not modelled";
         Contradiction::not_yet(&sections.cluster, "min_replicas", reason)
-            .with(sections.cluster.span_of("ttls"), "so TTLs are replicated before Redis 7.0")
+            .with(sections.cluster.span_of("ttls"), "servers before Redis 7.0 replicate TTLs like this")
             .note("remove `min_replicas`, which refuses no script there, or use ttls = \"absolute\"");
     }
     if cluster.min_replicas == 0 {

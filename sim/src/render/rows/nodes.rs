@@ -140,7 +140,7 @@ impl Narrator<'_> {
                 Some(old) => {
                     format!("{name} restarts, and is to follow {old}, as its file says, which it does not reach")
                 }
-                None => format!("{name} restarts, and follows no master yet"),
+                None => format!("{name} restarts, and has not copied its master's data yet"),
             };
             return self.alone(Lane::Node(node), finds, Tone::Plain, what);
         }

@@ -16,7 +16,7 @@ impl ServerGroup {
     pub fn resync(&mut self, node: usize) -> Result<String, ReplayError> {
         self.prepare_copy(node, self.master)?;
         self.follow_master(node)?;
-        Ok(format!("REPLICAOF {}", name_of_node(node)))
+        Ok(format!("{}: REPLICAOF {}", name_of_node(node), name_of_node(self.master)))
     }
 
     /// The copy that a node takes next is a full one, and where that takes time, its AOF is rewritten from then on.
