@@ -105,11 +105,6 @@ impl Relayed for FreeLink {
 
     fn read_client(&mut self) -> Result<(), ReplayError> {
         let bytes = read_available(&mut self.replica, "replica")?;
-        // What a replica that has left sent behind a partition would count as a new report before its master reads that it has
-        // left (docs/approximations.md#servers): here it is lost with the connection.
-        if matches!(self.replica.peek(&mut [0]), Ok(0)) {
-            return read_available(&mut self.replica, "replica").map(drop);
-        }
         write_all(&mut self.master, &bytes, "master")
     }
 

@@ -114,7 +114,7 @@ impl ServerGroup {
         self.end_links(gone)?;
         match self.config.cluster.replicas_leave {
             // But for one that was told nothing, and came back to it.
-            ReplicasLeave::Together => self.end_links_to(node, |replica| !replica.has_returned),
+            ReplicasLeave::Together => self.end_links_to(node, |replica| replica.returned_to != Some(node)),
             ReplicasLeave::OneByOne => Ok(()),
         }
     }
@@ -165,7 +165,7 @@ impl ServerGroup {
         }
         self.members[replica].gate = Some(gate);
         self.members[replica].role = MemberRole::Replica;
-        self.members[replica].has_returned = next != self.master;
+        self.members[replica].returned_to = Some(next).filter(|next| *next != self.master);
         self.members[replica].is_behind.set(false);
         self.end_last_count(replica)?;
         self.sync_disk(replica)

@@ -57,8 +57,8 @@ pub(super) struct GroupMember {
     pub(super) is_uncounted: bool,
     /// Whether it was sent something while it stood still that it has not applied; asked where replicas never lag.
     pub(super) is_behind: Cell<bool>,
-    /// Whether it has begun to follow a master that was replaced by then.
-    pub(super) has_returned: bool,
+    /// The master that it has begun to follow although that was replaced by then.
+    pub(super) returned_to: Option<usize>,
     /// Whether it hands over, and executes no write meanwhile.
     pub(super) lets_writes_wait: bool,
 }
@@ -420,7 +420,7 @@ impl ServerGroup {
                 is_uncounted: false,
                 lets_writes_wait: false,
                 is_behind,
-                has_returned: false,
+                returned_to: None,
             });
         }
         self.master = 0;
