@@ -331,6 +331,19 @@ fn show_names_the_faults_that_would_help() {
     assert!(why.contains("the faults that may still happen"), "{said}");
 }
 
+/// Nothing passes from one side of a partition to the other, and who has counted no replica waits for none.
+#[test]
+fn a_grant_says_which_replicas_have_it() {
+    for (name, says) in [
+        ("old-master-serves-its-side", "n1 grants; it reaches no replica"),
+        ("wait-knows-of-no-replica", "A knows of no replica and waits for none"),
+        ("every-replica-is-needed-to-write", "n1 grants; n2 and n3 have it at once"),
+    ] {
+        let said = words(&run(&["show", name]).stdout);
+        assert!(said.contains(says), "{name}: {said}");
+    }
+}
+
 /// The page and the command are one text.
 #[test]
 fn the_words_of_the_glossary_are_explained() {

@@ -13,6 +13,7 @@ use redis::{ConnectionLike as _, Value};
 
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
 use crate::record::{Deed, Event, ToldAnswer};
+use crate::resource::WriteQueue;
 use crate::run::{FreeCluster, names};
 use crate::world::{FreeRun, Harm, MOST_ACQUIRES, MOST_HOLDS, below};
 
@@ -36,13 +37,15 @@ pub struct FreeClient {
     /// Acquires that were sent, which are told apart by their value.
     acquires: u8,
     node: u8,
+    /// The way to the resource, if the run has one.
+    queue: Option<WriteQueue>,
     events: Vec<Event>,
 }
 
 impl FreeClient {
-    /// One that is there from the beginning.
-    pub const fn new(client: u8, free_run: FreeRun, clock: MachineClock) -> Self {
-        Self { client, free_run, clock, holds: 0, acquires: 0, node: 0, events: Vec::new() }
+    /// One that is there from the beginning. `queue`: the way to the resource, if the run has one.
+    pub const fn new(client: u8, free_run: FreeRun, clock: MachineClock, queue: Option<WriteQueue>) -> Self {
+        Self { client, free_run, clock, holds: 0, acquires: 0, node: 0, queue, events: Vec::new() }
     }
 
     /// Asks until the run is over. What it did and was told.
@@ -70,7 +73,11 @@ impl FreeClient {
             let Some(open) = connection.take().or_else(|| cluster.connect(self.node)) else { continue };
             let can_reenter = self.free_run.lock.kind().facts().reentry.is_there() && self.holds < MOST_HOLDS;
             let wants_more = self.holds == 0 || (can_reenter && below(random, 3) == 0);
+            let is_new = self.holds == 0;
             connection = if wants_more { self.acquire(open) } else { self.release(open) };
+            if is_new && self.holds > 0 {
+                self.write_to_resource();
+            }
             // Whether the last request of a node that ends was executed nobody knows: what this client believes is open.
             if connection.is_none() && self.free_run.harm == Harm::Shutdown {
                 break;
@@ -94,6 +101,12 @@ impl FreeClient {
     fn note(&mut self, decided_us: i64, deed: Action) {
         let (from_us, to_us) = (decided_us - OLD_CLOCK_US, self.clock.now_us());
         self.events.push(Event { from_us, to_us, what: Deed::Did(deed) });
+    }
+
+    /// Writes once for each grant, as a second write of it changes nothing in the model.
+    fn write_to_resource(&mut self) {
+        let sent = self.queue.as_mut().and_then(|queue| queue.write(self.clock));
+        self.events.extend(sent);
     }
 
     fn holder(&self) -> HolderId {

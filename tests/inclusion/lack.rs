@@ -1,7 +1,7 @@
 //! What can be taken from the model, so that it explains less.
 
 use lockstep_model::ActionKind;
-use lockstep_model::config::Config;
+use lockstep_model::config::{Config, Resource, WriteDelay};
 use lockstep_model::mutants::Mutant;
 use serde::{Deserialize, Serialize};
 
@@ -33,8 +33,13 @@ impl Lack {
     }
 
     /// The world in which the model lacks it.
-    pub const fn in_world(self, config: Config) -> Config {
+    pub fn in_world(self, config: Config) -> Config {
         match self {
+            // Where nothing arrives late, a write is made when it arrives.
+            Self::Action(ActionKind::Arrive) => {
+                let resource = config.resource.map(|resource| Resource { delay: WriteDelay::None, ..resource });
+                Config { resource, ..config }
+            }
             Self::Action(_) => config,
             Self::Rule(rule) => config.with_mutant(rule),
         }

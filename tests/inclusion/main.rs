@@ -13,6 +13,7 @@ mod links;
 mod nodes;
 mod operator;
 mod record;
+mod resource;
 mod run;
 mod search;
 mod shrink;
@@ -45,7 +46,7 @@ const RUNS: u64 = Harm::ALL.len() as u64;
 const STREAMS: usize = 4;
 
 /// What the model must not lack: without it there is no explanation for a kept record of real servers. And what the record shows.
-const NEEDED: [(Lack, &str); 25] = [
+const NEEDED: [(Lack, &str); 26] = [
     (Lack::Action(ActionKind::Expire), "a key with no time left may be gone at that very instant"),
     (Lack::Action(ActionKind::RefuseWrites), "a master whose save failed refuses writes"),
     (Lack::Action(ActionKind::PauseNode), "a node that stands still answers nothing"),
@@ -76,6 +77,10 @@ const NEEDED: [(Lack, &str); 25] = [
     (Lack::Action(ActionKind::PersistKey), "a key has lost its TTL, and is never freed"),
     (Lack::Action(ActionKind::VanishKey), "a key is gone before its time"),
     (Lack::Action(ActionKind::ClockJump), "the clock of a node jumps"),
+    (
+        Lack::Action(ActionKind::Arrive),
+        "a write to the resource arrives after its client has released the lock, or lost it",
+    ),
     (Lack::Action(ActionKind::Abandon), "a caller waits for an answer no longer than its time-out"),
 ];
 
@@ -173,8 +178,7 @@ fn a_record_of_real_servers_has_no_explanation_in_a_model_that_lacks_something()
              Real servers run freely, with clients that ask whenever they like and an operator who does harm, and what everybody \
              saw must be a behaviour of the model (`make test` runs some, `make soak` thousands). Each line here is one such run, \
              made as small as it can be: the model explains it, and the same model without one action, or with one wrong rule, \
-             does not. What happens to a resource is in no line, since it is not in Redis, and neither are release receipts: the \
-             clients of free runs have none.\n\n{}\nUpdated by `make reports`.\n",
+             does not. Release receipts are in no line, and neither is `WAIT`: the clients of free runs have none.\n\n{}\nUpdated by `make reports`.\n",
             page::table(&head, &rows)
         ),
     );
@@ -225,8 +229,10 @@ fn keep_new_records() {
 fn is_seen(record: &Record, needs: Lack) -> bool {
     let Explanation::Unexplained { end_us, progress, .. } = search(record, Some(needs)) else { return false };
     let stuck = record.parties.iter().zip(progress).filter_map(|(events, place)| events.get(place));
-    // Who goes back was told by the node that it is master.
-    let is_of_servers =
-        |event: &Event| !matches!(event.what, Deed::Did(_)) || matches!(event.what, Deed::Did(Action::GoBack { .. }));
+    // Who goes back was told by the node that it is master, and what arrives the resource has seen.
+    let is_of_servers = |event: &Event| match event.what {
+        Deed::Did(action) => matches!(action, Action::GoBack { .. } | Action::Arrive { .. }),
+        Deed::Sent { .. } | Deed::Heard { .. } | Deed::Saw { .. } => true,
+    };
     stuck.filter(|event| event.to_us < end_us).all(is_of_servers)
 }

@@ -31,7 +31,7 @@ impl Operator {
     /// Does what the run is about, and returns what was done and when.
     pub fn work(mut self, cluster: &FreeCluster) -> Vec<Event> {
         match self.free_run.harm {
-            Harm::None => {}
+            Harm::None | Harm::LateWrites => {}
             Harm::VanishKey => self.change_keys(cluster, "DEL", Action::VanishKey { node: 0 }),
             Harm::PersistKey => self.change_keys(cluster, "PERSIST", Action::PersistKey { node: 0 }),
             Harm::Failover => {
@@ -212,7 +212,7 @@ impl Operator {
         cluster.links().cut();
         // What has passed by then arrives.
         thread::sleep(Duration::from_millis(20));
-        // Who has answered twice has read what had arrived, however slow this machine is.
+        // A node that has answered twice has read everything that arrived before. A slow machine needs longer for that.
         for node in &cluster.nodes {
             (0..2).for_each(|_| _ = node.linked_replicas());
         }

@@ -19,6 +19,7 @@ use crate::links::FreeLinks;
 use crate::nodes::{CopyStage, Disk, FreeNode, FreeSentinels, wait_until};
 use crate::operator::Operator;
 use crate::record::{Deed, Event, Record, SeenHold, ToldAnswer};
+use crate::resource::FreeResource;
 use crate::world::{FreeRun, Harm, MAX_LAG_S, random};
 
 /// A master and its replicas.
@@ -186,18 +187,22 @@ pub fn run(server: &ServerProgram, free_run: FreeRun) -> Record {
     let cluster = &FreeCluster::start(server, free_run);
     let _sentinels = (free_run.harm == Harm::Sentinels).then(|| FreeSentinels::start(server, &cluster.nodes));
     let clock = MachineClock::start(free_run.tick_ms(), free_run.end_us());
+    let (resource, mut queues) = (free_run.harm == Harm::LateWrites).then(|| FreeResource::start(free_run)).unzip();
     let parties = thread::scope(|scope| {
         let clients: Vec<_> = (0..free_run.clients)
             .map(|client| {
                 let mut random = random(free_run.seed ^ (u64::from(client) + 1) << 32);
-                scope.spawn(move || FreeClient::new(client, free_run, clock).live(&mut random, cluster))
+                let queue = queues.as_mut().map(|queues| queues.remove(0));
+                scope.spawn(move || FreeClient::new(client, free_run, clock, queue).live(&mut random, cluster))
             })
             .collect();
+        let arrivals = resource.map(|resource| scope.spawn(move || resource.accept(clock)));
         let looks = scope.spawn(move || look(free_run, clock, cluster));
         let operator = Operator::new(free_run, clock, random(free_run.seed ^ 77 << 40)).work(cluster);
         let mut parties: Vec<_> = clients.into_iter().map(|client| client.join().expect("a client ends")).collect();
         parties.push(operator);
         parties.push(looks.join().expect("who looks ends"));
+        parties.extend(arrivals.into_iter().flat_map(|arrivals| arrivals.join().expect("the resource ends")));
         forget_torn_times(&mut parties);
         if free_run.harm == Harm::ForcedHandOver {
             forget_refusals_before_copy(&mut parties);

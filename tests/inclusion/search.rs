@@ -270,6 +270,10 @@ impl<'a> Seeing<'a> {
         tick: i64,
     ) -> Option<World<Y>> {
         match self.next(progress, party)?.what {
+            // Where nothing arrives late, a write is made when it arrives.
+            Deed::Did(Action::Arrive { client, thread }) if self.without == Some(ActionKind::Arrive) => {
+                Some(step(config, world, Action::Work { client, thread })?.world)
+            }
             // Without its rule it changes nothing, and nothing has to end.
             Deed::Did(action) if self.without.is_some_and(|kind| [kind, ended_by(kind)].contains(&action.kind())) => {
                 Some(*world)
@@ -362,6 +366,8 @@ const fn ended_by(kind: ActionKind) -> ActionKind {
         ActionKind::RefuseWrites => ActionKind::AcceptWrites,
         ActionKind::CutLink => ActionKind::Heal,
         ActionKind::HandOver => ActionKind::FinishHandOver,
+        // Its sender does nothing then: see `happen`.
+        ActionKind::Arrive => ActionKind::Work,
         _ => kind,
     }
 }

@@ -70,11 +70,13 @@ pub enum Harm {
     ForcedHandOver,
     /// The only node is told to end (`SIGTERM`), saves a snapshot, and is started again.
     ShutdownAndRestart,
+    /// Clients write to the resource that the lock guards, and what they send arrives late.
+    LateWrites,
 }
 
 impl Harm {
     /// Every harm.
-    pub const ALL: [Self; 23] = [
+    pub const ALL: [Self; 24] = [
         Self::None,
         Self::VanishKey,
         Self::PersistKey,
@@ -98,6 +100,7 @@ impl Harm {
         Self::ShutdownAndRestart,
         Self::ReplicaReturns,
         Self::ForcedHandOver,
+        Self::LateWrites,
     ];
 
     /// A replica that may be there, or must be.
@@ -114,9 +117,13 @@ impl Harm {
             | Self::ForcedHandOver => 1,
             Self::RestartWithAof | Self::RestartWithSnapshot | Self::ShutdownAndRestart => 0,
             Self::Sentinels | Self::SecondMaster | Self::ReplicaReturns => 2,
-            Self::None | Self::VanishKey | Self::PersistKey | Self::Pause | Self::RefuseWrites | Self::ClockJump => {
-                one_of(random, 0, 1)
-            }
+            Self::None
+            | Self::VanishKey
+            | Self::PersistKey
+            | Self::Pause
+            | Self::RefuseWrites
+            | Self::ClockJump
+            | Self::LateWrites => one_of(random, 0, 1),
         }
     }
 
@@ -137,7 +144,7 @@ impl Harm {
     /// The keys of the faults in a scenario.
     const fn faults(self) -> &'static str {
         match self {
-            Self::None => "",
+            Self::None | Self::LateWrites => "",
             Self::VanishKey => "vanish_key = 8\n",
             Self::PersistKey => "persist_key = 8\n",
             Self::Failover | Self::SlowLink => "crash_node = 1\n",
@@ -277,8 +284,10 @@ impl FreeRun {
         let harm = harm.suited(server);
         let lock = KINDS[below(&mut random, u32::try_from(KINDS.len()).expect("there are few"))];
         let lease = 2 + u8::try_from(below(&mut random, 4)).expect("it is small");
-        // While a master hands over, every request waits: those of many clients have too many orders.
-        let clients = one_of(&mut random, 2, if harm.ends_by_hand_over() { 2 } else { 3 });
+        // While a master hands over, every request waits: those of many clients have too many orders. And the model numbers the
+        // grants of few clients whose writes are late.
+        let has_two = harm.ends_by_hand_over() || harm == Harm::LateWrites;
+        let clients = one_of(&mut random, 2, if has_two { 2 } else { 3 });
         // A master that waits for its replicas before it ends still says that it is one; the model's clients do not find it.
         let is_one_late = below(&mut random, 3) == 0 && harm != Harm::Shutdown;
         let replicas = harm.replicas(&mut random);
@@ -327,12 +336,14 @@ impl FreeRun {
         let late = if self.is_one_late { "start_client = 1\n" } else { "" };
         let (tick_ms, answer_within) = (self.tick_ms(), self.answer_within());
         let (cluster, faults) = (harm.cluster(self.waits_when_it_ends), harm.faults());
+        let resource =
+            if harm == Harm::LateWrites { "[resource]\nfencing = \"none\"\ndelay = \"any\"\n\n" } else { "" };
         format!(
             "story = \"Clients of real servers take and release a lock whenever they like.\"\nlock = \"{}\"\n\n\
              [time]\ntick_ms = {tick_ms}\nlease = {lease}\n{jump}{reentry}wait_limit = 0\nanswer_within = {answer_within}\n\n\
              [clients]\ncount = {clients}\n{holds}acquires = {MOST_ACQUIRES}\n\n\
              [cluster]\nreplicas = {replicas}\n{lag}{cluster}\n[network]\nmode = \"split\"\ndelay = \"any\"\n\n\
-             {receipts}[faults]\n{late}{faults}{room}",
+             {resource}{receipts}[faults]\n{late}{faults}{room}",
             facts.name,
         )
     }

@@ -91,6 +91,20 @@ pub struct IdleNode {
     pub resumes: bool,
 }
 
+impl IdleNode {
+    /// What was possible only in what was left out of this node or of the other.
+    pub(crate) const fn or(self, other: Self) -> Self {
+        let Self { replicates, resyncs, leaves, heals, resumes } = other;
+        Self {
+            replicates: self.replicates || replicates,
+            resyncs: self.resyncs || resyncs,
+            leaves: self.leaves || leaves,
+            heals: self.heals || heals,
+            resumes: self.resumes || resumes,
+        }
+    }
+}
+
 impl<Y: ServerLayout> Node<Y> {
     /// Without its data. An effect that a `WAIT` is open for stays: its arrival is counted.
     pub(crate) fn leave_out_data(&mut self, faults: Faults) -> IdleNode {
@@ -126,8 +140,8 @@ impl<Y: ServerLayout> Node<Y> {
         if is_counted || may_change {
             return IdleNode::default();
         }
-        let resyncs = (self.role == Role::Unsynced || self.is_old_replica()) && !self.is_away();
         let leaves = self.is_old_replica() && !self.is_away();
+        let resyncs = leaves || (self.role == Role::Unsynced && !self.is_away());
         // One that was cut off together with its master is reached again with it.
         let heals = self.is_cut() && (self.is_dead() || matches!(self.role, Role::Unsynced | Role::OldUnsynced));
         let resumes = self.is_paused();

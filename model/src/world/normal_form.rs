@@ -109,11 +109,7 @@ impl NormalForm {
                     idle.nodes.replicates |= node.leave_out_data(faults).replicates && has_master;
                 }
                 if unasked >> index & 1 != 0 {
-                    let IdleNode { resyncs, leaves, heals, resumes, .. } = node.leave_out_standing(config, faults);
-                    idle.nodes.resyncs |= resyncs;
-                    idle.nodes.leaves |= leaves;
-                    idle.nodes.heals |= heals;
-                    idle.nodes.resumes |= resumes;
+                    idle.nodes = idle.nodes.or(node.leave_out_standing(config, faults));
                 }
             }
         }

@@ -154,9 +154,9 @@ impl Code {
                  client's role, or a property such as first-come-first-served. Or a combination is not modelled, \
                  although each part is: clock_jump together with wait_for or min_replicas; a clock_jump backwards \
                  together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \
-                 network, where a request may be sent again; reentry_lease together with missed_renewal = \"tell-holder\"; min_replicas together \
-                 with ttls = \"relative\"; cut_together together with restart_node or promote = \"most-data\"; \
-                 shutdown_timeout together with cut_link; too many fencing tokens or effects under way. It is refused \
+                 network, where a request may be sent again; reentry_lease together with missed_renewal = \
+                 \"tell-holder\"; min_replicas together with ttls = \"relative\"; cut_together together with \
+                 restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; too many fencing tokens or effects under way. It is refused \
                  rather than ignored, because a verdict about another world would look like a verdict about yours. \
                  Remove the key, or one part of the combination."
             }

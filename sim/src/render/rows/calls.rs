@@ -31,7 +31,8 @@ impl Narrator<'_> {
                 (format!("HOLDS x{}", after.holds), Tone::Good, answer + &self.replicas_know())
             }
             Reply::Acquired => {
-                let answer = format!("{master} grants{}{}", self.replicas_know(), self.others_believe(name));
+                let waits_for = self.waits_for_none(client, name);
+                let answer = format!("{master} grants{}{waits_for}{}", self.replicas_know(), self.others_believe(name));
                 ("HOLDS".to_owned(), Tone::Good, answer)
             }
             Reply::Busy { remaining_ticks } => {
@@ -47,6 +48,12 @@ impl Narrator<'_> {
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
+    }
+
+    /// That a client which is to confirm its grants does not, since it knows of no replica.
+    fn waits_for_none(&self, client: u8, name: &str) -> String {
+        let known = self.step.state.clients.get(usize::from(client)).and_then(|client| client.replicas_known);
+        if known == Some(0) { format!("; {name} knows of no replica and waits for none") } else { String::new() }
     }
 
     /// `WAIT` and its answer.

@@ -97,15 +97,20 @@ impl Narrator<'_> {
         let changed =
             nodes.iter().zip(&self.before.nodes).find(|(now, was)| now.is_master() && now.stored != was.stored);
         let writer = changed.map(|(node, _)| node.name.as_str()).or(acting);
-        let has_it = |node: &&NodeState| node.role == NodeRole::Replica && node.follows.as_deref().or(acting) == writer;
-        let replicas: Vec<_> = nodes.iter().filter(has_it).collect();
-        let late: Vec<_> =
-            replicas.iter().filter(|node| !node.under_way.is_empty()).map(|node| node.name.as_str()).collect();
-        let have = if late.len() == 1 { "has" } else { "have" };
-        match (replicas.len(), late.len()) {
-            (0, _) => String::new(),
-            (_, 0) => "; the replicas have it at once".to_owned(),
-            (_, _) => format!("; {} {have} not seen it", list(&late)),
+        let is_cut = nodes.iter().any(|node| Some(node.name.as_str()) == writer && node.is_cut);
+        let follows =
+            |node: &&NodeState| node.role == NodeRole::Replica && node.follows.as_deref().or(acting) == writer;
+        let replicas: Vec<_> = nodes.iter().filter(follows).collect();
+        // Nothing passes from one side of a partition to the other.
+        let reached: Vec<_> = replicas.iter().filter(|node| node.is_cut == is_cut).collect();
+        let (late, prompt): (Vec<_>, Vec<_>) = reached.iter().partition(|node| !node.under_way.is_empty());
+        let names = |nodes: &[&&&NodeState]| list(&nodes.iter().map(|node| node.name.as_str()).collect::<Vec<_>>());
+        let have = |nodes: &[&&&NodeState]| if nodes.len() == 1 { "has" } else { "have" };
+        match (replicas.len(), reached.len(), late.len()) {
+            (0, _, _) => String::new(),
+            (_, 0, _) => "; it reaches no replica".to_owned(),
+            (_, _, 0) => format!("; {} {} it at once", names(&prompt), have(&prompt)),
+            (_, _, _) => format!("; {} {} not seen it", names(&late), have(&late)),
         }
     }
 
