@@ -296,10 +296,10 @@ fn free_port() -> u16 {
     const NUMBER: u16 = 20_000;
     static GIVEN: AtomicU16 = AtomicU16::new(0);
 
-    // Another process begins elsewhere.
+    // Another process begins elsewhere: one that started at the same moment, and has the next number, far away.
     let own = u16::try_from(std::process::id() % u32::from(NUMBER)).expect("it is smaller");
     loop {
-        let place = u32::from(own) * 97 + u32::from(GIVEN.fetch_add(1, Ordering::Relaxed));
+        let place = u32::from(own) * 7001 + u32::from(GIVEN.fetch_add(1, Ordering::Relaxed));
         let port = FIRST + u16::try_from(place % u32::from(NUMBER)).expect("it is smaller");
         if TcpListener::bind((Ipv4Addr::LOCALHOST, port)).is_ok() {
             return port;

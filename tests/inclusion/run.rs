@@ -167,7 +167,11 @@ impl FreeCluster {
     /// Whether somebody who looks sees of this node what the model says of it. A replica that is late shows one effect after
     /// the other; in the model the last one takes the place of the others (`Config::merges_effects`).
     fn can_be_looked_at(&self, node: u8) -> bool {
-        let is_hidden = self.hidden.load(Ordering::SeqCst) & 1 << node != 0;
+        let FreeRun { harm, ttls, .. } = self.free_run;
+        // A replica that the sentinels tell of the new master gets a partial resync, and before 7.0 that counts leases anew
+        // (docs/approximations.md#servers).
+        let counts_anew = harm == Harm::Sentinels && ttls == Ttls::Relative && node > 0 && node != self.master();
+        let is_hidden = counts_anew || self.hidden.load(Ordering::SeqCst) & 1 << node != 0;
         !is_hidden && (node == 0 || !self.free_run.harm.makes_replicas_late() || node == self.master())
     }
 
