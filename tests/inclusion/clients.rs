@@ -74,7 +74,9 @@ impl FreeClient {
             let can_reenter = self.free_run.lock.kind().facts().reentry.is_there() && self.holds < MOST_HOLDS;
             let wants_more = self.holds == 0 || (can_reenter && below(random, 3) == 0);
             let is_new = self.holds == 0;
+            let asking = cluster.ask();
             connection = if wants_more { self.acquire(open) } else { self.release(open) };
+            drop(asking);
             if is_new && self.holds > 0 {
                 self.write_to_resource();
             }

@@ -195,6 +195,7 @@ impl Operator {
     }
 
     fn pause(&mut self, cluster: &FreeCluster, node: usize) {
+        let _idle = cluster.wait_until_idle();
         self.note(Action::PauseNode { node: number(node) }, || cluster.nodes[node].pause());
     }
 

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 use std::sync::atomic::{AtomicU8, Ordering};
-use std::sync::{RwLock, RwLockReadGuard};
+use std::sync::{RwLock, RwLockReadGuard, RwLockWriteGuard};
 use std::thread;
 use std::time::Duration;
 
@@ -37,6 +37,9 @@ pub struct FreeCluster {
     master: AtomicU8,
     /// Whether the first one runs as a master although there is another. Who uses a node reads this meanwhile.
     has_old_master: RwLock<bool>,
+    /// Held while something is asked of a node. A node that is stopped in the middle of a script looks at two times
+    /// (docs/approximations.md#servers), so it is stopped while nobody holds this.
+    asking: RwLock<()>,
     /// Of which nodes somebody who looks sees something that the model leaves out, a bit each.
     hidden: AtomicU8,
     /// Which node copies from which other one: it was told to follow that, and has not been seen to have its data.
@@ -72,9 +75,9 @@ impl FreeCluster {
         if free_run.harm == Harm::ShutdownAndRestart {
             nodes[0].set("save", "3600 1000000");
         }
-        let (has_old_master, hidden) = (RwLock::new(false), AtomicU8::new(0));
+        let (has_old_master, asking, hidden) = (RwLock::new(false), RwLock::new(()), AtomicU8::new(0));
         let (master, copied) = (AtomicU8::new(0), [const { AtomicU8::new(NOTHING) }; MOST_NODES]);
-        Self { nodes, links, master, has_old_master, hidden, copied, free_run }
+        Self { nodes, links, master, has_old_master, asking, hidden, copied, free_run }
     }
 
     /// The way on which replicas reach the first master.
@@ -95,6 +98,16 @@ impl FreeCluster {
     /// Whether a client may go back to the first master. It does not stop being one while this is held.
     pub fn has_old_master(&self) -> RwLockReadGuard<'_, bool> {
         self.has_old_master.read().expect("nobody panics")
+    }
+
+    /// Something is asked of a node while this is held.
+    pub fn ask(&self) -> RwLockReadGuard<'_, ()> {
+        self.asking.read().expect("nobody panics")
+    }
+
+    /// Waits until nothing is asked. Nothing will be while this is held.
+    pub fn wait_until_idle(&self) -> RwLockWriteGuard<'_, ()> {
+        self.asking.write().expect("nobody panics")
     }
 
     /// The first master goes on as one.
@@ -265,9 +278,11 @@ fn look(free_run: FreeRun, clock: MachineClock, cluster: &FreeCluster) -> Vec<Ev
     while !clock.is_over() {
         for node in (0..=free_run.replicas).filter(|node| cluster.can_be_looked_at(*node)) {
             let Some(mut connection) = cluster.connect(node) else { continue };
+            let asking = cluster.ask();
             let from_us = clock.now_us() - OLD_CLOCK_US;
             let seen = stored(&mut connection);
             let to_us = clock.now_us();
+            drop(asking);
             let seen = seen.filter(|_| cluster.can_be_looked_at(node) && cluster.can_be_compared(node));
             let Some((hold, ttl_ms)) = seen else { continue };
             // Before 7.0 the deletion of an expired key ends a late replica's key early (docs/approximations.md#servers).
