@@ -376,7 +376,7 @@ actions! {
 enum Which {
     /// Any.
     Any,
-    /// Those that their process still waits for: of abandoned ones only a release whose caller was interrupted.
+    /// Those that their process still waits for: of abandoned ones only calls whose caller was interrupted.
     Awaited,
 }
 

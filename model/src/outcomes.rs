@@ -58,9 +58,9 @@ impl ActionKind {
             // Besides the answers to every other execution: of a grant it depends on `WAIT`.
             Self::Answer => &[
                 (ReplyKind::Acquired, |config| {
-                    // A client that knows of no replica asks for none, and a grant that is given back at once is not awaited.
-                    let gives_back = config.calls.interrupted_acquire == InterruptedAcquire::Release;
-                    config.cluster.wait_for == 0 || config.protocol.wait_rule == WaitRule::Any || gives_back
+                    // A client that knows of no replica asks for none, and nobody asks for a grant whose caller was interrupted.
+                    let is_heard = config.calls.interrupted_acquire != InterruptedAcquire::Keep;
+                    config.cluster.wait_for == 0 || config.protocol.wait_rule == WaitRule::Any || is_heard
                 }),
                 (ReplyKind::Acknowledged, |config| config.cluster.wait_for > 0),
                 (ReplyKind::TooFewReplicas, Config::can_lack_replicas),

@@ -27,7 +27,7 @@ impl<'jvm> RedissonStage<'jvm> {
         let mut gates = BTreeMap::new();
         for client in ['A', 'B'] {
             let mut gate = ClientGate::open(node.socket().to_owned()).unwrap();
-            let connect = format!("client {client} redis://127.0.0.1:{} 3000 4 200 {WATCHDOG_MS}", gate.port());
+            let connect = format!("client {client} redis://127.0.0.1:{} 3000 4 200 {WATCHDOG_MS} 1", gate.port());
             jvm.command(&connect, &mut [&mut gate]).unwrap_or_else(|error| panic!("{error}"));
             gates.insert(client, gate);
         }

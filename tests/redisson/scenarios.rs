@@ -4,11 +4,11 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
 use lockstep_model::Config;
-use lockstep_model::config::{MissedRenewal, Profile, RenewalTimer};
+use lockstep_model::config::{InterruptedAcquire, MissedRenewal, Profile, RenewalTimer, StaleRenewal};
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::{FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::RedissonProgram;
-use lockstep_sim::replay::{Player, ReplayError};
+use lockstep_sim::replay::{Difference, Player, ReplayError};
 use lockstep_sim::scenario::{self, Scenario};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
@@ -18,7 +18,7 @@ use crate::redisson;
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 3;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 35;
+const FOLLOWED: u32 = 46;
 /// How many scenarios are replayed at once.
 const AT_ONCE: usize = 2;
 
@@ -67,8 +67,10 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
     let mut counts = FollowedHistories::default();
     for scenario in scenarios {
         // Some say what a client would do with other rules than Redisson's.
-        let protocol = scenario.config.protocol;
-        if protocol.profile == Profile::Lockstep || protocol != protocol.profile.protocol() {
+        let (protocol, calls) = (scenario.config.protocol, scenario.config.calls);
+        let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
+            && (scenario.config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
+        if protocol.profile == Profile::Lockstep || protocol != protocol.profile.protocol() || !are_its_calls {
             continue;
         }
         match suitability(scenario) {
@@ -86,12 +88,25 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
     counts
 }
 
+/// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.
+/// The model finds both, and each shortest trace is what Redisson does, step by step.
+#[test]
+fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_are_interrupted() {
+    for name in ["late-renewal-after-release", "interrupted-acquire-is-renewed-for-ever"] {
+        let replayed = replayed_counterexamples(&built_in(name));
+        assert!(!replayed.is_empty(), "{name}");
+        for (difference, left) in replayed {
+            assert_eq!((difference, left), (None, None), "{name}");
+        }
+    }
+}
+
 /// A wrong switch is seen: with the other value Redisson does something else, in random histories or in the counterexamples
 /// that the model has with it.
 #[test]
 fn redisson_contradicts_a_wrong_switch_of_the_protocol() {
     let flipped = |name: &str, change: &dyn Fn(&mut Config)| {
-        let mut scenario = scenario::builtin().into_iter().find(|one| one.name == name).expect("it is built in");
+        let mut scenario = built_in(name);
         change(&mut scenario.config);
         scenario
     };
@@ -105,6 +120,17 @@ fn redisson_contradicts_a_wrong_switch_of_the_protocol() {
     }
     let stops = flipped("missed-renewal-of-2026", &|config| config.protocol.missed_renewal = MissedRenewal::StopTimer);
     assert!(differs_in_a_counterexample(&stops), "missed_renewal");
+    for kept in [InterruptedAcquire::Keep, InterruptedAcquire::Release] {
+        let wrong = flipped("interrupted-acquire-is-renewed-for-ever", &|config| {
+            config.calls.interrupted_acquire = kept;
+        });
+        assert!(differs_at_random(&wrong), "{kept:?}");
+    }
+    assert!(differs_at_random(&built_in("late-renewal-is-ignored")), "stale_renewal");
+}
+
+fn built_in(name: &str) -> Scenario {
+    scenario::builtin().into_iter().find(|one| one.name == name).expect("it is built in")
 }
 
 fn differs_at_random(scenario: &Scenario) -> bool {
@@ -112,10 +138,16 @@ fn differs_at_random(scenario: &Scenario) -> bool {
 }
 
 fn differs_in_a_counterexample(scenario: &Scenario) -> bool {
+    replayed_counterexamples(scenario).iter().any(|(difference, _)| difference.is_some())
+}
+
+/// Every counterexample that the model has, on Redisson: where the two differ, and why it was left before its end.
+fn replayed_counterexamples(scenario: &Scenario) -> Vec<(Option<Difference>, Option<&'static str>)> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let outcome =
         check(scenario, Engine::Native, &Limits::none(&stop, &progress)).unwrap_or_else(|error| panic!("{error}"));
     let mut player = Player::start(&servers()[0], &scenario.config, version_of(&scenario.config)).expect("it starts");
-    let mut traces = outcome.properties.into_iter().filter_map(|found| found.trace);
-    traces.any(|trace| player.replay(&trace, false).expect("it answers").difference.is_some())
+    let traces = outcome.properties.into_iter().filter_map(|found| found.trace);
+    let replayed = traces.map(|trace| player.replay(&trace, false).expect("it answers"));
+    replayed.map(|replayed| (replayed.difference, replayed.left)).collect()
 }

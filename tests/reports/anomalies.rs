@@ -183,6 +183,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "holder-never-releases",
             "force-release",
             "interrupted-acquire-stays",
+            "interrupted-acquire-is-renewed-for-ever",
             "registration-of-2021",
             "thread-dies-and-its-process-renews",
             "plain-thread-dies-and-its-process-renews",

@@ -1,5 +1,5 @@
-//! What an interrupt of `unlock()` changes: histories that are worked out by hand
-//! (docs/facts/redisson.md#an-interrupted-release-that-is-lost).
+//! What an interrupt of `lock()` or `unlock()` changes: histories that are worked out by hand
+//! (docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever, #an-interrupted-release-that-is-lost).
 
 use lockstep_model::Action;
 use lockstep_model::client::Slot;
@@ -8,31 +8,74 @@ use lockstep_sim::scenario::Scenario;
 
 const CALL: Slot = Slot::Call1;
 const EXECUTE: Action = Action::Execute { client: 0, slot: CALL };
+const ACQUIRE: Action = Action::Acquire { client: 0, thread: 0 };
+const REGISTER: Action = Action::Register { client: 0, thread: 0 };
+const ANSWER: Action = Action::Answer { client: 0, slot: CALL };
+const EXECUTE_LATE: Action = Action::Execute { client: 0, slot: Slot::Late };
+const ANSWER_LATE: Action = Action::Answer { client: 0, slot: Slot::Late };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
 const INTERRUPT: Action = Action::Interrupt { client: 0, thread: 0 };
 
 /// A acquires, calls `unlock()`, and then this happens; the state at the end.
 fn after(protocol: &str, then: &[Action]) -> State {
+    at_the_end(protocol, &[&[ACQUIRE, EXECUTE, REGISTER, ANSWER, RELEASE], then].concat())
+}
+
+/// The state after these.
+fn at_the_end(protocol: &str, actions: &[Action]) -> State {
     let text = format!(
         "story = 'An interrupt.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 2\nwait_limit = 0\n\
          [clients]\ncount = 1\n[network]\nmode = 'split'\n[protocol]\n{protocol}\n\
          [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n"
     );
     let scenario = Scenario::parse("interrupted", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
-    let acquires = [
-        Action::Acquire { client: 0, thread: 0 },
-        EXECUTE,
-        Action::Register { client: 0, thread: 0 },
-        Action::Answer { client: 0, slot: CALL },
-        RELEASE,
-    ];
-    let actions = [&acquires[..], then].concat();
-    let trace = Trace::record("by-hand", "", &scenario.config, About::Drawn, &actions, "");
+    let trace = Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "");
     trace.expect("each action can happen").state_after(actions.len()).clone()
 }
 
 fn renewed(state: &State) -> u8 {
     state.clients[0].renewal_counts.iter().sum()
+}
+
+/// The hold count that the node stores.
+fn stored(state: &State) -> u8 {
+    state.nodes[0].stored.holder().map_or(0, |hold| hold.count)
+}
+
+/// Nobody believes that he holds, and the watchdog renews.
+#[test]
+fn an_interrupted_acquire_that_is_granted_is_renewed() {
+    for then in [[INTERRUPT, EXECUTE_LATE, ANSWER_LATE], [EXECUTE, INTERRUPT, ANSWER_LATE]] {
+        let granted = at_the_end("", &[&[ACQUIRE], &then[..]].concat());
+        assert!(!granted.clients[0].threads[0].believes());
+        assert_eq!((renewed(&granted), stored(&granted)), (1, 1));
+    }
+}
+
+/// A lock and unlock of the same thread leaves the count at one, and the key stays.
+#[test]
+fn the_next_release_of_the_thread_does_not_free_what_an_interrupted_acquire_has_taken() {
+    let next =
+        [ACQUIRE, EXECUTE, REGISTER, ANSWER, RELEASE, EXECUTE, Action::Unregister { client: 0, thread: 0 }, ANSWER];
+    let interrupted = [ACQUIRE, INTERRUPT, EXECUTE_LATE, ANSWER_LATE];
+    let released = at_the_end("", &[&interrupted[..], &next].concat());
+    assert!(!released.clients[0].threads[0].believes());
+    assert_eq!((renewed(&released), stored(&released)), (1, 1));
+}
+
+#[test]
+fn an_interrupted_acquire_whose_reply_comes_too_late_is_not_renewed() {
+    let late = Action::Abandon { client: 0, slot: Slot::Late };
+    let lose_reply = Action::LoseReply { client: 0, slot: CALL };
+    let unheard = at_the_end("", &[ACQUIRE, EXECUTE, lose_reply, INTERRUPT, Action::Tick, late]);
+    assert_eq!((renewed(&unheard), stored(&unheard)), (0, 1));
+    assert_eq!(unheard.clients[0].requests, []);
+}
+
+#[test]
+fn an_interrupted_acquire_is_not_renewed_where_the_process_forgets_the_call() {
+    let kept = at_the_end("interrupted_acquire = 'keep'", &[ACQUIRE, INTERRUPT, EXECUTE_LATE]);
+    assert_eq!((renewed(&kept), stored(&kept)), (0, 1));
 }
 
 /// The caller gives up its hold at once, the process at the timeout.

@@ -251,7 +251,9 @@ const ROWS: &[DrawnKey] = &[
     row("failed_renewal", &["\"retry\"", "\"forget\""], 20, |said| said.has("renew_every")),
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
-    row("interrupted_acquire", &["\"keep\"", "\"release\""], 50, |said| said.is_split() && said.some("interrupt")),
+    row("interrupted_acquire", &["\"keep\"", "\"release\"", "\"renew\""], 50, |said| {
+        said.is_split() && said.some("interrupt")
+    }),
     row("subscribe_to", &["\"replica\"", "\"replica\"", "\"master\""], 15, |said| {
         said.publishes() && said.waits() && said.some("replicas")
     }),

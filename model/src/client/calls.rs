@@ -208,6 +208,13 @@ impl<Q: InFlight> Process<'_, Q> {
                 self.note_stale_renewal(request.thread);
                 Answered::DropReceipt { receipt: request.id }
             }
+            Verb::Acquire if !request.must_undo => {
+                // The grant of an interrupted caller is renewed like any other.
+                if request.is_granted() {
+                    self.register_hold(request.thread);
+                }
+                Answered::Heard
+            }
             Verb::Acquire | Verb::Renew | Verb::Undo => Answered::MustRelease,
         }
     }
@@ -267,6 +274,7 @@ impl<Q: InFlight> Process<'_, Q> {
         self.notes.happened(Happening::OutcomeUnknown);
         let thread = request.thread;
         match request.verb {
+            Verb::Acquire if slot.is_late() => {}
             Verb::Acquire => self.abandon_acquire(thread),
             Verb::Undo if self.thread(thread).phase != Phase::Dead => self.leave_unconfirmed(thread),
             Verb::Undo => {}
@@ -306,14 +314,19 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A thread waits for its call no longer, whatever becomes of it. `must_undo`: a grant is to be released. Of a release the
     /// process still awaits the answer, and renews until it has it or the timeout is over
-    /// (docs/facts/redisson.md#an-interrupted-release-that-is-lost).
+    /// (docs/facts/redisson.md#an-interrupted-release-that-is-lost); of an acquire too, where it renews the grant.
     pub(crate) fn cancel(&mut self, thread: u8, must_undo: bool) -> Option<()> {
         let mut call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).take()?;
-        if call.verb == Verb::Release && !self.config.is_mutated(Mutant::InterruptedReleaseForgotten) {
-            return self.put_aside(call);
-        }
         if call.stage == Stage::Confirming {
             (call.stage, call.asks_for) = (Stage::Executed(Reply::Acquired), 0);
+        }
+        let is_awaited = match call.verb {
+            Verb::Release => !self.config.is_mutated(Mutant::InterruptedReleaseForgotten),
+            Verb::Acquire => self.config.renews_interrupted_acquires() && !call.is_nested,
+            Verb::Renew | Verb::Undo => false,
+        };
+        if is_awaited {
+            return self.put_aside(call);
         }
         if call.stage == Stage::Sent || (must_undo && call.has_grant()) {
             self.put_aside(Request { retries_left: 0, answer_left: Timer::OFF, must_undo, ..call })?;

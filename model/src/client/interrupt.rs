@@ -1,9 +1,9 @@
 //! A thread is interrupted while it waits, or while its request is in flight.
 //!
-//! The waiting thread gets an exception, and a request that is written is executed all the same. Of a release that is all:
-//! its process still awaits the answer, and removes the hold from the renewal table when it has it or at the timeout
-//! (docs/facts/redisson.md#an-interrupted-release-that-is-lost). An acquire that is granted afterwards is known to nobody and
-//! not renewed here; Redisson renews it (docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
+//! The waiting thread gets an exception, and a request that is written is executed all the same. In Redisson that is all: the
+//! process still awaits the answer, and removes a released hold from the renewal table when it has it or at the timeout
+//! (docs/facts/redisson.md#an-interrupted-release-that-is-lost), and enters a grant that nobody knows of
+//! (docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
 
 use super::process::Process;
 use super::requests::{InFlight, Verb};

@@ -293,7 +293,7 @@ impl Requests {
 }
 
 impl Request {
-    /// Whether its process waits for the answer: it is a call, a renewal, or a release whose caller was interrupted.
+    /// Whether its process waits for the answer: it is a call, a renewal, or a call whose caller was interrupted.
     pub(crate) fn is_awaited(&self, slot: Slot) -> bool {
         !slot.is_late() || self.answer_left != Timer::OFF
     }

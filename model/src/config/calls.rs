@@ -34,7 +34,7 @@ impl Calls {
         request_id: RequestId::PerRelease,
         receipt: 1,
         registration: Registration::BeforeAnswer,
-        interrupted_acquire: InterruptedAcquire::Keep,
+        interrupted_acquire: InterruptedAcquire::Renew,
         stale_renewal: StaleRenewal::Believe,
     };
 
@@ -101,9 +101,11 @@ pub enum StaleRenewal {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum InterruptedAcquire {
-    /// It stays in Redis until its lease ends, and nobody renews it (Redisson `lockInterruptibly`: the future is
-    /// cancelled, and its dependent stages do not run).
+    /// It stays in Redis until its lease ends, and nobody renews it: the process has forgotten the call.
     Keep,
+    /// The process still awaits the reply, and renews the grant from then on, on behalf of nobody. At the timeout it forgets
+    /// the call (Redisson: docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
+    Renew,
     /// When the reply arrives, a release is sent (Redisson `lockAsync`: the result cannot be completed any more).
     Release,
 }

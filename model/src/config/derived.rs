@@ -1,6 +1,6 @@
 //! Facts about a scenario that follow from its sections.
 
-use super::calls::Resend;
+use super::calls::{InterruptedAcquire, Resend};
 use super::profiles::{ValueRule, WaitRule};
 use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, ReplicasLeave, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
@@ -259,6 +259,11 @@ impl Config {
         let late = u32::from(self.clients.count) * u32::from(self.late_requests());
         let requests = if self.is_split() { threads + late } else { 0 };
         2 * threads + 1 + requests
+    }
+
+    /// Whether a watchdog renews what is granted to a caller that was interrupted.
+    pub(crate) fn renews_interrupted_acquires(&self) -> bool {
+        self.calls.interrupted_acquire == InterruptedAcquire::Renew && self.time.renew_every.is_some()
     }
 
     /// How many requests of one client can be under way that their callers have abandoned, as far as there is room for them.

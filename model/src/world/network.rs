@@ -403,7 +403,7 @@ impl<Y: Layout> Context<'_, Y> {
         let holder = Holder::new(client, thread);
         let granted = Requester { holder, value };
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
-        if !slot.is_late() {
+        if !matches!(leads_to, Answered::MustRelease) {
             self.note_renewed(reply, granted);
         }
         match leads_to {

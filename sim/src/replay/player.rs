@@ -407,7 +407,7 @@ impl Player {
     fn names_on(&self, step: HistoryStep<'_>, node: u8, is_meant: impl Fn(&KeySlot) -> bool) -> Vec<String> {
         let mut meant = step.before.nodes[usize::from(node)].stored.clone();
         meant.keys.retain(|key| is_meant(&key.slot));
-        self.translator.key_names(&meant)
+        self.testbed.names_in_redis(self.translator.key_names(&meant))
     }
 
     /// The lock is evicted, where an eviction takes nothing else and finds it; or deleted by hand, which comes to the same.
@@ -470,6 +470,7 @@ impl Player {
         let names = |state: &State| self.translator.key_names(&state.nodes[node].stored);
         let left = names(&step.step.state);
         let gone = names(step.before).into_iter().filter(|name| !left.contains(name)).collect();
+        let gone = self.testbed.names_in_redis(gone);
         self.change(false, |servers| servers.expire(node, gone).map(Some))
     }
 

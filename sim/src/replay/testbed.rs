@@ -24,6 +24,8 @@ pub struct Testbed {
     pub findings: Findings,
     /// Per node, what is to be sent to it.
     queued: Vec<Vec<(Cmd, Expected)>>,
+    /// Names of keys that a client draws, each with the model's name for it.
+    drawn_names: Vec<(String, String)>,
     /// The last step whose request was answered.
     last_answered: Option<StepPlace>,
     read_all_keys: Cmd,
@@ -80,7 +82,8 @@ impl Testbed {
         let sha1 = redis::Script::new(READ_ALL_KEYS).get_hash().to_owned();
         let queued = (0..servers.len()).map(|_| Vec::new()).collect();
         let read_all_keys = redis::cmd("EVALSHA").arg(sha1).arg(0).to_owned();
-        Self { servers, findings: Findings::default(), queued, last_answered: None, read_all_keys }
+        let findings = Findings::default();
+        Self { servers, findings, queued, drawn_names: Vec::new(), last_answered: None, read_all_keys }
     }
 
     /// Brings servers and queue into the state in which every history begins, and forgets what was found.
@@ -90,8 +93,24 @@ impl Testbed {
     pub fn reset(&mut self) -> Result<(), ReplayError> {
         self.queued.iter_mut().for_each(Vec::clear);
         self.findings = Findings::default();
+        self.drawn_names.clear();
         self.last_answered = None;
         self.servers.reset()
+    }
+
+    /// A client has drawn this name for a key, for which the model has another one.
+    pub fn note_drawn_name(&mut self, drawn: String, model: String) {
+        self.drawn_names.push((drawn, model));
+    }
+
+    /// The names that these keys of the model have in Redis.
+    pub fn names_in_redis(&self, names: Vec<String>) -> Vec<String> {
+        let drawn = |name: &String| -> Vec<_> {
+            let of_name = self.drawn_names.iter().filter(|(_, model)| model == name);
+            of_name.map(|(drawn, _)| drawn.clone()).collect()
+        };
+        let of = |name: String| Some(drawn(&name)).filter(|drawn| !drawn.is_empty()).unwrap_or_else(|| vec![name]);
+        names.into_iter().flat_map(of).collect()
     }
 
     /// Queues a command for a node.
@@ -173,7 +192,7 @@ impl Testbed {
                 self.findings.compare(*at, || "reply".to_owned(), words, &meaning);
             }
             Expected::Keys { at, words } => {
-                let stored = compare::stored_words(answer)?;
+                let stored = self.in_names_of_model(compare::stored_words(answer)?);
                 self.findings.note_at(*at, || format!("{} stores {}", name(), or_nothing(&stored)));
                 self.findings.compare(*at, || format!("keys on {}", name()), or_nothing(words), or_nothing(&stored));
             }
@@ -184,6 +203,17 @@ impl Testbed {
             Expected::Offset | Expected::Anything => {}
         }
         Ok(())
+    }
+
+    /// Stored keys, one line each and sorted, by the names that the model has for them.
+    fn in_names_of_model(&self, stored: String) -> String {
+        if self.drawn_names.is_empty() {
+            return stored;
+        }
+        let renamed = self.drawn_names.iter().fold(stored, |words, (drawn, model)| words.replace(drawn, model));
+        let mut lines: Vec<_> = renamed.lines().collect();
+        lines.sort_unstable();
+        lines.join("\n")
     }
 
     /// What an answer to a request means, in words. Where the server refuses in other words than the model, and for a reason

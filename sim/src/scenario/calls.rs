@@ -204,5 +204,8 @@ const REGISTRATIONS: [(&str, Option<Registration>); 2] =
     [("before-answer", Some(Registration::BeforeAnswer)), ("unordered", Some(Registration::Unordered))];
 const STALE_RENEWALS: [(&str, Option<StaleRenewal>); 2] =
     [("believe", Some(StaleRenewal::Believe)), ("ignore", Some(StaleRenewal::Ignore))];
-const INTERRUPTED_ACQUIRES: [(&str, Option<InterruptedAcquire>); 2] =
-    [("keep", Some(InterruptedAcquire::Keep)), ("release", Some(InterruptedAcquire::Release))];
+const INTERRUPTED_ACQUIRES: [(&str, Option<InterruptedAcquire>); 3] = [
+    ("keep", Some(InterruptedAcquire::Keep)),
+    ("renew", Some(InterruptedAcquire::Renew)),
+    ("release", Some(InterruptedAcquire::Release)),
+];

@@ -1,7 +1,7 @@
 //! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
 use lockstep_model::client::{Slot, Verb};
-use lockstep_model::config::MissedRenewal;
+use lockstep_model::config::{InterruptedAcquire, MissedRenewal};
 use lockstep_model::trace::{RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
@@ -61,28 +61,39 @@ impl Narrator<'_> {
         self.alone(Lane::Node(self.node_of(request)), self.label(), Tone::Plain, what)
     }
 
-    /// The caller receives the reply.
-    pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Row> {
-        let Some(request) = self.request_before(client, slot) else { return Vec::new() };
+    /// A process receives the reply to a request whose caller was interrupted, or has given it up.
+    fn late_answer(&self, client: u8, slot: Slot, request: &RequestState) -> Vec<Row> {
         let (node, caller) = (self.node_of(request), self.caller(client, slot));
-        if slot.is_late() && request.verb == Verb::Release {
+        if request.verb == Verb::Release {
             let says = reply(self.config, self.step.answer);
             let what = format!("{}'s process receives the answer to its interrupted release: {says}", request.holder);
             return vec![Row::of(self.step, what).answering(Lane::Node(node), caller, says)];
         }
+        if self.config.of_client(client).calls.interrupted_acquire == InterruptedAcquire::Renew {
+            let says = reply(self.config, self.step.answer);
+            let then = if self.step.answer == Reply::Acquired {
+                "its watchdog will renew the grant, on behalf of nobody"
+            } else {
+                "it is refused"
+            };
+            let what = format!("{}'s process receives the answer to its interrupted acquire: {then}", request.holder);
+            return vec![Row::of(self.step, what).answering(Lane::Node(node), caller, says)];
+        }
+        let receives = format!("{} receives a grant that no thread waits for", self.step.lane);
+        let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
+        if !sends {
+            return self.alone(caller, "x", Tone::Odd, format!("{receives}, and there is no master to release it on"));
+        }
+        let what = format!("{receives}, and sends a release");
+        vec![self.one_way(caller, Lane::Node(node), self.config.lock.facts().calls.release, what)]
+    }
+
+    /// The caller receives the reply.
+    pub(super) fn answer(&self, client: u8, slot: Slot) -> Vec<Row> {
+        let Some(request) = self.request_before(client, slot) else { return Vec::new() };
+        let (node, caller) = (self.node_of(request), self.caller(client, slot));
         if slot.is_late() {
-            let receives = format!("{} receives a grant that no thread waits for", self.step.lane);
-            let sends = self.step.state.clients[usize::from(client)].requests.iter().any(|sent| sent.slot == slot);
-            if !sends {
-                return self.alone(
-                    caller,
-                    "x",
-                    Tone::Odd,
-                    format!("{receives}, and there is no master to release it on"),
-                );
-            }
-            let what = format!("{receives}, and sends a release");
-            return vec![self.one_way(caller, Lane::Node(node), self.config.lock.facts().calls.release, what)];
+            return self.late_answer(client, slot, request);
         }
         let name = &request.holder;
         let is_alive = self.thread_is_alive(client, request);

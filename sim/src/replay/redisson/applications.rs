@@ -8,11 +8,29 @@ use super::gate::{ClientGate, HeldCommand};
 use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
 
-/// Redisson's defaults: how long a command waits for its reply, and how often and after how long it is sent again. The TTL
-/// of a release receipt follows from them (docs/facts/redisson.md#receipt-ttl).
-const ANSWER_WITHIN_MS: u32 = 3_000;
-const ATTEMPTS: u32 = 4;
-const DELAY_MS: u32 = 2_000;
+/// How a client of Redisson reaches its server. The TTL of a release receipt is the time for all attempts
+/// (docs/facts/redisson.md#receipt-ttl).
+#[derive(Clone, Copy, Debug)]
+pub struct ClientTimes {
+    /// The lease that its watchdog renews.
+    pub watchdog_ms: i64,
+    /// How long a command waits for its reply.
+    pub answer_within_ms: u32,
+    /// How often it is sent again.
+    pub attempts: u32,
+    /// After how long it is sent again.
+    pub delay_ms: u32,
+    /// How many requests can be under way at once.
+    pub connections: u32,
+}
+
+impl ClientTimes {
+    /// Redisson's defaults, but for one connection: then its requests have one order.
+    pub const fn default_with(watchdog_ms: i64) -> Self {
+        Self { watchdog_ms, answer_within_ms: 3_000, attempts: 4, delay_ms: 2_000, connections: 1 }
+    }
+}
+
 /// What each history leaves in its JVM (threads that never end, classes that are compiled) is small; a new JVM has none of it.
 const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
@@ -71,18 +89,24 @@ impl Applications {
         Self { program, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new() }
     }
 
-    /// Connects a client for each of these names and watchdog timeouts, with so many threads, to the server at this socket.
+    /// Connects a client for each of these names and times, with so many threads, to the server at this socket.
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
-    pub fn connect(&mut self, clients: &[(String, i64)], threads: usize, server: &Path) -> Result<(), ReplayError> {
+    pub fn connect(
+        &mut self,
+        clients: &[(String, ClientTimes)],
+        threads: usize,
+        server: &Path,
+    ) -> Result<(), ReplayError> {
         self.start_jvms(if self.are_apart { clients.len() } else { 1 })?;
-        for (index, (name, watchdog_ms)) in clients.iter().enumerate() {
+        for (index, (name, times)) in clients.iter().enumerate() {
             let jvm = if self.are_apart { index } else { 0 };
             let mut gate = ClientGate::open(server.to_owned())?;
             let port = gate.port();
+            let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections } = times;
             let command = format!(
-                "client {name} redis://127.0.0.1:{port} {ANSWER_WITHIN_MS} {ATTEMPTS} {DELAY_MS} {watchdog_ms}"
+                "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}"
             );
             self.jvms[jvm].jvm.command(&command, &mut [&mut gate])?;
             let (name, calls) = (name.clone(), vec![None; threads]);
@@ -220,6 +244,23 @@ impl Applications {
         let reply = self.clients[client].gate.pass_request(connection)?;
         self.wait_until_quiet(client)?;
         Ok(reply)
+    }
+
+    /// Lets the first request of a connection pass, and holds its reply. Returns that. The client hears nothing.
+    ///
+    /// # Errors
+    /// As [`ClientGate::execute_request`].
+    pub fn execute_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
+        self.clients[client].gate.execute_request(connection)
+    }
+
+    /// Lets the oldest reply of a connection pass.
+    ///
+    /// # Errors
+    /// As [`ClientGate::pass_reply`]; as [`Jvm::wait_until_quiet`].
+    pub fn pass_reply(&mut self, client: usize, connection: usize) -> Result<(), ReplayError> {
+        self.clients[client].gate.pass_reply(connection)?;
+        self.wait_until_quiet(client)
     }
 
     /// Lets the oldest message pass.

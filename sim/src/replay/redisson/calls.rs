@@ -49,6 +49,11 @@ pub const NOT_ITS_OWN: &str = "IllegalMonitorStateException";
 /// It was interrupted.
 pub const INTERRUPTED: &str = "InterruptedException";
 
+/// Its call has failed, whatever becomes of the request.
+pub const REDISSON_EXCEPTION: &str = "RedisException";
+/// No reply came in time.
+pub const TIMED_OUT: &str = "RedisResponseTimeoutException";
+
 /// What the driver reports of a call's end, in the same words; an exception by its class.
 pub fn told_by(verb: &str, ended: Option<&str>) -> String {
     let Some(ended) = ended else { return INSIDE.to_owned() };

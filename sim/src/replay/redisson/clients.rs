@@ -6,39 +6,45 @@
 
 use std::time::Instant;
 
-use lockstep_model::client::Phase;
+use lockstep_model::client::{Phase, Slot};
 use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::{Cmd, Value};
 
-use super::applications::Applications;
+use super::applications::{Applications, ClientTimes};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
 use super::gate::HeldCommand;
 use super::jvm::RedissonProgram;
 use super::refusals::refuse_world;
+use super::requests::GatedRequests;
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator};
+use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator, request_state};
 use crate::replay::value_text::value_text;
 
 /// The name of the lock.
 const LOCK: &str = "lock";
 /// What the names of release receipts have in common.
 const RECEIPTS: &str = "redisson_unlock_latch:";
+/// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
+/// next request over a connection before the reply to the last one.
+const CONNECTIONS: u32 = 10;
 
 /// Clients of Redisson.
 pub struct RedissonClients {
-    config: Config,
-    translator: Translator,
-    applications: Applications,
-    /// The receipt of each client's last release.
-    receipts: Vec<Option<String>>,
+    pub(super) config: Config,
+    pub(super) translator: Translator,
+    pub(super) applications: Applications,
+    /// The receipts of each client's releases that were answered, and are not dropped yet.
+    pub(super) receipts: Vec<Vec<String>>,
     /// The timers of each client's watchdog.
     chains: Vec<RenewalChains>,
+    /// What is under way on a split network.
+    pub(super) in_flight: GatedRequests,
 }
 
 impl RedissonClients {
@@ -55,13 +61,22 @@ impl RedissonClients {
         refuse_world(config, &program)?;
         let are_apart = config.faults.pause_client > 0 || config.faults.client_clock_jump > 0;
         let applications = Applications::new(program, are_apart, config.time.tick_ms, start_ms);
-        Ok(Self { config: *config, translator, applications, receipts: Vec::new(), chains: Vec::new() })
+        let (receipts, chains, in_flight) = (Vec::new(), Vec::new(), GatedRequests::default());
+        Ok(Self { config: *config, translator, applications, receipts, chains, in_flight })
     }
 
-    /// Its watchdog's lease; without a watchdog every call names its own.
-    fn watchdog_ms(&self, client: u8) -> i64 {
-        let time = self.config.of_client(client).time;
-        i64::from(time.lease) * i64::from(time.tick_ms)
+    fn times(&self, client: u8) -> ClientTimes {
+        let own = self.config.of_client(client);
+        let tick_ms = own.time.tick_ms;
+        // Without a watchdog every call names its own lease.
+        let times = ClientTimes::default_with(i64::from(own.time.lease) * i64::from(tick_ms));
+        if !own.is_split() {
+            return times;
+        }
+        // One attempt, and a delay that makes receipts live as long as the scenario says: what is sent again is not followed.
+        let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
+        let delay_ms = (u32::from(own.calls.receipt) * tick_ms).saturating_sub(answer_within_ms);
+        ClientTimes { answer_within_ms, attempts: 1, delay_ms, connections: CONNECTIONS, ..times }
     }
 }
 
@@ -76,9 +91,10 @@ impl Target for RedissonClients {
 
     fn begin(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let clients: Vec<_> = (0..self.config.clients.count)
-            .map(|client| (client_name(client).to_string(), self.watchdog_ms(client)))
+            .map(|client| (client_name(client).to_string(), self.times(client)))
             .collect();
-        self.receipts = vec![None; clients.len()];
+        self.receipts = vec![Vec::new(); clients.len()];
+        self.in_flight = GatedRequests::default();
         self.chains = vec![RenewalChains::default(); clients.len()];
         let threads = usize::from(self.config.clients.threads);
         self.applications.connect(&clients, threads, testbed.servers.node(testbed.servers.master()).socket())
@@ -95,6 +111,9 @@ impl Target for RedissonClients {
     fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {
         testbed.send_queued()?;
         if testbed.findings.difference.is_some() {
+            return Ok(None);
+        }
+        if !Self::is_in_order(step, testbed) {
             return Ok(None);
         }
         match step.step.action {
@@ -143,6 +162,12 @@ impl Target for RedissonClients {
                 self.take_message(client, step, testbed)?;
                 Ok(None)
             }
+            Action::Execute { .. }
+            | Action::Register { .. }
+            | Action::Unregister { .. }
+            | Action::Answer { .. }
+            | Action::Abandon { .. }
+            | Action::Resend { .. } => self.move_request(step, testbed),
             Action::GiveUp { client, thread } => {
                 self.applications.await_end(usize::from(client), usize::from(thread))?;
                 self.clear_up(client, testbed)?;
@@ -150,9 +175,14 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::Interrupt { client, thread } => {
-                self.applications.interrupt(usize::from(client), usize::from(thread))?;
-                self.clear_up(client, testbed)?;
-                self.compare_told((client, thread), calls::INTERRUPTED, step, testbed);
+                self.interrupt((client, thread), step, testbed)?;
+                Ok(None)
+            }
+            Action::CrashThread { client, thread } => {
+                // Its application makes no more calls. One that is inside a call cannot be ended from outside.
+                if step.before.clients[usize::from(client)].threads[usize::from(thread)].phase != Phase::Idle {
+                    testbed.findings.leave("a thread of a JVM cannot be ended inside a call");
+                }
                 Ok(None)
             }
             Action::CrashClient { client } => {
@@ -160,12 +190,7 @@ impl Target for RedissonClients {
                 Ok(None)
             }
             Action::PauseClient { client } => {
-                // Its time for the answer would be over when it goes on.
-                if !self.applications.held(usize::from(client)).is_empty() {
-                    testbed.findings.leave("Redisson has sent its next request before the pause, and here it has not");
-                    return Ok(None);
-                }
-                self.applications.set_paused(usize::from(client), true);
+                self.pause(client, testbed);
                 Ok(None)
             }
             Action::Resume { client } => {
@@ -208,6 +233,17 @@ impl Target for RedissonClients {
 type Asking = (u8, Option<u8>);
 
 impl RedissonClients {
+    /// A client stands still from now on.
+    fn pause(&mut self, client: u8, testbed: &mut Testbed) {
+        if !self.applications.held(usize::from(client)).is_empty() || self.in_flight.has_any_of(client) {
+            testbed
+                .findings
+                .leave("a request is under way when its client is paused: its time would be over afterwards");
+            return;
+        }
+        self.applications.set_paused(usize::from(client), true);
+    }
+
     /// A thread begins a call. Every call that is inside another one has a lock object of its own, as in the model: an object
     /// remembers the lease that it was last given (docs/facts/redisson.md#explicit-lease).
     fn begin_call(
@@ -248,7 +284,7 @@ impl RedissonClients {
         loop {
             let is_first =
                 |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-            let mut requests = self.applications.held(asked).into_iter();
+            let mut requests = self.unsent(asked).into_iter();
             let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
             if !self.chains[asked].has_extra_due() {
                 return Ok(true);
@@ -262,7 +298,8 @@ impl RedissonClients {
         }
     }
 
-    /// The request that the step says passes, and its reply. Returns the node that executed it.
+    /// What the step asks: it is sent, and where request and reply are one step, it passes with its reply. Returns the node that
+    /// executed it.
     fn ask(
         &mut self,
         (client, thread): Asking,
@@ -270,61 +307,96 @@ impl RedissonClients {
         step: HistoryStep<'_>,
         testbed: &mut Testbed,
     ) -> Result<Option<usize>, ReplayError> {
-        let Some(request) = self.translator.request(step, verb) else { return Ok(None) };
+        let slot = thread.map_or(Slot::Renewal, Slot::of_thread);
+        let sent = request_state(&step.step.state, (client, slot)).filter(|_| verb != ScriptVerb::ForceRelease);
+        let request = match sent {
+            Some(state) => Some(self.translator.call_of(state, client, &step.step.state)),
+            None => self.translator.request(step, verb),
+        };
+        let Some(request) = request else { return Ok(None) };
+        let Some(held) = self.find((client, thread), verb, &request, step, testbed)? else { return Ok(None) };
+        if sent.is_some() {
+            testbed
+                .findings
+                .note(|| format!("{} sends, on connection {}: {}", client_name(client), held.connection, shown(&held)));
+            let receipt = request.call.keys.iter().find(|key| key.starts_with(RECEIPTS)).cloned();
+            if let Some((drawn, model)) = receipt_of(&held).zip(receipt) {
+                testbed.note_drawn_name(drawn, model);
+            }
+            self.in_flight.add((client, slot), held, request);
+            return Ok(None);
+        }
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
-        let wanted_words = request_words(&request);
-        let is_wanted = |held: &HeldCommand| {
-            is_renewal(held) == matches!(verb, ScriptVerb::Renew { .. })
-                && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
-        };
-        let found = self.applications.await_request(asked, is_wanted)?;
-        if !matches!(verb, ScriptVerb::Renew { .. }) && !self.pass_extra_renewals(client, step, testbed)? {
-            return Ok(None);
-        }
-        let is_first = |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-        let Some(held) = found.filter(is_first) else {
-            let limit =
-                thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);
-            if limit == Some(0) {
-                testbed
-                    .findings
-                    .leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
-                return Ok(None);
-            }
-            let is_busy = !self.applications.held(asked).is_empty();
-            if is_busy && has_more_to_ask(&step.before.clients[asked], thread) {
-                testbed
-                    .findings
-                    .leave("Redisson sends two requests over its one connection in another order than the history");
-                return Ok(None);
-            }
-            let what = || format!("request of {}", client_name(client));
-            testbed.findings.compare(step.place(), what, &request_words(&request), &self.held_words(asked));
-            return Ok(None);
-        };
-        testbed.findings.compared += 1;
-        if let Some(receipt) = words_of(&held).into_iter().find(|word| word.starts_with(RECEIPTS)) {
-            self.receipts[asked] = Some(receipt);
-        }
-        let reply = self.applications.pass_request(asked, held.connection)?;
-        // Until 3.44 a renewal is a script for one lock, which replies with a number.
-        let reply = match (verb, reply) {
-            (ScriptVerb::Renew { .. }, Value::Int(number)) => Value::Array(vec![Value::Int(number)]),
-            (_, reply) => reply,
-        };
+        self.receipts[asked].extend(receipt_of(&held));
+        let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?);
         let words = self.translator.reply_words(step.step.answer);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
         self.clear_up(client, testbed)?;
         if let Some(thread) = thread {
-            let told = Self::told_by_model(client, thread, verb, step);
+            let told = Self::told_by_model((client, thread), verb, step);
             self.compare_told((client, thread), told, step, testbed);
         }
         Ok(Some(node))
     }
 
+    /// The request that the step sends, as Redisson has sent it; `None`: it has not, which is a difference or the end of what
+    /// can be followed.
+    pub(super) fn find(
+        &mut self,
+        (client, thread): Asking,
+        verb: ScriptVerb,
+        request: &ScriptRequest,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<HeldCommand>, ReplayError> {
+        let asked = usize::from(client);
+        let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
+        let wanted_words = request_words(request);
+        let in_flight = &self.in_flight;
+        let is_wanted = |held: &HeldCommand| {
+            is_renewal(held) == is_of_watchdog
+                && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
+                && !in_flight.is_sent(asked, held)
+        };
+        let found = self.applications.await_request(asked, is_wanted)?;
+        if !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+            return Ok(None);
+        }
+        // With one connection what was sent first has to pass first.
+        let is_next = |held: &HeldCommand| self.config.is_split() || self.is_first(asked, held);
+        if let Some(held) = found.filter(is_next) {
+            testbed.findings.compared += 1;
+            return Ok(Some(held));
+        }
+        let limit = thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);
+        let is_busy = !self.unsent(asked).is_empty();
+        if limit == Some(0) {
+            testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
+        } else if is_busy && has_more_to_ask(&step.before.clients[asked], thread) {
+            testbed
+                .findings
+                .leave("Redisson sends two requests over its one connection in another order than the history");
+        } else {
+            let what = || format!("request of {}", client_name(client));
+            testbed.findings.compare(step.place(), what, &wanted_words, &self.held_words(asked));
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing is before it on its connection.
+    pub(super) fn is_first(&self, client: usize, held: &HeldCommand) -> bool {
+        self.applications.first_held(client, held.connection).as_ref() == Some(held)
+    }
+
+    /// What a client has sent, and the history has not come to.
+    pub(super) fn unsent(&self, client: usize) -> Vec<HeldCommand> {
+        let held = self.applications.held(client).into_iter();
+        held.filter(|held| !self.in_flight.is_sent(client, held)).collect()
+    }
+
     /// What the model says the application is told by this step.
-    fn told_by_model(client: u8, thread: u8, verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
+    pub(super) fn told_by_model((client, thread): (u8, u8), verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         match (verb, step.step.answer) {
@@ -339,22 +411,34 @@ impl RedissonClients {
         }
     }
 
-    fn compare_told(&mut self, (client, thread): (u8, u8), model: &str, step: HistoryStep<'_>, testbed: &mut Testbed) {
+    /// What a thread's call has told the application by now.
+    pub(super) fn told(&mut self, (client, thread): (u8, u8), testbed: &mut Testbed) -> String {
         let ended = self.applications.end_of(usize::from(client), usize::from(thread));
         let told =
             ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));
-        let name = || format!("{}:{}", client_name(client), thread + 1);
-        testbed.findings.note(|| format!("{}: {told}", name()));
-        testbed.findings.compare(step.place(), || format!("what {} is told", name()), model, &told);
+        testbed.findings.note(|| format!("{}:{}: {told}", client_name(client), thread + 1));
+        told
+    }
+
+    pub(super) fn compare_told(
+        &mut self,
+        (client, thread): (u8, u8),
+        model: &str,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) {
+        let told = self.told((client, thread), testbed);
+        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+        testbed.findings.compare(step.place(), what, model, &told);
     }
 
     /// Lets pass what belongs to a step that is over: the client drops the receipt of a release that was answered, and ends a
     /// subscription that no thread of its needs any more.
-    fn clear_up(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+    pub(super) fn clear_up(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let asked = usize::from(client);
         loop {
             let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
-                [name, key] => name == "DEL" && self.receipts[asked].as_ref() == Some(key) || name == "UNSUBSCRIBE",
+                [name, key] => name == "DEL" && self.receipts[asked].contains(key) || name == "UNSUBSCRIBE",
                 _ => false,
             };
             let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
@@ -365,7 +449,7 @@ impl RedissonClients {
                     self.applications.pass_message(asked)?;
                 }
             } else {
-                self.receipts[asked] = None;
+                self.receipts[asked].retain(|receipt| *receipt != words[1]);
             }
             self.applications.pass_request(asked, held.connection)?;
             testbed.findings.note(|| format!("{}: {}", client_name(client), words.join(" ")));
@@ -464,7 +548,7 @@ impl RedissonClients {
 
     /// Everything that a client has sent and no server has received, in words.
     fn held_words(&self, client: usize) -> String {
-        let held: Vec<_> = self.applications.held(client).iter().map(shown).collect();
+        let held: Vec<_> = self.unsent(client).iter().map(shown).collect();
         if held.is_empty() { NOTHING.to_owned() } else { held.join("\n") }
     }
 }
@@ -521,8 +605,8 @@ fn call_words(keys: &[String], args: &[String]) -> String {
 }
 
 fn masked(key: &str) -> String {
-    match key.rsplit_once(':') {
-        Some((kind, _)) if key.starts_with(RECEIPTS) => format!("{kind}:ID"),
+    match key.split_once("}:") {
+        Some((kind, _)) if key.starts_with(RECEIPTS) => format!("{kind}}}:ID"),
         _ => key.to_owned(),
     }
 }
@@ -531,6 +615,19 @@ fn masked(key: &str) -> String {
 fn shown(held: &HeldCommand) -> String {
     let words = words_of(held);
     script_words(&words).unwrap_or_else(|| words.join(" "))
+}
+
+/// The receipt that a release names.
+pub(super) fn receipt_of(held: &HeldCommand) -> Option<String> {
+    words_of(held).into_iter().find(|word| word.starts_with(RECEIPTS))
+}
+
+/// Until 3.44 a renewal is a script for one lock, which replies with a number.
+pub(super) fn as_renewals(verb: ScriptVerb, reply: Value) -> Value {
+    match (verb, reply) {
+        (ScriptVerb::Renew { .. }, Value::Int(number)) => Value::Array(vec![Value::Int(number)]),
+        (_, reply) => reply,
+    }
 }
 
 fn payload_of(message: &Value) -> Option<String> {

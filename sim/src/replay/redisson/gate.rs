@@ -24,6 +24,8 @@ use crate::replay::servers::{ANSWER_WAIT, tcp_proxy};
 pub struct HeldCommand {
     /// Its connection, in the order in which they were opened.
     pub connection: usize,
+    /// Which request of that connection it is, from 0.
+    pub number: u64,
     /// Its name and arguments.
     pub words: WireCommand,
 }
@@ -50,7 +52,12 @@ struct ClientConnection {
     sent: u64,
     from_client: Vec<u8>,
     from_server: Vec<u8>,
-    held: VecDeque<(WireCommand, Vec<u8>)>,
+    /// Requests, each with its number, its words and its bytes.
+    held: VecDeque<(u64, WireCommand, Vec<u8>)>,
+    /// How many requests have arrived.
+    requests: u64,
+    /// Replies to requests that a server has executed.
+    replies: VecDeque<Vec<u8>>,
     messages: VecDeque<Vec<u8>>,
     is_closed: bool,
 }
@@ -110,8 +117,12 @@ impl ClientGate {
     /// The requests that are held, oldest first on each connection.
     pub fn held(&self) -> Vec<HeldCommand> {
         let of = |(number, connection): (usize, &ClientConnection)| {
-            let words = connection.held.iter().map(|(words, _)| words.clone());
-            words.map(|words| HeldCommand { connection: number, words }).collect::<Vec<_>>()
+            let of_request = |(at, words, _): &(u64, WireCommand, Vec<u8>)| HeldCommand {
+                connection: number,
+                number: *at,
+                words: words.clone(),
+            };
+            connection.held.iter().map(of_request).collect::<Vec<_>>()
         };
         self.connections.iter().enumerate().flat_map(of).collect()
     }
@@ -126,7 +137,27 @@ impl ClientGate {
     /// # Errors
     /// `NothingHeld`; `Link` or `TimedOut` if the server does not answer.
     pub fn pass_request(&mut self, connection: usize) -> Result<Value, ReplayError> {
-        self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.pass_request()
+        let reply = self.execute_request(connection)?;
+        self.pass_reply(connection)?;
+        Ok(reply)
+    }
+
+    /// Lets the oldest request of a connection pass, and holds its reply. Returns that.
+    ///
+    /// # Errors
+    /// As `pass_request`.
+    pub fn execute_request(&mut self, connection: usize) -> Result<Value, ReplayError> {
+        self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.execute_request()
+    }
+
+    /// Lets the oldest reply of a connection pass.
+    ///
+    /// # Errors
+    /// `NothingHeld`; `Link` if the client does not read it.
+    pub fn pass_reply(&mut self, connection: usize) -> Result<(), ReplayError> {
+        let connection = self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?;
+        let reply = connection.replies.pop_front().ok_or(ReplayError::NothingHeld)?;
+        connection.send(&reply)
     }
 
     /// Lets the oldest message pass.
@@ -183,6 +214,8 @@ impl ClientConnection {
             from_client: Vec::new(),
             from_server: Vec::new(),
             held: VecDeque::new(),
+            requests: 0,
+            replies: VecDeque::new(),
             messages: VecDeque::new(),
             is_closed: false,
         }
@@ -203,11 +236,15 @@ impl ClientConnection {
         self.from_server.extend(from_server);
         while let Some((words, length)) = command_at_start(&self.from_client)? {
             let bytes = self.from_client.drain(..length).collect();
-            self.held.push_back((words, bytes));
+            self.held.push_back((self.requests, words, bytes));
+            self.requests += 1;
         }
         if is_open {
-            while let Some((_, bytes)) = self.held.pop_front() {
+            while let Some((.., bytes)) = self.held.pop_front() {
                 tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+            }
+            while let Some(reply) = self.replies.pop_front() {
+                self.send(&reply)?;
             }
             let bytes = std::mem::take(&mut self.from_server);
             self.send(&bytes)?;
@@ -226,8 +263,8 @@ impl ClientConnection {
         Ok(())
     }
 
-    fn pass_request(&mut self) -> Result<Value, ReplayError> {
-        let (_, bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
+    fn execute_request(&mut self) -> Result<Value, ReplayError> {
+        let (.., bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
         tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
         let begin = std::time::Instant::now();
         loop {
@@ -239,7 +276,7 @@ impl ClientConnection {
                 if is_message(&reply) {
                     self.messages.push_back(value);
                 } else {
-                    self.send(&value)?;
+                    self.replies.push_back(value);
                     return Ok(reply);
                 }
             }

@@ -13,6 +13,8 @@ mod jvm;
 mod jvm_clock;
 mod quiet;
 mod refusals;
+mod requests;
+mod split;
 
 pub use clients::RedissonClients;
 pub use gate::{ClientGate, HeldCommand};

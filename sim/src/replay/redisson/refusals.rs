@@ -34,12 +34,6 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if translation_of(config.lock).redisson().object.is_none() {
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
-    if config.is_split() {
-        return refused(
-            "requests and answers that are steps of their own are not replayed on it yet; use mode = \"atomic\""
-                .to_owned(),
-        );
-    }
     if let Some(fault) = OF_SERVERS.into_iter().find(|fault| config.faults.left(*fault) > 0) {
         return refused(format!("faults of servers and links are not replayed on it yet; remove {}", fault.name()));
     }
@@ -66,6 +60,12 @@ fn refuse_client(own: &Config, program: &RedissonProgram) -> Result<(), ReplayEr
     // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#watchdog-timeout).
     if own.time.renew_every.is_some_and(|every| u16::from(every) * 3 != u16::from(own.time.lease)) {
         let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    }
+    // A receipt lives for the time of all attempts (docs/facts/redisson.md#receipt-ttl).
+    if own.is_split() && own.protocol.receipts && own.calls.receipt < own.calls.answer_within {
+        let reason = "its receipts live for as long as it waits for an answer, or longer; set receipt to answer_within"
+            .to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     Ok(())

@@ -3,7 +3,7 @@
 
 use lockstep_model::Reply;
 use lockstep_model::client::Slot;
-use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
+use lockstep_model::trace::{RequestStage, State, client_name};
 use redis::Value;
 
 use super::held_request::HeldRequest;
@@ -11,7 +11,7 @@ use super::wait_connection::{end_wait, is_blocked_in_wait, wait_command};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{ClientPart, RequestKey, Translator, acknowledged};
+use crate::replay::translate::{ClientPart, RequestKey, Translator, acknowledged, request_state};
 
 /// The requests in flight of all clients.
 #[derive(Default)]
@@ -36,7 +36,7 @@ impl RequestsInFlight {
         translator: &Translator,
         testbed: &mut Testbed,
     ) -> Result<usize, ReplayError> {
-        let state = state_of(step.before, key).ok_or(ReplayError::NothingInFlight)?;
+        let state = request_state(step.before, key).ok_or(ReplayError::NothingInFlight)?;
         let node = testbed.servers.index_of(&state.node);
         let found = self.requests.iter_mut().find(|(at, _)| *at == key);
         let (_, request) = found.ok_or(ReplayError::NothingInFlight)?;
@@ -123,7 +123,7 @@ impl RequestsInFlight {
         let is_time_over = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
         let after = &step.step.state;
         for (key, request) in self.requests.iter_mut().filter(|(_, request)| request.waits()) {
-            let answered = state_of(after, *key).filter(|_| is_counted(after, *key));
+            let answered = request_state(after, *key).filter(|_| is_counted(after, *key));
             if let Some((state, reply)) = answered.and_then(|state| Some((state, state.answer?))) {
                 let redis = wait_answer(request, &state.node, is_time_over, testbed)?;
                 testbed.findings.note(|| format!("{}: WAIT → {redis}", state.node));
@@ -140,7 +140,7 @@ impl RequestsInFlight {
     fn keep_given_up(&mut self, client: u8, step: HistoryStep<'_>) {
         let is_new = |slot: &Slot| {
             let key = (client, *slot);
-            state_of(&step.step.state, key).is_some() && state_of(step.before, key).is_none()
+            request_state(&step.step.state, key).is_some() && request_state(step.before, key).is_none()
         };
         let Some(late) = Slot::LATE.into_iter().find(is_new) else { return };
         let given_up = ClientPart::of(step.step.action).given_up().filter(|(of, _)| *of == client);
@@ -158,13 +158,13 @@ impl RequestsInFlight {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let after = &step.step.state;
-        match state_of(after, key) {
+        match request_state(after, key) {
             Some(state) if state.stage == RequestStage::Sent && is_sent_now(step, key) => {
                 self.take(key);
                 let client = key.0;
                 let may_pause =
                     step.before.faults_left.pause_node > 0 || step.before.nodes.iter().any(|node| node.is_paused);
-                let call = translator.call_of(state, client, thread_of(after, client, state));
+                let call = translator.call_of(state, client, after);
                 let request =
                     HeldRequest::send(call, state.asks_for.map(|replicas| wait_command(replicas, may_pause)).as_ref())?;
                 let then = state.asks_for.map_or_else(String::new, |replicas| format!(", WAIT {replicas}"));
@@ -199,18 +199,14 @@ fn wait_answer(
     redis::from_redis_value(value).map(acknowledged).map_err(|error| ReplayError::link(error.to_string()))
 }
 
-fn state_of(state: &State, (client, slot): RequestKey) -> Option<&RequestState> {
-    state.clients[usize::from(client)].requests.iter().find(|request| request.slot == slot)
-}
-
 /// Whether the lock is granted and the node has not answered the `WAIT` yet.
 fn waits_after(state: &State, key: RequestKey) -> bool {
-    state_of(state, key).is_some_and(|request| request.stage == RequestStage::Confirming)
+    request_state(state, key).is_some_and(|request| request.stage == RequestStage::Confirming)
 }
 
 /// Whether the node has answered the `WAIT`.
 fn is_counted(state: &State, key: RequestKey) -> bool {
-    let answer = state_of(state, key).and_then(|request| request.answer);
+    let answer = request_state(state, key).and_then(|request| request.answer);
     matches!(answer, Some(Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }))
 }
 
@@ -218,11 +214,5 @@ fn is_counted(state: &State, key: RequestKey) -> bool {
 fn is_sent_now(step: HistoryStep<'_>, key: RequestKey) -> bool {
     let is_again = ClientPart::of(step.step.action).renewed() == Some(key);
     let was_given_up = key.1.is_late() && !is_again;
-    !was_given_up && (is_again || state_of(step.before, key).is_none())
-}
-
-fn thread_of(state: &State, client: u8, request: &RequestState) -> u8 {
-    let threads = &state.clients[usize::from(client)].threads;
-    let index = threads.iter().position(|thread| thread.name == request.holder);
-    index.and_then(|index| u8::try_from(index).ok()).unwrap_or(0)
+    !was_given_up && (is_again || request_state(step.before, key).is_none())
 }

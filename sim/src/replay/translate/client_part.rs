@@ -3,9 +3,15 @@
 
 use lockstep_model::Action;
 use lockstep_model::client::Slot;
+use lockstep_model::trace::{RequestState, State};
 
 /// A client and the slot of its request.
 pub type RequestKey = (u8, Slot);
+
+/// The request in this slot, as the model has it.
+pub fn request_state(state: &State, (client, slot): RequestKey) -> Option<&RequestState> {
+    state.clients.get(usize::from(client))?.requests.iter().find(|request| request.slot == slot)
+}
 
 /// What a client asks by a script of its lock's kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

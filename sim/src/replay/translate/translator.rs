@@ -126,8 +126,11 @@ impl Translator {
         }
     }
 
-    /// A request that is sent, as the model describes it.
-    pub fn call_of(&self, request: &RequestState, client: u8, thread: u8) -> ScriptRequest {
+    /// A request that is sent, as the model describes it in this state.
+    pub fn call_of(&self, request: &RequestState, client: u8, state: &State) -> ScriptRequest {
+        let threads = &state.clients[usize::from(client)].threads;
+        let thread = threads.iter().position(|thread| thread.name == request.holder);
+        let thread = thread.and_then(|thread| u8::try_from(thread).ok()).unwrap_or_default();
         let caller = self.caller(client, thread, request.value);
         let context = self.context_of(client, request.nested);
         match request.verb {

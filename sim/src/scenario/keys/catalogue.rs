@@ -392,9 +392,10 @@ pub const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "interrupted_acquire",
-        "\"keep\" or \"release\"",
+        "\"renew\", \"keep\" or \"release\"",
         OF_PROFILE,
-        "whether a grant whose caller was interrupted is kept or released; in a split network",
+        "whether a grant whose caller was interrupted is renewed for ever (Redisson), kept until its lease ends, or released; in a \
+         split network",
     )),
     of_each(key(
         "protocol",

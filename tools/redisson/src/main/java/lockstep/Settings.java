@@ -8,14 +8,16 @@ package lockstep;
  * @param attempts how often it sends a command again
  * @param delayMs how long it waits before it sends a command again
  * @param watchdogMs the lease that the watchdog renews, at a third of it
+ * @param connections how many connections for commands it opens, all at once
  */
-record Settings(String address, int timeoutMs, int attempts, int delayMs, long watchdogMs) {
+record Settings(String address, int timeoutMs, int attempts, int delayMs, long watchdogMs, int connections) {
     Settings(Words words) {
         this(
                 words.next(),
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
-                words.nextLong());
+                words.nextLong(),
+                Math.toIntExact(words.nextLong()));
     }
 }

@@ -20,7 +20,7 @@ final class Versions {
         return version == null ? "unknown" : version;
     }
 
-    /** One connection for commands and one for messages, one event loop, and nothing that is sent without being asked. */
+    /** All connections at once and one for messages, one event loop, and nothing that is sent without being asked. */
     static Config config(Settings settings) throws ReflectiveOperationException {
         Config config = new Config();
         config.setCodec(StringCodec.INSTANCE);
@@ -31,8 +31,8 @@ final class Versions {
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
         SingleServerConfig server = config.useSingleServer();
         server.setAddress(settings.address());
-        server.setConnectionPoolSize(1);
-        server.setConnectionMinimumIdleSize(1);
+        server.setConnectionPoolSize(settings.connections());
+        server.setConnectionMinimumIdleSize(settings.connections());
         server.setSubscriptionConnectionPoolSize(1);
         server.setSubscriptionConnectionMinimumIdleSize(1);
         server.setSubscriptionsPerConnection(1000);

@@ -1,0 +1,82 @@
+//! The requests of Redisson's clients on a split network: each waits at its client's gate until the history says that a node
+//! executes it, and its reply until the history says that the client hears it.
+
+use lockstep_model::client::Slot;
+
+use super::gate::HeldCommand;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::translate::{ClientPart, RequestKey, ScriptRequest, request_state};
+
+/// How far a request has come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GatedStage {
+    /// It is held.
+    Sent,
+    /// A node has executed it, and its reply is held.
+    Executed,
+    /// The client has the reply.
+    Heard,
+}
+
+/// A request that the history knows of.
+#[derive(Clone)]
+pub struct GatedRequest {
+    /// Its client, and its slot there.
+    pub key: RequestKey,
+    /// What Redisson has sent.
+    pub held: HeldCommand,
+    /// What the model says that it sends.
+    pub request: ScriptRequest,
+    /// How far it has come.
+    pub stage: GatedStage,
+}
+
+/// The requests of all clients that the history knows of. What else is held at a gate was sent too early, or by mistake.
+#[derive(Default)]
+pub struct GatedRequests {
+    requests: Vec<GatedRequest>,
+}
+
+impl GatedRequests {
+    /// The history has come to the step that sends it.
+    pub fn add(&mut self, key: RequestKey, held: HeldCommand, request: ScriptRequest) {
+        self.requests.push(GatedRequest { key, held, request, stage: GatedStage::Sent });
+    }
+
+    /// The request in this slot.
+    pub fn get_mut(&mut self, key: RequestKey) -> Option<&mut GatedRequest> {
+        self.requests.iter_mut().find(|request| request.key == key)
+    }
+
+    /// Forgets the request in this slot.
+    pub fn take(&mut self, key: RequestKey) -> Option<GatedRequest> {
+        let at = self.requests.iter().position(|request| request.key == key)?;
+        Some(self.requests.swap_remove(at))
+    }
+
+    /// Whether the history has come to the step that sends this.
+    pub fn is_sent(&self, client: usize, held: &HeldCommand) -> bool {
+        let is_same = |request: &GatedRequest| usize::from(request.key.0) == client && request.held == *held;
+        self.requests.iter().any(|request| request.stage == GatedStage::Sent && is_same(request))
+    }
+
+    /// Whether a client waits for anything.
+    pub fn has_any_of(&self, client: u8) -> bool {
+        self.requests.iter().any(|request| request.key.0 == client)
+    }
+
+    /// A request whose caller gives it up moves to the slot from which it may still be executed. Returns one that has none,
+    /// because nothing can come of it any more.
+    pub fn give_up(&mut self, step: HistoryStep<'_>) -> Option<GatedRequest> {
+        let key = ClientPart::of(step.step.action).given_up()?;
+        let mut given_up = self.take(key)?;
+        let is_new = |slot: &Slot| {
+            let at = (key.0, *slot);
+            request_state(&step.step.state, at).is_some() && request_state(step.before, at).is_none()
+        };
+        let Some(slot) = Slot::LATE.into_iter().find(is_new) else { return Some(given_up) };
+        given_up.key = (key.0, slot);
+        self.requests.push(given_up);
+        None
+    }
+}

@@ -1,0 +1,203 @@
+//! A split network: a request is sent, executed and answered in steps of their own.
+
+use lockstep_model::Action;
+use lockstep_model::client::{Phase, Slot, Verb};
+use lockstep_model::trace::client_name;
+
+use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
+use super::clients::{RedissonClients, as_renewals, receipt_of};
+use super::requests::GatedStage;
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::{HistoryStep, client_of};
+use crate::replay::testbed::{Expected, Testbed};
+use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
+
+impl RedissonClients {
+    /// Whether what a client does comes in the order in which a JVM does it: a hold is in the renewal table before its application
+    /// goes on.
+    pub(super) fn is_in_order(step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+        let owes = |client: usize| !step.before.clients[client].unregistered.is_empty();
+        let is_registration = matches!(step.step.action, Action::Register { .. });
+        let is_other = client_of(step.step.action).is_some_and(owes) && !is_registration;
+        if is_other {
+            testbed.findings.leave("which of two callbacks runs first is the choice of the JVM");
+        }
+        !is_other
+    }
+
+    /// A request goes one step further. Returns the node that has executed it in this step.
+    pub(super) fn move_request(
+        &mut self,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
+        match step.step.action {
+            Action::Execute { client, slot } => return self.execute((client, slot), step, testbed),
+            Action::Register { client, thread } | Action::Unregister { client, thread } => {
+                self.hear((client, Slot::of_thread(thread)))?;
+            }
+            Action::Answer { client, slot } => self.answer((client, slot), step, testbed)?,
+            Action::Abandon { client, slot } => self.abandon((client, slot), step, testbed)?,
+            _ => testbed.findings.leave("what Redisson sends again is not followed yet"),
+        }
+        Ok(None)
+    }
+
+    /// A node executes a request, and its reply is held. Returns that node.
+    fn execute(
+        &mut self,
+        key: RequestKey,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
+        let client = usize::from(key.0);
+        let state = request_state(step.before, key).ok_or(ReplayError::NothingInFlight)?;
+        let node = testbed.servers.index_of(&state.node);
+        let sent = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
+        if !self.is_first(client, &sent.held) {
+            testbed.findings.leave("Redisson sends a request over the connection of one that was given up");
+            return Ok(None);
+        }
+        let reply = self.applications.execute_request(client, sent.held.connection)?;
+        let words = self.translator.reply_words(step.step.answer);
+        let verb = verb_of(state.verb, key);
+        let expected = Expected::Reply { at: step.place(), words, request: sent.request };
+        testbed.compare_answer(node, &expected, &as_renewals(verb, reply))?;
+        if let Some(executed) = self.in_flight.get_mut(key) {
+            executed.stage = GatedStage::Executed;
+        }
+        if request_state(&step.step.state, key).is_none() {
+            // Nobody waits for the reply. Redisson counts replies, so it has to come all the same.
+            self.drop_request(key)?;
+        }
+        Ok(Some(node))
+    }
+
+    /// The client hears a reply, if it has not heard it yet.
+    fn hear(&mut self, key: RequestKey) -> Result<(), ReplayError> {
+        let Some(request) = self.in_flight.get_mut(key) else { return Ok(()) };
+        if request.stage != GatedStage::Executed {
+            return Ok(());
+        }
+        request.stage = GatedStage::Heard;
+        let connection = request.held.connection;
+        self.applications.pass_reply(usize::from(key.0), connection)
+    }
+
+    /// The caller sees the reply, and what comes with that.
+    fn answer(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let (client, slot) = key;
+        let state = request_state(step.before, key).ok_or(ReplayError::NothingInFlight)?;
+        self.hear(key)?;
+        let answered = self.in_flight.take(key).ok_or(ReplayError::NothingInFlight)?;
+        self.receipts[usize::from(client)].extend(receipt_of(&answered.held));
+        self.clear_up(client, testbed)?;
+        if let Some(thread) = slot.thread() {
+            let told = Self::told_by_model((client, thread), verb_of(state.verb, key), step);
+            self.compare_call((client, thread), told, (state.answer_left == Some(0), step), testbed);
+        }
+        self.follow_up(key, step, testbed)
+    }
+
+    /// A process that gives a grant back sends a release where its acquire was.
+    fn follow_up(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let Some(state) = request_state(&step.step.state, key) else { return Ok(()) };
+        let request = self.translator.call_of(state, key.0, &step.step.state);
+        let asking = (key.0, key.1.thread());
+        if let Some(held) = self.find(asking, verb_of(state.verb, key), &request, step, testbed)? {
+            self.in_flight.add(key, held, request);
+        }
+        Ok(())
+    }
+
+    /// No reply came in time: the time of the client moves on until it finds that.
+    fn abandon(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let (client, slot) = key;
+        if slot == Slot::Renewal {
+            testbed.findings.leave("Redisson sends a renewal again that is not answered in time");
+            return Ok(());
+        }
+        match slot.thread() {
+            Some(thread) => {
+                self.applications.await_end(usize::from(client), usize::from(thread))?;
+                self.clear_up(client, testbed)?;
+                self.compare_call((client, thread), TIMED_OUT, (true, step), testbed);
+            }
+            // Its caller was interrupted.
+            None => self.applications.pass_what_is_due(usize::from(client))?,
+        }
+        self.drop_given_up(step)
+    }
+
+    /// A thread is interrupted where it waits, or while its request is under way.
+    pub(super) fn interrupt(
+        &mut self,
+        (client, thread): (u8, u8),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let phase = step.before.clients[usize::from(client)].threads[usize::from(thread)].phase;
+        let is_calling = matches!(phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing);
+        if !is_calling && !self.unsent(usize::from(client)).is_empty() {
+            testbed.findings.leave("Redisson has sent its next request before the interrupt, and here it has not");
+            return Ok(());
+        }
+        testbed.findings.note(|| format!("{}:{} is interrupted", client_name(client), thread + 1));
+        self.applications.interrupt(usize::from(client), usize::from(thread))?;
+        self.clear_up(client, testbed)?;
+        let told = if is_calling { REDISSON_EXCEPTION } else { calls::INTERRUPTED };
+        self.compare_told((client, thread), told, step, testbed);
+        self.drop_given_up(step)
+    }
+
+    /// A request that was given up in this step, and of which nothing can come by the model.
+    fn drop_given_up(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
+        match self.in_flight.give_up(step) {
+            Some(given_up) if given_up.stage == GatedStage::Executed => {
+                self.applications.pass_reply(usize::from(given_up.key.0), given_up.held.connection)
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
+
+    fn drop_request(&mut self, key: RequestKey) -> Result<(), ReplayError> {
+        if self.applications.runs(usize::from(key.0)) {
+            self.hear(key)?;
+        }
+        self.in_flight.take(key);
+        Ok(())
+    }
+
+    /// Compares what a call has told, unless its thread has died by the model. `is_answer_due`: it is the very instant at which
+    /// its caller stops waiting.
+    fn compare_call(
+        &mut self,
+        (client, thread): (u8, u8),
+        model: &str,
+        (is_answer_due, step): (bool, HistoryStep<'_>),
+        testbed: &mut Testbed,
+    ) {
+        if step.step.state.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::Dead {
+            return;
+        }
+        let told = self.told((client, thread), testbed);
+        if is_answer_due && told == TIMED_OUT && model != TIMED_OUT {
+            testbed
+                .findings
+                .leave("at the very instant of its time-out a call has its reply here, and in Redisson not");
+            return;
+        }
+        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+        testbed.findings.compare(step.place(), what, model, &told);
+    }
+}
+
+fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {
+    let thread = slot.thread().unwrap_or_default();
+    match verb {
+        Verb::Acquire => ScriptVerb::Acquire { client, thread },
+        Verb::Release => ScriptVerb::Release { client, thread },
+        Verb::Renew => ScriptVerb::Renew { client },
+        Verb::Undo => ScriptVerb::Undo { client, thread },
+    }
+}
