@@ -205,7 +205,7 @@ const REGISTRATIONS: [(&str, Option<Registration>); 2] =
 const STALE_RENEWALS: [(&str, Option<StaleRenewal>); 2] =
     [("believe", Some(StaleRenewal::Believe)), ("ignore", Some(StaleRenewal::Ignore))];
 const INTERRUPTED_ACQUIRES: [(&str, Option<InterruptedAcquire>); 3] = [
-    ("keep", Some(InterruptedAcquire::Keep)),
     ("renew", Some(InterruptedAcquire::Renew)),
+    ("keep", Some(InterruptedAcquire::Keep)),
     ("release", Some(InterruptedAcquire::Release)),
 ];
