@@ -5,11 +5,12 @@ use lockstep_model::config::{Discovery, Fsync, ReplicasLeave};
 
 use crate::scenario::usual_slack;
 
-/// What the world leaves out although a real one may do it, one sentence for each key that would let it: only where the other
-/// keys make it matter.
+/// What the world leaves out although a real one may do it, and what it can do although yours may not: one sentence for each
+/// key that says otherwise, only where the other keys make it matter.
 pub fn assumptions(config: &Config) -> Vec<String> {
     let (cluster, faults) = (&config.cluster, &config.faults);
     let stays_on = cluster.promote.replaces_running_masters(faults) || config.can_restart();
+    let may_wait_for_its_disk = cluster.fsync == Fsync::EverySecond && !config.writes_before_replies();
     let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
     let assumed = [
         (
@@ -25,12 +26,16 @@ pub fn assumptions(config: &Config) -> Vec<String> {
             "the rewrite of an AOF takes no time (`aof_rewrite_within`)",
         ),
         (
+            may_wait_for_its_disk && faults.kill_node > 0 && faults.restart_node > 0,
+            "an fsync may be slow, so that a killed process loses as much as its machine (`fsync_within`; 0: none is slow)",
+        ),
+        (
             faults.pause_node > 0 && !config.is_split(),
             "a node that stands still is as one that is down, and executes nothing late (`mode` in [network])",
         ),
         (
             cluster.min_replicas > 0 && cluster.min_replicas_slack < usual_slack(config.time.tick_ms),
-            "a master counts its replicas to the tick, which Redis does not (`min_replicas_slack`)",
+            "a master stops counting a silent replica earlier than Redis may, which takes up to 2 s more (`min_replicas_slack`)",
         ),
         (cluster.min_replicas > 0, "the servers are Redis 7.0 or newer, or Valkey (`min_replicas`)"),
         (
