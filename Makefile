@@ -28,6 +28,9 @@ SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
 # Random histories of each scenario that Redisson can follow.
 SOAK_REDISSON_HISTORIES ?= 30
+# More versions on which the museum is examined, and how often each history is replayed.
+SOAK_MUSEUM_VERSIONS ?= 4.3.1
+SOAK_MUSEUM_TIMES ?= 20
 # Start states on which each script of Redisson's and ours are compared, on each server version.
 SOAK_REDISSON_SCRIPTS ?= 5000
 
@@ -49,6 +52,8 @@ test:
 soak:
 	$(servers) && \
 	$(redisson) && \
+	tools/redisson/install $(SOAK_MUSEUM_VERSIONS) && \
+	LOCKSTEP_MUSEUM_VERSIONS="$(SOAK_MUSEUM_VERSIONS)" LOCKSTEP_MUSEUM_TIMES=$(SOAK_MUSEUM_TIMES) \
 	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
 	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
 		cargo test --locked -p lockstep-tests --test redisson && \
@@ -62,9 +67,11 @@ soak:
 
 reports:
 	$(servers) && \
+	$(redisson) && \
 	cargo build --workspace --locked && \
 	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports && \
-	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test inclusion a_record_of_real_servers
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test inclusion a_record_of_real_servers && \
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test redisson the_page_on_the_museum
 
 bench:
 	cargo bench --locked -p lockstep-sim --bench engines -- --write

@@ -1,10 +1,12 @@
-//! Prepares what the binary embeds: the scenarios, and the clocks that replay preloads into servers and JVMs, which are
+//! Prepares what the binary embeds: the scenarios, the museum, and the clocks that replay preloads into servers and JVMs, which are
 //! separate shared libraries.
 
 use std::path::Path;
 use std::process::Command;
 use std::{env, fs};
 
+#[path = "build/museum.rs"]
+mod museum;
 #[path = "build/scenarios.rs"]
 mod scenarios;
 
@@ -13,6 +15,7 @@ const CLOCKS: [(&str, &str); 2] = [("clock/lib.rs", "lockstep_clock"), ("clock/j
 
 fn main() {
     scenarios::embed();
+    museum::embed();
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=clock");
     let linux = variable("CARGO_CFG_TARGET_OS") == "linux";

@@ -1,8 +1,8 @@
 //! Checks the model exhaustively, and replays it on real Redis.
 //!
 //! [`scenario`] reads what to check, [`check`] visits every state, [`frontier`] finds which faults break which
-//! property, [`explore`] shows the states in a browser, [`replay`] and [`fuzz`] compare with real servers, [`render`]
-//! shows the results, and [`cli`] is the `lockstep` command over all of them.
+//! property, [`explore`] shows the states in a browser, [`replay`] and [`fuzz`] compare with real servers, [`museum`]
+//! reproduces defects of real client libraries, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
 
 pub mod check;
 pub mod cli;
@@ -10,6 +10,7 @@ pub mod exit;
 pub mod explore;
 pub mod frontier;
 pub mod fuzz;
+pub mod museum;
 mod plain_text;
 pub mod render;
 pub mod replay;

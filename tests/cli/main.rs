@@ -8,6 +8,7 @@ mod edges;
 mod explore;
 mod interrupted;
 mod memory;
+mod museum;
 mod out_folders;
 mod outside;
 mod schema;

@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use clap::{Parser, Subcommand};
 
 use super::screen::{Color, Screen};
-use super::{check, explain, explore, frontier, fuzz, interrupt, replay, scenarios, show};
+use super::{check, explain, explore, frontier, fuzz, interrupt, museum, replay, scenarios, show};
 use crate::exit::Exit;
 
 /// When can two clients hold a Redis lock at once, when can nobody get it, and is that what real Redis does?
@@ -45,6 +45,8 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Walk through the states of a scenario in the browser
     Explore(explore::ExploreArgs),
+    /// Reproduce defects of real Redisson, each beside a world in which it behaves
+    Museum(museum::MuseumArgs),
     /// Find the smallest sets of faults that break a scenario, and the effect of repairs
     Frontier(frontier::FrontierArgs),
 }
@@ -76,6 +78,7 @@ pub fn run() -> Exit {
         Command::Scenarios(args) => scenarios::run(args, &screen),
         Command::Explain(args) => explain::run(args, &screen),
         Command::Explore(args) => explore::run(args, &screen),
+        Command::Museum(args) => museum::run(args, &screen),
         Command::Frontier(args) => frontier::run(args, &screen),
     };
     // The panic hook has printed the message; a panic is a defect of ours and has its own exit code.

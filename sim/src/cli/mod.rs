@@ -15,6 +15,7 @@ mod fuzz;
 mod glossary;
 mod input;
 mod interrupt;
+mod museum;
 #[cfg(test)]
 mod mutated;
 mod out;

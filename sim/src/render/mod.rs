@@ -2,7 +2,7 @@
 //!
 //! A trace is drawn as a picture ([`text`] for a terminal, [`svg`] elsewhere), a list ([`short`]), a document ([`json`]) or
 //! a sequence diagram ([`mermaid`]). A state is a page ([`state`]); the results of `check` ([`verdicts`]) and of `frontier`
-//! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]).
+//! ([`frontier`]) are tables; a replay is a picture with the answers of the servers ([`replayed`]), an exhibit of the museum a list ([`museum`]).
 //!
 //! Everything depends in one direction: `units` (numbers, times, lists), `prose` (lines), `table` and `paint` on nothing else here; the phrases (`replies`,
 //! `actions`, `clients`, `signs`, `holds`, `requests`, `claims`, `reasons`, `lasso`, `world`) on those; [`rows`], which tells what each step of
@@ -17,6 +17,7 @@ mod holds;
 pub mod json;
 mod lasso;
 pub mod mermaid;
+pub mod museum;
 mod paint;
 mod prose;
 mod reasons;

@@ -142,7 +142,7 @@ impl Player {
         self.step = 0;
         self.seen_keys.clear();
         self.testbed.reset()?;
-        self.target.begin(&mut self.testbed)?;
+        self.target.begin(trace, &mut self.testbed)?;
         self.testbed.servers.start_sentinels(trace)?;
         let played = self.play_all(trace, keeps_answers);
         let (played, failovers) = self.end_sentinels(played)?;

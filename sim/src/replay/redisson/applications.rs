@@ -5,7 +5,7 @@ use std::path::Path;
 use redis::Value;
 
 use super::gate::{ClientGate, HeldCommand};
-use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
+use super::jvm::{Interruption, Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
 
 /// How a client of Redisson reaches its server. The TTL of a release receipt is the time for all attempts
@@ -36,6 +36,9 @@ const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
 /// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
 const BEHIND_NS: i64 = NS_OF_MS;
+
+/// Before a call: the interrupt flag of its thread is set.
+pub const FLAGGED: &str = "flagged ";
 
 /// The applications of a history.
 pub struct Applications {
@@ -112,6 +115,14 @@ impl Applications {
             let (name, calls) = (name.clone(), vec![None; threads]);
             self.clients.push(Application { name, jvm, gate, calls, is_dead: false });
         }
+        // The first command of a client starts its timer, and that swallows an interrupt
+        // (docs/facts/redisson.md#the-interrupt-flag-is-enough).
+        if self.program.interruption() == Interruption::Flag {
+            for (index, (name, _)) in clients.iter().enumerate() {
+                let command = format!("call {name} 1 is-held nothing");
+                self.in_jvm(self.clients[index].jvm, |started, gates| started.jvm.command(&command, gates))?;
+            }
+        }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
         self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
         for started in &mut self.jvms {
@@ -180,11 +191,11 @@ impl Applications {
         let Application { name, jvm, .. } = &self.clients[client];
         let (command, jvm) = (format!("call {name} {} {call}", thread + 1), *jvm);
         // A call that waits for a while reads the clock.
-        if call.starts_with("try-wait") {
+        if call.trim_start_matches(FLAGGED).starts_with("try-wait") {
             self.in_jvm(jvm, StartedJvm::catch_up)?;
         }
         let number = self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
-        let verb = call.split(' ').next().unwrap_or_default().to_owned();
+        let verb = call.trim_start_matches(FLAGGED).split(' ').next().unwrap_or_default().to_owned();
         let calls = &mut self.clients[client].calls;
         if calls.len() <= thread {
             calls.resize(thread + 1, None);
@@ -198,8 +209,20 @@ impl Applications {
     /// # Errors
     /// As [`Jvm::command`].
     pub fn interrupt(&mut self, client: usize, thread: usize) -> Result<(), ReplayError> {
+        self.give_up("interrupt", client, thread)
+    }
+
+    /// Cancels the future that a thread's call waits for.
+    ///
+    /// # Errors
+    /// As [`Jvm::command`].
+    pub fn cancel(&mut self, client: usize, thread: usize) -> Result<(), ReplayError> {
+        self.give_up("cancel", client, thread)
+    }
+
+    fn give_up(&mut self, verb: &str, client: usize, thread: usize) -> Result<(), ReplayError> {
         let Application { name, jvm, .. } = &self.clients[client];
-        let (command, jvm) = (format!("interrupt {name} {}", thread + 1), *jvm);
+        let (command, jvm) = (format!("{verb} {name} {}", thread + 1), *jvm);
         self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
         self.wait_until_quiet(client)
     }

@@ -4,10 +4,12 @@ use lockstep_model::Config;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::ThreadState;
 
+use super::jvm::Interruption;
+
 /// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
 ///
 /// `own`: the scenario as it is for this client. `is_nested`: the thread has the lock already.
-pub fn acquire(own: &Config, is_nested: bool) -> String {
+pub fn acquire(own: &Config, is_nested: bool, interruption: Interruption) -> String {
     let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
     let lease = match own.time.renew_every {
         Some(_) => own.time.reentry_lease.filter(|_| is_nested),
@@ -16,6 +18,7 @@ pub fn acquire(own: &Config, is_nested: bool) -> String {
     // `lock()` swallows the first interrupt.
     let can_be_interrupted = own.faults.interrupt > 0;
     match (own.time.wait_limit, lease.map(ms)) {
+        (Some(0), None) if can_be_interrupted && interruption == Interruption::Cancel => "try-async".to_owned(),
         (Some(0), None) => "try".to_owned(),
         (Some(0), Some(lease_ms)) => format!("try-lease {lease_ms}"),
         (Some(limit), None) => format!("try-wait {}", ms(limit)),
@@ -48,6 +51,9 @@ pub const RELEASED: &str = "it has released";
 pub const NOT_ITS_OWN: &str = "IllegalMonitorStateException";
 /// It was interrupted.
 pub const INTERRUPTED: &str = "InterruptedException";
+
+/// The future of its call was cancelled.
+pub const CANCELLED: &str = "CancellationException";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
@@ -91,7 +97,7 @@ mod tests {
         own.time.lease = 3;
         let mut call = |renew_every, wait_limit, interrupt| {
             (own.time.renew_every, own.time.wait_limit, own.faults.interrupt) = (renew_every, wait_limit, interrupt);
-            acquire(&own, false)
+            acquire(&own, false, Interruption::Thread)
         };
         assert_eq!(call(Some(1), None, 0), "lock");
         assert_eq!(call(Some(1), None, 1), "lock-interruptibly");

@@ -4,18 +4,19 @@
 //! the history says of the order is what happens; and whatever Redisson sends that the history does not say, or does not send
 //! although it does, is a difference. While time passes, nothing may be held: the model's clients do at once what they can.
 
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 use lockstep_model::client::{Phase, Slot};
-use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, client_name};
+use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::{Cmd, Value};
 
-use super::applications::{Applications, ClientTimes};
+use super::applications::{Applications, ClientTimes, FLAGGED};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
 use super::gate::HeldCommand;
-use super::jvm::RedissonProgram;
+use super::jvm::{Interruption, RedissonProgram};
 use super::refusals::refuse_world;
 use super::requests::GatedRequests;
 use crate::replay::error::ReplayError;
@@ -45,6 +46,10 @@ pub struct RedissonClients {
     chains: Vec<RenewalChains>,
     /// What is under way on a split network.
     pub(super) in_flight: GatedRequests,
+    /// How callers give up.
+    pub(super) interruption: Interruption,
+    /// The steps at which a thread calls whose interrupt flag is set.
+    flagged: BTreeSet<usize>,
 }
 
 impl RedissonClients {
@@ -60,9 +65,17 @@ impl RedissonClients {
     ) -> Result<Self, ReplayError> {
         refuse_world(config, &program)?;
         let are_apart = config.faults.pause_client > 0 || config.faults.client_clock_jump > 0;
-        let applications = Applications::new(program, are_apart, config.time.tick_ms, start_ms);
-        let (receipts, chains, in_flight) = (Vec::new(), Vec::new(), GatedRequests::default());
-        Ok(Self { config: *config, translator, applications, receipts, chains, in_flight })
+        let interruption = program.interruption();
+        Ok(Self {
+            config: *config,
+            translator,
+            applications: Applications::new(program, are_apart, config.time.tick_ms, start_ms),
+            receipts: Vec::new(),
+            chains: Vec::new(),
+            in_flight: GatedRequests::default(),
+            interruption,
+            flagged: BTreeSet::new(),
+        })
     }
 
     fn times(&self, client: u8) -> ClientTimes {
@@ -89,7 +102,8 @@ impl Target for RedissonClients {
         self.applications.close()
     }
 
-    fn begin(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError> {
+    fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        self.flagged = flagged(trace, self.interruption);
         let clients: Vec<_> = (0..self.config.clients.count)
             .map(|client| (client_name(client).to_string(), self.times(client)))
             .collect();
@@ -125,16 +139,7 @@ impl Target for RedissonClients {
                 self.applications.pass_tick()?;
                 Ok(None)
             }
-            Action::Acquire { client, thread } => {
-                let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
-                // It may start a timer.
-                if step.before.clients[usize::from(client)].renewal_counts.iter().all(|count| *count == 0) {
-                    self.applications.catch_up(usize::from(client))?;
-                }
-                let call = calls::acquire(&self.config.of_client(client), before.holds > 0);
-                self.begin_call((client, thread), before.holds + 1, &call, testbed)?;
-                self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
-            }
+            Action::Acquire { client, thread } => self.acquire((client, thread), step, testbed),
             Action::SecondAsk { client, thread }
             | Action::WakeByMessage { client, thread }
             | Action::WakeByTimer { client, thread } => {
@@ -229,10 +234,55 @@ impl Target for RedissonClients {
     }
 }
 
+/// The acquires of a history whose callers are interrupted before they are answered, by their steps.
+fn flagged(trace: &Trace, interruption: Interruption) -> BTreeSet<usize> {
+    if interruption != Interruption::Flag {
+        return BTreeSet::new();
+    }
+    let is_interrupted = |asking: usize, client: u8, thread: u8| {
+        let next = trace.steps[asking + 1..].iter().map(|step| step.action).find(|action| match *action {
+            Action::Answer { client: of, slot } | Action::Abandon { client: of, slot } => {
+                of == client && slot == Slot::of_thread(thread)
+            }
+            Action::Acquire { client: of, thread: asks } => (of, asks) == (client, thread),
+            other => other == Action::Interrupt { client, thread },
+        });
+        next == Some(Action::Interrupt { client, thread })
+    };
+    let acquires = trace.steps.iter().enumerate().filter_map(|(index, step)| match step.action {
+        Action::Acquire { client, thread } => is_interrupted(index, client, thread).then_some(step.number),
+        _ => None,
+    });
+    acquires.collect()
+}
+
 /// A client, and its thread where one waits for the answer.
 type Asking = (u8, Option<u8>);
 
 impl RedissonClients {
+    /// An application asks for the lock.
+    fn acquire(
+        &mut self,
+        (client, thread): (u8, u8),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
+        let asked = usize::from(client);
+        let before = &step.before.clients[asked].threads[usize::from(thread)];
+        // It may start a timer.
+        if step.before.clients[asked].renewal_counts.iter().all(|count| *count == 0) {
+            self.applications.catch_up(asked)?;
+        }
+        let call = calls::acquire(&self.config.of_client(client), before.holds > 0, self.interruption);
+        let flag = if self.flagged.contains(&step.step.number) { FLAGGED } else { "" };
+        self.begin_call((client, thread), before.holds + 1, &format!("{flag}{call}"), testbed)?;
+        if !flag.is_empty() && self.unsent(asked).is_empty() {
+            testbed.findings.leave("the caller has thrown before its request was written: the choice of the JVM");
+            return Ok(None);
+        }
+        self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
+    }
+
     /// A client stands still from now on.
     fn pause(&mut self, client: u8, testbed: &mut Testbed) {
         if !self.applications.held(usize::from(client)).is_empty() || self.in_flight.has_any_of(client) {
@@ -254,13 +304,14 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         // The lock's name follows the verb.
+        let (flag, unflagged) = call.strip_prefix(FLAGGED).map_or(("", call), |unflagged| (FLAGGED, unflagged));
         let (verb, times) =
-            call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
+            unflagged.split_once(' ').map_or((unflagged, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
         self.applications.begin_call(
             usize::from(client),
             usize::from(thread),
-            &format!("{verb} {LOCK}/{thread}.{level}{times}"),
+            &format!("{flag}{verb} {LOCK}/{thread}.{level}{times}"),
         )
     }
 

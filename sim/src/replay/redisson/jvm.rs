@@ -10,6 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
+use serde::Deserialize;
 
 use super::gate::ClientGate;
 use super::jvm_clock::JvmClock;
@@ -29,6 +30,20 @@ pub struct RedissonProgram {
     version: String,
     java: PathBuf,
     folder: PathBuf,
+    interruption: Interruption,
+}
+
+/// How the caller of an acquire gives it up, where a history says that it is interrupted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Interruption {
+    /// Its thread is interrupted while it waits for the answer.
+    #[default]
+    Thread,
+    /// The interrupt flag of its thread is set before it calls (docs/facts/redisson.md#the-interrupt-flag-is-enough).
+    Flag,
+    /// It holds the future of `tryLockAsync()`, and cancels it.
+    Cancel,
 }
 
 impl RedissonProgram {
@@ -38,11 +53,27 @@ impl RedissonProgram {
     /// `NoRedisson`.
     pub fn find(version: &str) -> Result<Self, ReplayError> {
         let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
-        let found = Self { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
+        let found = Self {
+            version: version.to_owned(),
+            java: folder.join("java"),
+            folder: folder.join(version),
+            interruption: Interruption::default(),
+        };
         if found.java.exists() && found.folder.join("classes").is_dir() {
             return Ok(found);
         }
         Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
+    }
+
+    /// The same, with callers that give up in this way.
+    #[must_use]
+    pub fn interrupted_by(self, interruption: Interruption) -> Self {
+        Self { interruption, ..self }
+    }
+
+    /// How its callers give up.
+    pub fn interruption(&self) -> Interruption {
+        self.interruption
     }
 
     /// Its version: `4.7.0`.

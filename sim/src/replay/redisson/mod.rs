@@ -18,4 +18,4 @@ mod split;
 
 pub use clients::RedissonClients;
 pub use gate::{ClientGate, HeldCommand};
-pub use jvm::{Jvm, RedissonProgram};
+pub use jvm::{Interruption, Jvm, RedissonProgram};

@@ -3,7 +3,7 @@
 use lockstep_model::Config;
 use lockstep_model::config::Fault;
 
-use super::jvm::RedissonProgram;
+use super::jvm::{Interruption, RedissonProgram};
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
@@ -52,6 +52,10 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     // Its timers are late by up to a tenth of a second, and each renewal is late by that once more.
     if config.time.tick_ms < LEAST_TICK_MS {
         return refused(format!("its timers are too late for so short a tick; set tick_ms to {LEAST_TICK_MS} or more"));
+    }
+    let has_future = config.time.wait_limit == Some(0) && config.time.renew_every.is_some();
+    if program.interruption() == Interruption::Cancel && !has_future {
+        return refused("only tryLockAsync() is cancelled: use wait_limit = 0, and a watchdog".to_owned());
     }
     (0..config.clients.count).try_for_each(|client| refuse_client(&config.of_client(client), program))
 }

@@ -6,6 +6,7 @@ use lockstep_model::trace::client_name;
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::{RedissonClients, as_renewals, receipt_of};
+use super::jvm::Interruption;
 use super::requests::GatedStage;
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
@@ -142,10 +143,29 @@ impl RedissonClients {
             testbed.findings.leave("Redisson has sent its next request before the interrupt, and here it has not");
             return Ok(());
         }
-        testbed.findings.note(|| format!("{}:{} is interrupted", client_name(client), thread + 1));
-        self.applications.interrupt(usize::from(client), usize::from(thread))?;
+        let is_acquiring = matches!(phase, Phase::Asking | Phase::AskingAgain);
+        if self.interruption != Interruption::Thread && !is_acquiring {
+            testbed.findings.leave("only a caller whose acquire is under way gives up in this way");
+            return Ok(());
+        }
+        let asker = format!("{}:{}", client_name(client), thread + 1);
+        match self.interruption {
+            Interruption::Thread => {
+                testbed.findings.note(|| format!("{asker} is interrupted"));
+                self.applications.interrupt(usize::from(client), usize::from(thread))?;
+            }
+            Interruption::Flag => testbed.findings.note(|| format!("{asker} was interrupted before its call")),
+            Interruption::Cancel => {
+                testbed.findings.note(|| format!("{asker} cancels its future"));
+                self.applications.cancel(usize::from(client), usize::from(thread))?;
+            }
+        }
         self.clear_up(client, testbed)?;
-        let told = if is_calling { REDISSON_EXCEPTION } else { calls::INTERRUPTED };
+        let told = match self.interruption {
+            Interruption::Cancel => calls::CANCELLED,
+            _ if is_calling => REDISSON_EXCEPTION,
+            _ => calls::INTERRUPTED,
+        };
         self.compare_told((client, thread), told, step, testbed);
         self.drop_given_up(step)
     }

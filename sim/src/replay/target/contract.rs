@@ -1,5 +1,6 @@
 //! The contract between the player and what plays the clients.
 
+use lockstep_model::trace::Trace;
 use redis::Cmd;
 
 use crate::replay::error::ReplayError;
@@ -28,7 +29,7 @@ pub trait Target {
     ///
     /// # Errors
     /// What keeps the clients from being started.
-    fn begin(&mut self, testbed: &mut Testbed) -> Result<(), ReplayError>;
+    fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError>;
 
     /// Does what clients still have to do before servers, links and clocks change as the step says.
     ///

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use lockstep_model::Happening;
 use lockstep_model::config::WaitRule;
-use lockstep_model::trace::{NodeRole, NodeState};
+use lockstep_model::trace::{NodeRole, NodeState, Trace};
 use lockstep_model::{Action, Config};
 use redis::Cmd;
 
@@ -60,7 +60,7 @@ impl Target for ScriptClients {
         Ok(())
     }
 
-    fn begin(&mut self, _testbed: &mut Testbed) -> Result<(), ReplayError> {
+    fn begin(&mut self, _trace: &Trace, _testbed: &mut Testbed) -> Result<(), ReplayError> {
         Ok(())
     }
 

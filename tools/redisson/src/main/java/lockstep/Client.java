@@ -2,6 +2,9 @@ package lockstep;
 
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.redisson.Redisson;
 import org.redisson.api.RLock;
@@ -15,6 +18,8 @@ final class Client {
     private final Map<Long, CallThread> threads = new HashMap<>();
     /** Lock objects, by their names here: {@code LOCK}, or {@code LOCK/ANYTHING} where a lock has several. */
     private final Map<String, RLock> locks = new HashMap<>();
+    /** What the call of each thread waits for, where it is a future. */
+    private final Map<Long, Future<?>> awaited = new ConcurrentHashMap<>();
 
     private Client(String name, RedissonClient redisson, Reports reports) {
         this.name = name;
@@ -42,12 +47,13 @@ final class Client {
      * interrupted when the call begins.
      */
     void call(String number, Words words) {
-        CallThread thread = thread(words.nextLong());
+        long threadId = words.nextLong();
+        CallThread thread = thread(threadId);
         String word = words.next();
         boolean isFlagged = word.equals("flagged");
         String verb = isFlagged ? words.next() : word;
         RLock lock = locks.computeIfAbsent(words.next(), object -> redisson.getLock(object.split("/")[0]));
-        Call call = Call.of(verb, lock, words);
+        Call call = verb.equals("try-async") ? () -> tryAsync(threadId, lock) : Call.of(verb, lock, words);
         thread.begin(() -> {
             if (isFlagged) {
                 Thread.currentThread().interrupt();
@@ -62,6 +68,28 @@ final class Client {
             boolean isInterrupted = Thread.interrupted();
             reports.say("ended " + number + " " + (isInterrupted ? "interrupted" : "clear") + " " + outcome);
         });
+    }
+
+    /** A call of {@code tryLockAsync()}, whose caller waits until the future is done or cancelled. */
+    private Object tryAsync(long threadId, RLock lock) throws Exception {
+        Future<Boolean> future = lock.tryLockAsync();
+        awaited.put(threadId, future);
+        try {
+            return future.get();
+        } catch (ExecutionException failed) {
+            throw failed.getCause() instanceof Exception cause ? cause : failed;
+        } finally {
+            awaited.remove(threadId);
+        }
+    }
+
+    /** Cancels what the call of a thread waits for. */
+    void cancel(long threadId) {
+        Future<?> future = awaited.get(threadId);
+        if (future == null) {
+            throw new IllegalArgumentException("thread " + threadId + " waits for no future");
+        }
+        future.cancel(true);
     }
 
     Object timer() throws ReflectiveOperationException {

@@ -59,6 +59,10 @@ final class Driver {
                 client(words.next()).thread(words.nextLong()).interrupt();
                 return "interrupted";
             }
+            case "cancel" -> {
+                client(words.next()).cancel(words.nextLong());
+                return "cancelled";
+            }
             case "close" -> {
                 String name = words.next();
                 client(name).close();

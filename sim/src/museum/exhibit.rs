@@ -1,0 +1,227 @@
+//! An exhibit: what a file of `museum/` says.
+
+use std::fmt;
+
+use lockstep_model::Property;
+use lockstep_model::config::Profile;
+use serde::{Deserialize, Deserializer};
+use toml_edit::DocumentMut;
+
+use crate::replay::redisson::Interruption;
+use crate::scenario::{BuiltIn, Scenario, ScenarioError};
+
+/// Written by `build/museum.rs`: the name and the text of every file below `museum/`, sorted by name.
+static FILES: &[(&str, &str)] = &include!(concat!(env!("OUT_DIR"), "/museum.rs"));
+
+/// A defect of a client library.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Exhibit {
+    /// Its short name: `D4`.
+    pub id: String,
+    /// The library that has it.
+    pub library: Library,
+    /// What goes wrong, in one line.
+    pub title: String,
+    /// The built-in scenario in which the model finds it.
+    pub scenario: String,
+    /// The property that breaks.
+    #[serde(deserialize_with = "property")]
+    pub property: Property,
+    /// How the caller of an acquire gives it up, where one does.
+    #[serde(default)]
+    pub interruption: Interruption,
+    /// What an application sees, in a few sentences.
+    pub what_breaks: String,
+    /// What a user of the library can do today.
+    pub today: String,
+    /// A text fit for an issue of the library.
+    pub report: String,
+    /// Which versions have it, as runs have shown.
+    pub versions: Versions,
+    /// What stops it: in the model the property holds.
+    pub repair: Change,
+    /// The world beside it in which the library behaves.
+    pub control: Change,
+}
+
+/// A client library.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Library {
+    /// Redisson, of Java.
+    Redisson,
+}
+
+impl fmt::Display for Library {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Redisson => f.write_str("Redisson"),
+        }
+    }
+}
+
+/// Versions of a library.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Versions {
+    /// Those on which it was reproduced.
+    pub reproduced: Vec<String>,
+    /// Those that do something else.
+    pub absent: Vec<String>,
+}
+
+impl Versions {
+    /// Whether this version has it; `None`: it is not in the file.
+    pub fn has(&self, version: &str) -> Option<bool> {
+        let is_in = |versions: &[String]| versions.iter().any(|one| one == version);
+        match (is_in(&self.reproduced), is_in(&self.absent)) {
+            (true, _) => Some(true),
+            (false, true) => Some(false),
+            (false, false) => None,
+        }
+    }
+}
+
+/// A world that differs in some keys.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Change {
+    /// What is different, in words.
+    pub sentence: String,
+    /// The keys, as in the file of a scenario.
+    changes: toml::Table,
+}
+
+impl Change {
+    /// No change at all.
+    pub fn none() -> Self {
+        Self { sentence: "nothing is different".to_owned(), changes: toml::Table::new() }
+    }
+
+    /// The keys as one would write them: `protocol.stale_renewal = "ignore"`.
+    pub fn lines(&self) -> Vec<String> {
+        let tables = self.changes.iter().filter_map(|(table, keys)| Some((table, keys.as_table()?)));
+        tables
+            .flat_map(|(table, keys)| keys.iter().map(move |(key, value)| format!("{table}.{key} = {value}")))
+            .collect()
+    }
+}
+
+impl Exhibit {
+    /// Every exhibit, sorted by id.
+    pub fn all() -> Vec<Self> {
+        FILES.iter().map(|(name, text)| Self::embedded(name, text)).collect()
+    }
+
+    /// The exhibit with this id; `d4` is `D4`.
+    pub fn named(id: &str) -> Option<Self> {
+        Self::all().into_iter().find(|one| one.id.eq_ignore_ascii_case(id))
+    }
+
+    fn embedded(name: &str, text: &str) -> Self {
+        toml::from_str(text).unwrap_or_else(|error| panic!("museum/{name}.toml is wrong:\n{error}"))
+    }
+
+    /// The profile of a version of the library: the newest one that is not newer. A version whose number cannot be read is taken
+    /// for a new one.
+    pub fn profile_of(version: &str) -> Profile {
+        let mut numbers = version.split(['.', '-']).map(|part| part.parse::<u32>().ok());
+        match (numbers.next().flatten(), numbers.next().flatten()) {
+            // One timer for all locks of a client since 3.44 (docs/facts/redisson.md#renewal-timer).
+            (Some(3), Some(minor)) if minor < 44 => Profile::Redisson315,
+            (Some(0..3), _) => Profile::Redisson315,
+            _ => Profile::Redisson47,
+        }
+    }
+
+    /// The world in which the property breaks, for clients of this profile.
+    ///
+    /// # Errors
+    /// Its keys do not go together.
+    pub fn world(&self, profile: Profile) -> Result<Scenario, ScenarioError> {
+        self.scenario_with(profile, &toml::Table::new())
+    }
+
+    /// The world with this change.
+    ///
+    /// # Errors
+    /// As [`world`](Self::world).
+    pub fn changed(&self, profile: Profile, change: &Change) -> Result<Scenario, ScenarioError> {
+        self.scenario_with(profile, &change.changes)
+    }
+
+    fn scenario_with(&self, profile: Profile, changes: &toml::Table) -> Result<Scenario, ScenarioError> {
+        let file = BuiltIn::named(&self.scenario)
+            .unwrap_or_else(|| panic!("{}: there is no built-in scenario {}", self.id, self.scenario));
+        let mut document: DocumentMut = file.text.parse().expect("the scenario's reader has read it");
+        // What is claimed of the built-in world need not be so of this one.
+        document.remove("expect");
+        if profile != Profile::Redisson47 {
+            document["protocol"]["profile"] = toml_edit::value(profile.name());
+        }
+        for (table, keys) in changes {
+            for (key, value) in keys.as_table().into_iter().flatten() {
+                let value: toml_edit::Value = value.to_string().parse().expect("a value is written as one");
+                document[table][key] = toml_edit::value(value);
+            }
+        }
+        Scenario::parse(&self.scenario, &document.to_string())
+    }
+}
+
+fn property<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Property, D::Error> {
+    let id = String::deserialize(deserializer)?;
+    Property::from_id(&id).ok_or_else(|| serde::de::Error::custom(format!("there is no property {id}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+
+    #[test]
+    fn every_exhibit_is_right_and_lies_under_its_id() {
+        assert!(!FILES.is_empty());
+        let ids: BTreeSet<_> = Exhibit::all().into_iter().map(|one| one.id.to_lowercase()).collect();
+        let names: BTreeSet<_> = FILES.iter().map(|(name, _)| (*name).to_owned()).collect();
+        assert_eq!(ids, names);
+    }
+
+    #[test]
+    fn the_worlds_of_every_exhibit_are_scenarios_for_every_profile_of_redisson() {
+        for exhibit in Exhibit::all() {
+            for profile in [Profile::Redisson315, Profile::Redisson47] {
+                exhibit.world(profile).unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
+                for change in [&exhibit.repair, &exhibit.control] {
+                    let changed = exhibit.changed(profile, change);
+                    let changed = changed.unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
+                    assert_ne!(changed.config, exhibit.world(profile).expect("as above").config, "{}", exhibit.id);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn no_version_both_has_a_defect_and_does_not() {
+        for exhibit in Exhibit::all() {
+            let Versions { reproduced, absent } = &exhibit.versions;
+            assert!(!reproduced.is_empty(), "{}", exhibit.id);
+            assert!(reproduced.iter().all(|version| !absent.contains(version)), "{}", exhibit.id);
+        }
+    }
+
+    #[test]
+    fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
+        for (version, profile) in [
+            ("3.15.6", Profile::Redisson315),
+            ("3.43.0", Profile::Redisson315),
+            ("3.44.0", Profile::Redisson47),
+            ("4.7.0", Profile::Redisson47),
+            ("mine", Profile::Redisson47),
+        ] {
+            assert_eq!(Exhibit::profile_of(version), profile, "{version}");
+        }
+    }
+}

@@ -1,0 +1,10 @@
+//! The museum: defects of real client libraries, each with the world in which the model finds it.
+//!
+//! An [`Exhibit`] is a file of `museum/`. [`examine`] checks its world, replays the shortest counterexample on Redis and on the
+//! real library, and does the same with a control, a world beside it in which the library behaves.
+
+mod examination;
+mod exhibit;
+
+pub use examination::{ControlRun, Examination, ExamineError, InModel, OnLibrary, Servers, examine};
+pub use exhibit::{Change, Exhibit, Library, Versions};

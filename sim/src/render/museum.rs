@@ -1,0 +1,165 @@
+//! Exhibits of the museum and their examinations: for people, and for programs.
+
+use std::fmt::Write as _;
+
+use lockstep_model::Verdict;
+use serde_json::{Value, json};
+
+use super::prose::hanging;
+use super::replayed::difference_json;
+use super::units::{count, list};
+use crate::museum::{Change, Examination, Exhibit, InModel, OnLibrary};
+use crate::replay::Difference;
+
+/// Columns before the text of an exhibit, and of each of its lines.
+const MARGIN: usize = 4;
+const LABEL: usize = 10;
+
+/// Every exhibit, in two lines each.
+pub fn listed(exhibits: &[Exhibit], width: usize) -> String {
+    let mut page = String::new();
+    for exhibit in exhibits {
+        let Exhibit { id, library, title, property, versions, .. } = exhibit;
+        let _ = writeln!(page, "{id:<MARGIN$}{}", hanging(title, MARGIN, width));
+        let line = format!("breaks {property}; {library} {}", list(&versions.reproduced));
+        let _ = writeln!(page, "{:MARGIN$}{}", "", hanging(&line, MARGIN, width));
+    }
+    page
+}
+
+/// An exhibit without its examination, for programs.
+pub fn listed_json(exhibit: &Exhibit) -> Value {
+    json!({
+        "id": exhibit.id,
+        "library": exhibit.library.to_string(),
+        "title": exhibit.title,
+        "scenario": exhibit.scenario,
+        "property": exhibit.property,
+        "what_breaks": exhibit.what_breaks,
+        "today": exhibit.today,
+        "report": exhibit.report,
+        "reproduced_on": exhibit.versions.reproduced,
+        "absent_on": exhibit.versions.absent,
+    })
+}
+
+/// An exhibit, and what the model, Redis and this version of the library do.
+pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize) -> String {
+    let Exhibit { id, library, title, what_breaks, property, scenario, today, repair, control, .. } = exhibit;
+    let library = format!("{library} {version}");
+    let mut page = format!("{id:<MARGIN$}{}\n", hanging(title, MARGIN, width));
+    let _ = writeln!(page, "{:MARGIN$}{}", "", hanging(what_breaks, MARGIN, width));
+    let mut line = |label: &str, text: &str| {
+        let _ = writeln!(page, "{:MARGIN$}{label:<LABEL$}{}", "", hanging(text, MARGIN + LABEL, width));
+    };
+    let in_model = match &found.in_model {
+        InModel::Violated(trace) => {
+            format!("{property} violated in {}; scenario {scenario}", count(trace.steps.len(), "step"))
+        }
+        InModel::Not(verdict) => {
+            format!("{property} {verdict} for clients of this version's profile; scenario {scenario}")
+        }
+    };
+    line("model", &in_model);
+    if let Some((server, compared, difference)) = &found.on_redis {
+        let does = agreement(difference.as_ref(), *compared);
+        line("Redis", &format!("{server} with our scripts {does}"));
+    }
+    line("library", &format!("{library} {}", on_library(&found.on_library)));
+    let holds = |verdict: Verdict| format!("{property} {verdict}");
+    line("repair", &format!("{} ({}): {}", repair.sentence, keys(repair), holds(found.repaired)));
+    let (played, followed) = found.control.histories;
+    let beside = match &found.control.difference {
+        None => format!("does the same in {followed} of {}", counted(played)),
+        Some(difference) => format!("differs: {}", difference_line(difference)),
+    };
+    let verdict = holds(found.control.verdict);
+    line("control", &format!("{} ({}): {verdict}; {library} {beside}", control.sentence, keys(control)));
+    line("today", today);
+    let result = if found.is_reproduced() { "reproduced" } else { "not reproduced" };
+    let said = match exhibit.versions.has(version) {
+        Some(true) => "",
+        Some(false) => "; its file says that this version does not have it",
+        None => "; its file says nothing about this version",
+    };
+    line("result", &format!("{result} on {library}{said}"));
+    page
+}
+
+/// An examination, for programs.
+pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
+    let Examination { in_model, repaired, on_redis, on_library, control } = found;
+    let mut object = listed_json(exhibit);
+    object["version"] = json!(version);
+    object["reproduced"] = json!(found.is_reproduced());
+    object["model"] = match in_model {
+        InModel::Violated(trace) => json!({ "verdict": Verdict::Violated, "steps": trace.steps.len(), "trace": trace }),
+        InModel::Not(verdict) => json!({ "verdict": verdict, "steps": null, "trace": null }),
+    };
+    object["redis"] = on_redis.as_ref().map_or(Value::Null, |(server, compared, difference)| {
+        json!({ "server": server, "compared": compared, "first_difference": difference_json(difference.as_ref()) })
+    });
+    object["on_library"] = match on_library {
+        OnLibrary::Reproduced { times, left, compared } => {
+            json!({ "agrees": true, "times": times, "other_orders": left, "compared": compared })
+        }
+        OnLibrary::Differs { difference, left } => json!({
+            "agrees": false,
+            "first_difference": difference_json(difference.as_deref()),
+            "left": left,
+        }),
+        OnLibrary::NothingToReplay => Value::Null,
+    };
+    object["repair"] = json!({ "keys": exhibit.repair.lines(), "verdict": repaired });
+    object["control"] = json!({
+        "keys": exhibit.control.lines(),
+        "verdict": control.verdict,
+        "histories": control.histories.0,
+        "followed": control.histories.1,
+        "first_difference": difference_json(control.difference.as_deref()),
+    });
+    object
+}
+
+fn on_library(found: &OnLibrary) -> String {
+    match found {
+        OnLibrary::Reproduced { times: 1, left: 0, compared } => agreement(None, *compared),
+        OnLibrary::Reproduced { times, left, compared } => {
+            let others = match left {
+                0 => String::new(),
+                _ => format!(", and took another order {left} more times"),
+            };
+            format!("does the same, {times} of {times} times{others}; {} each", count(*compared, "comparison"))
+        }
+        OnLibrary::Differs { difference, left } => match (difference, left) {
+            (Some(difference), _) => format!("differs: {}", difference_line(difference)),
+            (None, Some(left)) => format!("was not followed to the end: {left}"),
+            (None, None) => "was not followed to the end".to_owned(),
+        },
+        OnLibrary::NothingToReplay => "was not asked: there is no history to replay".to_owned(),
+    }
+}
+
+fn agreement(difference: Option<&Difference>, compared: usize) -> String {
+    match difference {
+        None => format!("does the same; {}", count(compared, "comparison")),
+        Some(difference) => format!("differs: {}", difference_line(difference)),
+    }
+}
+
+/// `1 random history`, `5 random histories`.
+fn counted(histories: u32) -> String {
+    format!("{histories} random {}", if histories == 1 { "history" } else { "histories" })
+}
+
+/// A difference in one line.
+fn difference_line(difference: &Difference) -> String {
+    let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let Difference { step, what, model, redis, .. } = difference;
+    format!("step {step}, {what}: model {}, real {}", one_line(model), one_line(redis))
+}
+
+/// The keys that a change sets.
+pub fn keys(change: &Change) -> String {
+    list(&change.lines())
+}

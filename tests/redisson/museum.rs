@@ -1,0 +1,109 @@
+//! The museum: what it says of versions is what they do.
+
+use std::env;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
+use lockstep_sim::check::Limits;
+use lockstep_sim::museum::{Change, Examination, Exhibit, InModel, OnLibrary, Servers, Versions, examine};
+use lockstep_sim::render::museum::keys;
+use lockstep_tests::drawn::from_environment;
+use lockstep_tests::page::{self, table};
+use lockstep_tests::servers::servers;
+
+use crate::redisson;
+
+/// The versions that every machine has; `LOCKSTEP_MUSEUM_VERSIONS` adds more, with blanks between them.
+const ALWAYS: [&str; 2] = ["4.7.0", "3.15.6"];
+/// How often each history is replayed; `LOCKSTEP_MUSEUM_TIMES` asks for another number.
+const TIMES: u32 = 2;
+
+fn examined(exhibit: &Exhibit, version: &str, times: u32) -> Examination {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let on = Servers { server: &servers()[0], library: &redisson(version), times };
+    examine(exhibit, &on, &Limits::none(&stop, &progress))
+        .unwrap_or_else(|error| panic!("{} on {version}: {error}", exhibit.id))
+}
+
+/// Also the control behaves, and the repair repairs: see [`Examination::is_reproduced`].
+#[test]
+fn every_exhibit_is_reproduced_on_the_versions_that_have_it_and_not_on_those_that_do_not() {
+    let more = env::var("LOCKSTEP_MUSEUM_VERSIONS").unwrap_or_default();
+    let times = from_environment("LOCKSTEP_MUSEUM_TIMES", TIMES);
+    for version in ALWAYS.into_iter().chain(more.split_whitespace()) {
+        for exhibit in Exhibit::all() {
+            let found = examined(&exhibit, version, times);
+            if let Some(has) = exhibit.versions.has(version) {
+                assert_eq!(found.is_reproduced(), has, "{} on {version}: {found:?}", exhibit.id);
+                assert_eq!(found.control.difference, None, "{} on {version}", exhibit.id);
+            }
+        }
+    }
+}
+
+/// An exhibit that says what is not so is found out: one whose world does not break the property, and one whose repair repairs
+/// nothing.
+#[test]
+fn an_exhibit_that_is_wrong_is_not_reproduced() {
+    let exhibit = Exhibit::named("D4").expect("it is in the museum");
+    let Exhibit { repair, control, .. } = exhibit.clone();
+    let tame =
+        Exhibit { id: "tame".to_owned(), property: lockstep_model::Property::OnlyHolderReleases, ..exhibit.clone() };
+    let found = examined(&tame, "4.7.0", 1);
+    assert!(!found.is_reproduced());
+    assert!(matches!(found.in_model, InModel::Not(_)) && found.on_library == OnLibrary::NothingToReplay);
+    let unrepaired = Exhibit { repair: Change::none(), ..exhibit };
+    assert!(!examined(&unrepaired, "4.7.0", 1).is_reproduced());
+    assert_ne!((keys(&repair), keys(&control)), (String::new(), String::new()));
+}
+
+/// `reports/museum.md`.
+#[test]
+fn the_page_on_the_museum_says_what_runs_say() {
+    let mut made = String::from(INTRODUCTION);
+    let exhibits = Exhibit::all();
+    let rows: Vec<_> = exhibits.iter().map(row).collect();
+    made += &table(&["id", "what breaks", "property", "steps#", "reproduced on", "not on"], &rows);
+    made.extend(exhibits.iter().map(section));
+    page::keep("reports/museum.md", &made);
+}
+
+const INTRODUCTION: &str = "# The museum
+
+Defects of real client libraries, each reproduced step by step on the real library by one command. The model finds the shortest
+history in which the property breaks; that history is then replayed on Redis with our scripts and on the unmodified library,
+whose clocks stand still and whose requests wait at a gate until the history lets them pass. Everything is compared after each
+step. Beside it stands a control: a world that differs in a key or two, in which the property holds and the library agrees.
+
+Versions come from runs: `make test` replays on 4.7.0 and 3.15.6, `make soak` on the others and 20 times each. \"Not on\" means that
+clients of that version do something else in that world; they may have other ways to fail. A version that is not named is one
+that the harness cannot follow there.
+
+";
+
+fn section(exhibit: &Exhibit) -> String {
+    let Exhibit { id, title, what_breaks, today, report, repair, control, scenario, .. } = exhibit;
+    let (stops, beside, file) = (keys(repair), keys(control), id.to_lowercase());
+    format!(
+        "\n## {id}: {title}\n\n{what_breaks}\n\n\
+         - **Reproduce it**: `lockstep museum {id}`; its world is `museum/{file}.toml`, on the built-in scenario `{scenario}`.\n\
+         - **What stops it in the model**: {} (`{stops}`).\n\
+         - **Beside it**: {} (`{beside}`), and the library does what it promises.\n\
+         - **What a user can do today**: {today}\n- **For its developers**: {report}\n",
+        repair.sentence, control.sentence
+    )
+}
+
+fn row(exhibit: &Exhibit) -> Vec<String> {
+    let found = examined(exhibit, "4.7.0", 1);
+    let InModel::Violated(trace) = found.in_model else { panic!("{} is in no world", exhibit.id) };
+    let Versions { reproduced, absent } = &exhibit.versions;
+    let listed = |versions: &[String]| if versions.is_empty() { "–".to_owned() } else { versions.join(", ") };
+    vec![
+        exhibit.id.clone(),
+        exhibit.title.clone(),
+        format!("`{}`", exhibit.property),
+        trace.steps.len().to_string(),
+        listed(reproduced),
+        listed(absent),
+    ]
+}
