@@ -34,6 +34,7 @@ fn every_exhibit_is_reproduced_on_the_versions_that_have_it_and_not_on_those_tha
             let found = examined(&exhibit, version, times);
             if let Some(has) = exhibit.versions.has(version) {
                 assert_eq!(found.is_reproduced(), has, "{} on {version}: {found:?}", exhibit.id);
+                assert_eq!(found.is_contradicted(), !has, "{} on {version}: {found:?}", exhibit.id);
                 assert_eq!(found.control.difference, None, "{} on {version}", exhibit.id);
             }
         }

@@ -121,6 +121,9 @@ fn exit_of(found: &Examination, has: Option<bool>) -> Exit {
     if found.control.difference.is_some() || is_other_on_redis {
         return Exit::Diverged;
     }
+    if found.is_inconclusive() {
+        return Exit::Inconclusive;
+    }
     match (found.is_reproduced(), has) {
         (false, Some(true) | None) if differs => Exit::Diverged,
         (true, Some(false)) | (false, Some(true)) => Exit::NotAsDeclared,

@@ -123,18 +123,6 @@ impl Exhibit {
         toml::from_str(text).unwrap_or_else(|error| panic!("museum/{name}.toml is wrong:\n{error}"))
     }
 
-    /// The profile of a version of the library: the newest one that is not newer. A version whose number cannot be read is taken
-    /// for a new one.
-    pub fn profile_of(version: &str) -> Profile {
-        let mut numbers = version.split(['.', '-']).map(|part| part.parse::<u32>().ok());
-        match (numbers.next().flatten(), numbers.next().flatten()) {
-            // One timer for all locks of a client since 3.44 (docs/facts/redisson.md#renewal-timer).
-            (Some(3), Some(minor)) if minor < 44 => Profile::Redisson315,
-            (Some(0..3), _) => Profile::Redisson315,
-            _ => Profile::Redisson47,
-        }
-    }
-
     /// The world in which the property breaks, for clients of this profile.
     ///
     /// # Errors
@@ -209,19 +197,6 @@ mod tests {
             let Versions { reproduced, absent } = &exhibit.versions;
             assert!(!reproduced.is_empty(), "{}", exhibit.id);
             assert!(reproduced.iter().all(|version| !absent.contains(version)), "{}", exhibit.id);
-        }
-    }
-
-    #[test]
-    fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
-        for (version, profile) in [
-            ("3.15.6", Profile::Redisson315),
-            ("3.43.0", Profile::Redisson315),
-            ("3.44.0", Profile::Redisson47),
-            ("4.7.0", Profile::Redisson47),
-            ("mine", Profile::Redisson47),
-        ] {
-            assert_eq!(Exhibit::profile_of(version), profile, "{version}");
         }
     }
 }

@@ -5,7 +5,8 @@ use std::path::Path;
 use redis::Value;
 
 use super::gate::{ClientGate, HeldCommand};
-use super::jvm::{Interruption, Jvm, NS_OF_MS, RedissonProgram};
+use super::interruption::Interruption;
+use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
 
 /// How a client of Redisson reaches its server. The TTL of a release receipt is the time for all attempts
@@ -36,9 +37,6 @@ const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
 /// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
 const BEHIND_NS: i64 = NS_OF_MS;
-
-/// Before a call: the interrupt flag of its thread is set.
-pub const FLAGGED: &str = "flagged ";
 
 /// The applications of a history.
 pub struct Applications {
@@ -120,7 +118,11 @@ impl Applications {
         if self.program.interruption() == Interruption::Flag {
             for (index, (name, _)) in clients.iter().enumerate() {
                 let command = format!("call {name} 1 is-held nothing");
-                self.in_jvm(self.clients[index].jvm, |started, gates| started.jvm.command(&command, gates))?;
+                self.in_jvm(self.clients[index].jvm, |started, gates| {
+                    let number = started.jvm.command(&command, gates)?;
+                    // Its reply passes by itself, and later than the JVM is quiet where the server is slow.
+                    started.jvm.wait_for_end(number, gates)
+                })?;
             }
         }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
@@ -183,19 +185,26 @@ impl Applications {
         self.wait_until_quiet_in(self.clients[client].jvm)
     }
 
-    /// A thread begins a call: a verb of tools/redisson/README.md with what follows it.
+    /// A thread begins a call: a verb of tools/redisson/README.md with what follows it. `is_flagged`: its interrupt flag is set.
     ///
     /// # Errors
     /// As [`Jvm::command`].
-    pub fn begin_call(&mut self, client: usize, thread: usize, call: &str) -> Result<(), ReplayError> {
+    pub fn begin_call(
+        &mut self,
+        client: usize,
+        thread: usize,
+        call: &str,
+        is_flagged: bool,
+    ) -> Result<(), ReplayError> {
+        let flag = if is_flagged { "flagged " } else { "" };
         let Application { name, jvm, .. } = &self.clients[client];
-        let (command, jvm) = (format!("call {name} {} {call}", thread + 1), *jvm);
+        let (command, jvm) = (format!("call {name} {} {flag}{call}", thread + 1), *jvm);
         // A call that waits for a while reads the clock.
-        if call.trim_start_matches(FLAGGED).starts_with("try-wait") {
+        if call.starts_with("try-wait") {
             self.in_jvm(jvm, StartedJvm::catch_up)?;
         }
         let number = self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
-        let verb = call.trim_start_matches(FLAGGED).split(' ').next().unwrap_or_default().to_owned();
+        let verb = call.split(' ').next().unwrap_or_default().to_owned();
         let calls = &mut self.clients[client].calls;
         if calls.len() <= thread {
             calls.resize(thread + 1, None);

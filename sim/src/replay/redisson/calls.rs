@@ -4,7 +4,7 @@ use lockstep_model::Config;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::ThreadState;
 
-use super::jvm::Interruption;
+use super::interruption::Interruption;
 
 /// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
 ///

@@ -10,27 +10,28 @@ use std::time::Instant;
 use lockstep_model::client::{Phase, Slot};
 use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
-use redis::{Cmd, Value};
+use redis::Cmd;
 
-use super::applications::{Applications, ClientTimes, FLAGGED};
+use super::applications::{Applications, ClientTimes};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
 use super::gate::HeldCommand;
-use super::jvm::{Interruption, RedissonProgram};
+use super::interruption::{Interruption, flagged};
+use super::jvm::RedissonProgram;
 use super::refusals::refuse_world;
 use super::requests::GatedRequests;
+use super::wire_words::{
+    RECEIPTS, as_renewals, is_renewal, payload_of, receipt_of, request_words, script_words, shown, words_of,
+};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator, request_state};
-use crate::replay::value_text::value_text;
 
 /// The name of the lock.
 const LOCK: &str = "lock";
-/// What the names of release receipts have in common.
-const RECEIPTS: &str = "redisson_unlock_latch:";
 /// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
@@ -147,12 +148,12 @@ impl Target for RedissonClients {
             }
             Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
-                self.begin_call((client, thread), before.holds, "unlock", testbed)?;
+                self.begin_call((client, thread), before.holds, "unlock", (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::Release { client, thread }, step, testbed)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;
-                self.begin_call((client, thread), 0, "force-unlock", testbed)?;
+                self.begin_call((client, thread), 0, "force-unlock", (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
             Action::Renew { client } => {
@@ -234,28 +235,6 @@ impl Target for RedissonClients {
     }
 }
 
-/// The acquires of a history whose callers are interrupted before they are answered, by their steps.
-fn flagged(trace: &Trace, interruption: Interruption) -> BTreeSet<usize> {
-    if interruption != Interruption::Flag {
-        return BTreeSet::new();
-    }
-    let is_interrupted = |asking: usize, client: u8, thread: u8| {
-        let next = trace.steps[asking + 1..].iter().map(|step| step.action).find(|action| match *action {
-            Action::Answer { client: of, slot } | Action::Abandon { client: of, slot } => {
-                of == client && slot == Slot::of_thread(thread)
-            }
-            Action::Acquire { client: of, thread: asks } => (of, asks) == (client, thread),
-            other => other == Action::Interrupt { client, thread },
-        });
-        next == Some(Action::Interrupt { client, thread })
-    };
-    let acquires = trace.steps.iter().enumerate().filter_map(|(index, step)| match step.action {
-        Action::Acquire { client, thread } => is_interrupted(index, client, thread).then_some(step.number),
-        _ => None,
-    });
-    acquires.collect()
-}
-
 /// A client, and its thread where one waits for the answer.
 type Asking = (u8, Option<u8>);
 
@@ -274,9 +253,8 @@ impl RedissonClients {
             self.applications.catch_up(asked)?;
         }
         let call = calls::acquire(&self.config.of_client(client), before.holds > 0, self.interruption);
-        let flag = if self.flagged.contains(&step.step.number) { FLAGGED } else { "" };
-        self.begin_call((client, thread), before.holds + 1, &format!("{flag}{call}"), testbed)?;
-        if !flag.is_empty() && self.unsent(asked).is_empty() {
+        self.begin_call((client, thread), before.holds + 1, &call, (step, testbed))?;
+        if self.flagged.contains(&step.step.number) && self.unsent(asked).is_empty() {
             testbed.findings.leave("the caller has thrown before its request was written: the choice of the JVM");
             return Ok(None);
         }
@@ -301,17 +279,17 @@ impl RedissonClients {
         (client, thread): (u8, u8),
         level: u8,
         call: &str,
-        testbed: &mut Testbed,
+        (step, testbed): (HistoryStep<'_>, &mut Testbed),
     ) -> Result<(), ReplayError> {
         // The lock's name follows the verb.
-        let (flag, unflagged) = call.strip_prefix(FLAGGED).map_or(("", call), |unflagged| (FLAGGED, unflagged));
         let (verb, times) =
-            unflagged.split_once(' ').map_or((unflagged, String::new()), |(verb, times)| (verb, format!(" {times}")));
+            call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
         self.applications.begin_call(
             usize::from(client),
             usize::from(thread),
-            &format!("{flag}{verb} {LOCK}/{thread}.{level}{times}"),
+            &format!("{verb} {LOCK}/{thread}.{level}{times}"),
+            self.flagged.contains(&step.step.number),
         )
     }
 
@@ -618,70 +596,3 @@ fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
 }
 
 const NOTHING: &str = "nothing";
-const PUBLISH: &str = "PUBLISH";
-
-fn words_of(held: &HeldCommand) -> Vec<String> {
-    held.words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect()
-}
-
-/// Whether a script renews: it has the keys and arguments of an acquire, and raises no count.
-fn is_renewal(held: &HeldCommand) -> bool {
-    match words_of(held).as_slice() {
-        [name, text, ..] => name == "EVAL" && text.contains("pexpire") && !text.contains("hincrby"),
-        _ => false,
-    }
-}
-
-/// `lock channel | 30000 A:1`: the keys and arguments of our scripts. Of receipts only the kind is shown: their ids are drawn.
-fn request_words(request: &ScriptRequest) -> String {
-    let args: Vec<_> = request.call.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
-    call_words(&request.call.keys, &args)
-}
-
-/// The same of a script that Redisson sends; `None`: it is no script.
-fn script_words(words: &[String]) -> Option<String> {
-    let [name, _, number, rest @ ..] = words else { return None };
-    if name != "EVAL" && name != "EVALSHA" {
-        return None;
-    }
-    let (keys, args) = rest.split_at_checked(number.parse().ok()?)?;
-    // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command).
-    let args: Vec<_> = args.iter().filter(|arg| *arg != PUBLISH).cloned().collect();
-    Some(call_words(keys, &args))
-}
-
-fn call_words(keys: &[String], args: &[String]) -> String {
-    let keys: Vec<_> = keys.iter().map(|key| masked(key)).collect();
-    format!("{} | {}", keys.join(" "), args.join(" "))
-}
-
-fn masked(key: &str) -> String {
-    match key.split_once("}:") {
-        Some((kind, _)) if key.starts_with(RECEIPTS) => format!("{kind}}}:ID"),
-        _ => key.to_owned(),
-    }
-}
-
-/// What a client sent, without the text of scripts.
-fn shown(held: &HeldCommand) -> String {
-    let words = words_of(held);
-    script_words(&words).unwrap_or_else(|| words.join(" "))
-}
-
-/// The receipt that a release names.
-pub(super) fn receipt_of(held: &HeldCommand) -> Option<String> {
-    words_of(held).into_iter().find(|word| word.starts_with(RECEIPTS))
-}
-
-/// Until 3.44 a renewal is a script for one lock, which replies with a number.
-pub(super) fn as_renewals(verb: ScriptVerb, reply: Value) -> Value {
-    match (verb, reply) {
-        (ScriptVerb::Renew { .. }, Value::Int(number)) => Value::Array(vec![Value::Int(number)]),
-        (_, reply) => reply,
-    }
-}
-
-fn payload_of(message: &Value) -> Option<String> {
-    let Value::Array(parts) = message else { return None };
-    parts.last().and_then(value_text)
-}

@@ -9,10 +9,11 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use lockstep_model::config::Profile;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
-use serde::Deserialize;
 
 use super::gate::ClientGate;
+use super::interruption::Interruption;
 use super::jvm_clock::JvmClock;
 use super::quiet::WatchedThreads;
 use crate::replay::error::ReplayError;
@@ -31,19 +32,6 @@ pub struct RedissonProgram {
     java: PathBuf,
     folder: PathBuf,
     interruption: Interruption,
-}
-
-/// How the caller of an acquire gives it up, where a history says that it is interrupted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Interruption {
-    /// Its thread is interrupted while it waits for the answer.
-    #[default]
-    Thread,
-    /// The interrupt flag of its thread is set before it calls (docs/facts/redisson.md#the-interrupt-flag-is-enough).
-    Flag,
-    /// It holds the future of `tryLockAsync()`, and cancels it.
-    Cancel,
 }
 
 impl RedissonProgram {
@@ -74,6 +62,16 @@ impl RedissonProgram {
     /// How its callers give up.
     pub fn interruption(&self) -> Interruption {
         self.interruption
+    }
+
+    /// The profile of its version: the newest one that is not newer. A version whose number cannot be read is taken for a new one.
+    pub fn profile(&self) -> Profile {
+        let mut numbers = self.version.split(['.', '-']).map(|part| part.parse::<u32>().ok());
+        match (numbers.next().flatten(), numbers.next().flatten()) {
+            // One timer for all locks of a client since 3.44 (docs/facts/redisson.md#renewal-timer).
+            (Some(3), Some(0..44)) | (Some(0..3), _) => Profile::Redisson315,
+            _ => Profile::Redisson47,
+        }
     }
 
     /// Its version: `4.7.0`.
@@ -190,6 +188,17 @@ impl Jvm {
                 self.clock.move_to(page.next_due_ns());
             }
         }
+    }
+
+    /// Waits until a call has ended. What it waits for is to come by itself: a server's reply through an open gate.
+    ///
+    /// # Errors
+    /// `JvmFailed` if it does not end.
+    pub fn wait_for_end(&mut self, number: u64, gates: &mut [&mut ClientGate]) -> Result<String, ReplayError> {
+        self.wait_for("a call to end", gates, |jvm| {
+            jvm.take_ends()?;
+            Ok(jvm.end_of(number))
+        })
     }
 
     /// How a call has ended; `None`: it has not.
@@ -377,4 +386,24 @@ fn take_arrived(gates: &mut [&mut ClientGate]) -> Result<bool, ReplayError> {
 
 fn console(folder: &Path) -> PathBuf {
     folder.join("console")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
+        for (version, profile) in [
+            ("3.15.6", Profile::Redisson315),
+            ("3.43.0", Profile::Redisson315),
+            ("3.44.0", Profile::Redisson47),
+            ("4.7.0", Profile::Redisson47),
+            ("mine", Profile::Redisson47),
+        ] {
+            let (java, folder, interruption) = (PathBuf::new(), PathBuf::new(), Interruption::Thread);
+            let program = RedissonProgram { version: version.to_owned(), java, folder, interruption };
+            assert_eq!(program.profile(), profile, "{version}");
+        }
+    }
 }

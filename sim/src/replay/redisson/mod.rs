@@ -1,21 +1,24 @@
 //! Real Redisson, made deterministic: one JVM for all clients, whose time stands still until the harness moves it (`jvm_clock`),
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
-
 //!
-//! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`), and compares.
+//! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`, `interruption`), and
+//! compares what they send and are told (`wire_words`).
 
 mod applications;
 mod calls;
 mod chains;
 mod clients;
 mod gate;
+mod interruption;
 mod jvm;
 mod jvm_clock;
 mod quiet;
 mod refusals;
 mod requests;
 mod split;
+mod wire_words;
 
 pub use clients::RedissonClients;
 pub use gate::{ClientGate, HeldCommand};
-pub use jvm::{Interruption, Jvm, RedissonProgram};
+pub use interruption::Interruption;
+pub use jvm::{Jvm, RedissonProgram};

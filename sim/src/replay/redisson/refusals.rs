@@ -3,7 +3,8 @@
 use lockstep_model::Config;
 use lockstep_model::config::Fault;
 
-use super::jvm::{Interruption, RedissonProgram};
+use super::interruption::Interruption;
+use super::jvm::RedissonProgram;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 

@@ -5,9 +5,10 @@ use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::trace::client_name;
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
-use super::clients::{RedissonClients, as_renewals, receipt_of};
-use super::jvm::Interruption;
+use super::clients::RedissonClients;
+use super::interruption::Interruption;
 use super::requests::GatedStage;
+use super::wire_words::{as_renewals, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::testbed::{Expected, Testbed};

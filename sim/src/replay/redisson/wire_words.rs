@@ -1,0 +1,79 @@
+//! What Redisson and servers send, in words: requests, receipts, replies and messages.
+
+use redis::Value;
+
+use super::gate::HeldCommand;
+use crate::replay::translate::{ScriptRequest, ScriptVerb};
+use crate::replay::value_text::value_text;
+
+/// What the names of release receipts have in common.
+pub const RECEIPTS: &str = "redisson_unlock_latch:";
+const PUBLISH: &str = "PUBLISH";
+
+/// What a client sent, as words.
+pub fn words_of(held: &HeldCommand) -> Vec<String> {
+    held.words.iter().map(|word| String::from_utf8_lossy(word).into_owned()).collect()
+}
+
+/// Whether a script renews: it has the keys and arguments of an acquire, and raises no count.
+pub fn is_renewal(held: &HeldCommand) -> bool {
+    match words_of(held).as_slice() {
+        [name, text, ..] => name == "EVAL" && text.contains("pexpire") && !text.contains("hincrby"),
+        _ => false,
+    }
+}
+
+/// `lock channel | 30000 A:1`: the keys and arguments of our scripts. Of receipts only the kind is shown: their ids are drawn.
+pub fn request_words(request: &ScriptRequest) -> String {
+    let args: Vec<_> = request.call.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();
+    call_words(&request.call.keys, &args)
+}
+
+/// The same of a script that Redisson sends; `None`: it is no script.
+pub fn script_words(words: &[String]) -> Option<String> {
+    let [name, _, number, rest @ ..] = words else { return None };
+    if name != "EVAL" && name != "EVALSHA" {
+        return None;
+    }
+    let (keys, args) = rest.split_at_checked(number.parse().ok()?)?;
+    // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command).
+    let args: Vec<_> = args.iter().filter(|arg| *arg != PUBLISH).cloned().collect();
+    Some(call_words(keys, &args))
+}
+
+fn call_words(keys: &[String], args: &[String]) -> String {
+    let keys: Vec<_> = keys.iter().map(|key| masked(key)).collect();
+    format!("{} | {}", keys.join(" "), args.join(" "))
+}
+
+fn masked(key: &str) -> String {
+    match key.split_once("}:") {
+        Some((kind, _)) if key.starts_with(RECEIPTS) => format!("{kind}}}:ID"),
+        _ => key.to_owned(),
+    }
+}
+
+/// What a client sent, without the text of scripts.
+pub fn shown(held: &HeldCommand) -> String {
+    let words = words_of(held);
+    script_words(&words).unwrap_or_else(|| words.join(" "))
+}
+
+/// The receipt that a release names.
+pub fn receipt_of(held: &HeldCommand) -> Option<String> {
+    words_of(held).into_iter().find(|word| word.starts_with(RECEIPTS))
+}
+
+/// Until 3.44 a renewal is a script for one lock, which replies with a number.
+pub fn as_renewals(verb: ScriptVerb, reply: Value) -> Value {
+    match (verb, reply) {
+        (ScriptVerb::Renew { .. }, Value::Int(number)) => Value::Array(vec![Value::Int(number)]),
+        (_, reply) => reply,
+    }
+}
+
+/// What a message carries.
+pub fn payload_of(message: &Value) -> Option<String> {
+    let Value::Array(parts) = message else { return None };
+    parts.last().and_then(value_text)
+}
