@@ -46,6 +46,8 @@ pub struct Fuzzed {
     pub cases: u32,
     /// Histories that the target could not follow to their end.
     pub left: u32,
+    /// How many of these ended at a known difference of this server, and which one that is.
+    pub known: Option<(u32, &'static str)>,
     /// Steps that were compared.
     pub steps: usize,
     /// A history on which model and Redis differ, made as short as possible, and the difference.
@@ -101,7 +103,7 @@ impl fmt::Display for FailedHistory {
     }
 }
 
-/// Plays random histories of the scenario until one differs, memory is short, `limits.stop` is set, or all are played.
+/// Plays random histories of the scenario until one differs in a way that is not known of this server, memory is short, `limits.stop` is set, or all are played.
 /// `limits.progress` counts them.
 ///
 /// # Errors
@@ -116,7 +118,8 @@ pub fn fuzz(
     let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, target)?;
     let (server, clients, seed) = (player.server(), player.clients().map(str::to_owned), options.seed);
-    let mut found = Fuzzed { server, clients, seed, cases: 0, left: 0, steps: 0, counterexample: None, stopped: None };
+    let mut found =
+        Fuzzed { server, clients, seed, cases: 0, left: 0, known: None, steps: 0, counterexample: None, stopped: None };
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
@@ -140,6 +143,11 @@ pub fn fuzz(
         found.cases += 1;
         found.left += u32::from(result.left.is_some());
         progress.fetch_add(1, Ordering::Relaxed);
+        if let Some(cause) = result.difference.as_ref().and_then(|difference| difference.known) {
+            found.left += 1;
+            found.known = Some((found.known.map_or(1, |(times, _)| times + 1), cause));
+            continue;
+        }
         if let Some(difference) = result.difference {
             let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), stop);
             found.counterexample = Some(shortest);
@@ -183,7 +191,7 @@ fn shrink(
             Err(_) if stop.load(Ordering::Relaxed) => break,
             Err(error) => return (best, Some((trace, error))),
         };
-        match result.difference {
+        match result.difference.filter(|difference| difference.known.is_none()) {
             Some(difference) => {
                 let shorter = cut(scenario, (trace, difference));
                 if shorter.0.steps.len() <= best.0.steps.len() {

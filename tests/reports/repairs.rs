@@ -82,6 +82,55 @@ fn surveyed(draft: &ScenarioEdit, options: FrontierOptions) -> Survey {
         .expect("the world can be surveyed")
 }
 
+/// Scenarios of anomalies that no world above can show, and the repairs that were made for them.
+const SINGLE: &[(&str, &[&str])] = &[
+    ("replicas-leave-one-by-one", &["lock-delay", "min-replicas-and-lock-delay", "every-replica-is-needed-to-write"]),
+    ("late-client-knows-no-lock-delay", &["start-delay", "synchronous-replication"]),
+    ("client-goes-back-to-the-old-master", &["newest-master-only", "min-replicas-and-lock-delay"]),
+    ("shutdown-loses-the-grant", &["shutdown-timeout", "wait-for-all"]),
+    ("killed-beside-a-slow-disk", &["fsync-always", "delayed-restart"]),
+    ("restart-from-an-older-snapshot", &["fsync-everysec", "fsync-always", "delayed-restart"]),
+    ("unfinished-rewrite-loses-the-grant", &["fsync-always", "delayed-restart"]),
+    ("rewrite-without-fsync-loses-the-grant", &["fsync-always", "delayed-restart"]),
+    ("refused-renewal-ends-the-lease", &["explicit-lease", "hold-less-than-the-lease"]),
+    ("write-arrives-after-the-next-holder", &["fencing", "hold-less-than-the-lease"]),
+    ("persisted-lock-is-never-freed", &["explicit-lease", "wait-limit"]),
+    ("evicted-receipt-of-a-release", &["resend-nothing", "resend-releases"]),
+    ("reentry-with-a-shorter-lease", &["one-lease"]),
+    ("reentry-ends-the-renewal", &["one-lease", "explicit-lease"]),
+    ("message-lost-with-a-broken-link", &["subscribe-to-the-master", "wait-limit"]),
+];
+
+/// A row for each scenario and repair: which of the properties that break there hold with it.
+fn singles() -> String {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let mut rows = Vec::new();
+    for (name, repairs) in SINGLE {
+        let built_in = BuiltIn::named(name).unwrap_or_else(|| panic!("there is no scenario {name}"));
+        let edit = ScenarioEdit::with_its_faults(built_in.text);
+        let broken: Vec<_> = Property::ALL
+            .into_iter()
+            .filter(|property| built_in.scenario().expect.get(property) == Some(&Verdict::Violated))
+            .collect();
+        for repair in *repairs {
+            let repair = REPAIRS.iter().find(|one| one.name == *repair).unwrap_or_else(|| panic!("no repair {repair}"));
+            let scenario = edit.with(repair).scenario(name, edit.story());
+            let scenario = scenario.unwrap_or_else(|error| panic!("{name} with {}: {error}", repair.name));
+            let outcome =
+                check_as(&scenario, How::by(Engine::Native), &no_limits(&stop, &progress)).expect("it is checked");
+            let with = |wanted: &[Verdict]| {
+                let found = outcome.properties.iter();
+                let found = found.filter(|found| broken.contains(&found.property) && wanted.contains(&found.verdict));
+                let found: Vec<_> = found.map(|found| format!("`{}`", found.property)).collect();
+                if found.is_empty() { "–".to_owned() } else { found.join(", ") }
+            };
+            let holding = with(&[Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Vacuous]);
+            rows.push(vec![format!("`{name}`"), format!("`{}`", repair.name), holding, with(&[Verdict::Violated])]);
+        }
+    }
+    table(&["scenario", "repair", "hold with it", "break all the same"], &rows)
+}
+
 #[test]
 fn the_page_on_repairs_says_what_the_frontier_says() {
     let repairs: Vec<_> = REPAIRS
@@ -106,9 +155,14 @@ fn the_page_on_repairs_says_what_the_frontier_says() {
          node that dies with its machine loses at least as much as one whose process is killed or told to end, and a client \
          that starts late is in scenarios of its own.\n\n\
          ## The repairs\n\n{}\n{}\
+         ## Other anomalies\n\n\
+         Built-in scenarios of anomalies that the worlds above cannot show, each with the repairs that one would try. A line \
+         names the properties that are violated in the scenario itself: those that hold with the repair, and those that do not. \
+         `lockstep frontier SCENARIO` tries every repair.\n\n{}\n\
          Updated by `make reports`.\n",
         table(&["repair", "means", "lines of the file"], &repairs),
         WORLDS.iter().map(SurveyedWorld::part).collect::<String>(),
+        singles(),
     );
     page::keep("reports/repairs.md", &page);
 }

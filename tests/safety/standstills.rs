@@ -40,6 +40,22 @@ fn a_node_that_stands_still_answers_nothing_and_its_keys_are_over_when_it_goes_o
     assert_eq!(last_answer(&trace), Reply::Busy { remaining_ticks: Some(0) });
 }
 
+/// By the clock of the node the lease is over, and by that of its replica it has not begun: the grant and then its deletion are
+/// under way.
+#[test]
+fn a_deletion_follows_a_grant_that_the_replica_has_not_applied_yet() {
+    let config = scenario_of(
+        "story = 'A node stands still.'\nlock = 'reentrant'\n[time]\nlease = 3\nwait_limit = 0\njump = 4\n\
+         [clients]\ncount = 2\n[cluster]\nreplicas = 1\nlag = 'any'\nttls = 'relative'\n\
+         [faults]\npause_node = 1\nclock_jump = 1",
+    )
+    .config;
+    let (jump, apply) = (Action::ClockJump { node: 0 }, Action::Replicate { node: 1 });
+    let trace = history(&config, &[A_ASKS, PAUSE, jump, RESUME, apply, apply]);
+    let stored = trace.steps.iter().map(|step| step.state.nodes[1].stored.holder().is_some());
+    assert_eq!(stored.collect::<Vec<_>>(), [false, false, false, false, true, false]);
+}
+
 /// What waits in its sockets is executed once it goes on, the newer request first or last; time passes meanwhile.
 #[test]
 fn requests_wait_in_its_sockets_and_are_served_in_any_order() {

@@ -39,7 +39,8 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// The process starts, and takes this node for the master. It has no old master to compare with, so no lock delay begins:
-    /// it waits for the delay of a start (docs/facts/redis.md#a-client-that-starts-or-goes-back).
+    /// it waits for the delay of a start (docs/facts/redis.md#a-client-that-starts-or-goes-back). From here on it has one. A
+    /// process that sleeps before it connects starts when it connects, and has no delay.
     pub(crate) fn start(&mut self, master: u8) -> Option<()> {
         if self.client.mode != Mode::NotStarted {
             return None;

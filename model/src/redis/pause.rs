@@ -23,7 +23,7 @@
 //! Source: docs/facts/redis.md#a-server-that-stands-still.
 
 use super::connections::WaitAnswers;
-use super::group::Pace;
+use super::group::{Node, Pace};
 use super::layout::ServerLayout;
 use super::server::Server;
 use crate::config::node_set::NodeSet;
@@ -96,10 +96,14 @@ impl<Y: ServerLayout> Server<'_, Y> {
     }
 
     /// What has expired while the node wrote nothing is deleted now, and the replicas are told, where their clocks may say
-    /// something else.
+    /// something else: also those that have not applied the grant yet.
     pub(super) fn delete_expired_meanwhile(&mut self, node: u8) -> Option<()> {
-        let stores = |replica: u8| self.group.follows(replica, node) && !self.group.node(replica).stored.is_free();
-        let is_stored = (0..self.config.nodes()).any(stores);
+        let stores_in_the_end = |replica: u8| {
+            let Node { stored, queue, .. } = self.group.node(replica);
+            let last = queue.effects().last().map_or(stored, |effect| &effect.stored);
+            self.group.follows(replica, node) && !last.is_free()
+        };
+        let is_stored = (0..self.config.nodes()).any(stores_in_the_end);
         if self.config.has_skew() && self.group.node(node).stored.is_free() && is_stored {
             self.send_deletion(node)
         } else {

@@ -256,6 +256,10 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             let left = thousands(fuzzed.left.into());
             let _ = writeln!(page, "{}: {left} of them not followed to their end", chosen.scenario.name);
         }
+        if let Some((times, cause)) = fuzzed.known {
+            let ended = count(times as usize, "history");
+            let _ = writeln!(page, "{}: {ended} of them ended at a known difference: {cause}", chosen.scenario.name);
+        }
         if let Some(why) = drawn.stopped_by() {
             let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
         }
@@ -315,6 +319,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
             "left": drawn.fuzzed.left,
+            "known": drawn.fuzzed.known.map(|(histories, cause)| json!({ "histories": histories, "cause": cause })),
             "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
@@ -364,6 +369,7 @@ mod tests {
             seed: 7,
             cases,
             left: 0,
+            known: None,
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
             stopped: None,

@@ -11,7 +11,7 @@ use toml_edit::{DocumentMut, Item, Table, TableLike, Value, value};
 use super::settings::{Idle, LATENESS, Setting, SettingEntry, SettingValue};
 use crate::scenario::{CLIENT, KEYS, Scenario, ScenarioError, ms_of, usual_slack};
 
-/// The file without its faults and claims.
+/// The file without its claims, and, unless it keeps them, without its faults.
 #[derive(Clone, Debug)]
 pub struct ScenarioEdit {
     document: DocumentMut,
@@ -24,20 +24,25 @@ pub struct ScenarioEdit {
 }
 
 impl ScenarioEdit {
-    /// The file of a scenario that has been read, as text.
+    /// The file of a scenario that has been read, as text, without its faults.
     pub fn new(text: &str) -> Self {
-        let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
-        let config = Scenario::parse("edit", text).expect("the scenario's reader has read it").config;
-        in_ticks(&mut document, config.time.tick_ms);
-        for table in ["faults", "expect"] {
-            document.remove(table);
-        }
+        let mut edit = Self::with_its_faults(text);
+        edit.document.remove("faults");
         // Where request and answer are one step the key is about unlock messages, and no fault.
-        if let Some(network) = document.get_mut("network").and_then(Item::as_table_like_mut)
+        if let Some(network) = edit.document.get_mut("network").and_then(Item::as_table_like_mut)
             && network.get("mode").and_then(Item::as_str) == Some("split")
         {
             network.remove(LATENESS.name);
         }
+        edit
+    }
+
+    /// The same with its faults.
+    pub fn with_its_faults(text: &str) -> Self {
+        let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
+        let config = Scenario::parse("edit", text).expect("the scenario's reader has read it").config;
+        in_ticks(&mut document, config.time.tick_ms);
+        document.remove("expect");
         let lease = document["time"]["lease"].as_integer().expect("every scenario has a lease");
         let replicas = document.get("cluster").and_then(|cluster| cluster.get("replicas"));
         let replicas = replicas.and_then(Item::as_integer).unwrap_or(0);

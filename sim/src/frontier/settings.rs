@@ -250,7 +250,7 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "fsync-everysec",
-        sentence: "a node that restarts lacks at most the last second (appendfsync everysec)",
+        sentence: "a node that restarts lacks at most the last second, or two beside a slow disk (appendfsync everysec)",
         entries: &[set("cluster", "fsync", SettingValue::Word("everysec"))],
     },
     Setting {
@@ -284,7 +284,7 @@ pub const REPAIRS: &[Setting] = &[
     },
     Setting {
         name: "start-delay",
-        sentence: "a client that starts waits for the longest lease before it asks",
+        sentence: "a client that starts connects, and waits for the longest lease before it asks",
         entries: &[set("cluster", "start_delay", SettingValue::LeaseAnd(1))],
     },
     Setting {

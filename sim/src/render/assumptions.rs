@@ -39,6 +39,11 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         ),
         (cluster.min_replicas > 0, "the servers are Redis 7.0 or newer, or Valkey (`min_replicas`)"),
         (
+            cluster.start_delay > 0 && cluster.lock_delay > 0,
+            "a client that starts connects before it waits, so that a failover meanwhile begins its lock delay (`start_delay`; \
+             for one that sleeps before it connects it is 0)",
+        ),
+        (
             config.resource.is_some_and(|resource| !resource.is_far()),
             "a write reaches the resource at once (`delay` in [resource])",
         ),
@@ -93,6 +98,13 @@ mod tests {
         let resource =
             |delay: &str| names(&assumed("", &format!("[resource]\nfencing = \"none\"\n{delay}")), "`delay`");
         assert!(resource("") && !resource("delay = \"any\""));
+        let delays = |delays: &str| {
+            names(
+                &assumed(&format!("replicas = 1\n{delays}"), "[faults]\nstart_client = 1\ncut_link = 1"),
+                "`start_delay`",
+            )
+        };
+        assert!(delays("start_delay = 1\nlock_delay = 1") && !delays("start_delay = 1") && !delays("lock_delay = 1"));
         assert!(assumed("", "").is_empty());
     }
 }

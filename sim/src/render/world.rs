@@ -160,7 +160,7 @@ fn safeguards(config: &Config) -> Vec<String> {
     }
     if config.cluster.start_delay > 0 {
         let delay = ticks(config.cluster.start_delay);
-        lines.push(format!("a client that starts waits {delay} before it asks for the lock"));
+        lines.push(format!("a client that starts connects, and waits {delay} before it asks for the lock"));
     }
     if config.can_go_back() {
         lines.push("a client may go back to an old master, for as long as that says it is one".to_owned());

@@ -291,8 +291,9 @@ pub const KEYS: &[ScenarioKey] = &[
         "start_delay",
         TICKS_OR_NONE,
         "0",
-        "how long a client that starts (start_client of [faults]) waits before it first asks for the lock; with a lock_delay, \
-         start_delay should be as long: a failover may have lost a grant just before the start",
+        "how long a client that starts (start_client of [faults]) waits, connected, before it first asks for the lock; with a \
+         lock_delay, start_delay should be as long: a failover may have lost a grant just before the start. A failover while it \
+         waits begins its lock delay; a program that sleeps before it connects sees none, so for it start_delay is 0",
     ),
     key(
         "cluster",

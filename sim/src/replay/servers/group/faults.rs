@@ -72,6 +72,7 @@ impl ServerGroup {
     ) -> Result<String, ReplayError> {
         if waits_for_replicas {
             self.members[node].node.begin_shutdown()?;
+            self.members[node].node.await_begun_shutdown()?;
             // It serves nobody any more, and may end as soon as its replicas have everything.
             self.members[node].role = MemberRole::Dead;
             self.is_worn = true;

@@ -114,13 +114,17 @@ impl ServerGroup {
             _ => !leaves_later,
         };
         let leaving: Vec<_> = (0..self.members.len()).filter(leaves).collect();
+        // A machine that died behind a partition and is back resets the link of before as soon as the master sends a PING
+        // (docs/facts/redis.md#the-death-of-a-machine). Nobody tells it of one that is still dead.
+        let reset: Vec<_> = leaving.iter().copied().filter(|&one| self.members[one].role != MemberRole::Dead).collect();
+        let reset = self.take_half_open(|link| link.master == old && reset.contains(&link.replica));
         // One that did not follow it yet may have a link to the master before.
         let socket = self.members[old].node.socket().to_owned();
         let gone = leaving.into_iter().filter_map(|replica| {
             let gate = self.members[replica].gate.take_if(|gate| gate.master_socket() == socket)?;
             Some(HalfOpenLink { master: old, replica, gate })
         });
-        let gone = gone.collect();
+        let gone = gone.chain(reset).collect();
         self.end_links(gone)
     }
 

@@ -210,6 +210,21 @@ impl ServerNode {
         self.process().tell_to_end()
     }
 
+    /// Waits until a process that was told to end has begun to: only then does its `shutdown-timeout` run, by its clock. It
+    /// looks at what it was told ten times a second.
+    ///
+    /// # Errors
+    ///
+    /// `TimedOut` if it does not begin; `Redis`.
+    pub fn await_begun_shutdown(&self) -> Result<(), ReplayError> {
+        let mut control = self.control();
+        control.wait(LINK_WAIT, "a node to begin to end", |control| match control.info("server") {
+            Ok(told) => Ok(told.contains_key("shutdown_in_milliseconds")),
+            // Its replicas have everything: it ends, and its connections are gone before its process is.
+            Err(error) => self.wait_shutdown(|| ()).map(|()| true).map_err(|_| error),
+        })
+    }
+
     /// Waits until a process that was told to end has ended. `meanwhile` is called again and again until then.
     ///
     /// # Errors
