@@ -41,7 +41,7 @@ enum Command {
     Show(show::ShowArgs),
     /// List the built-in scenarios with their stories and claims
     Scenarios(scenarios::ScenariosArgs),
-    /// Explain a property, scenario, key, verdict, exit code or error code
+    /// Explain a property, scenario, key, verdict, exhibit, exit code or error code
     Explain(explain::ExplainArgs),
     /// Walk through the states of a scenario in the browser
     Explore(explore::ExploreArgs),

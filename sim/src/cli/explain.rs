@@ -14,6 +14,7 @@ use super::glossary::{self, GlossaryTerm};
 use super::input::typed;
 use super::screen::Screen;
 use crate::exit::Exit;
+use crate::museum::Exhibit;
 use crate::render::words;
 use crate::render::words::{hanging, next};
 use crate::scenario;
@@ -64,8 +65,12 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     if let Some(verdict) = VERDICTS.into_iter().find(|verdict| verdict.name() == what) {
         return Ok(Some(("verdict", of_verdict(verdict))));
     }
-    // Two tables may have a key of the same name.
-    let keys: Vec<_> = KEYS.iter().filter(|key| key.name == what).map(of_key).collect();
+    // Two tables may have a key of the same name: `resource.delay` is one of them.
+    let is_meant = |key: &&ScenarioKey| match what.split_once('.') {
+        Some((table, name)) => key.name == name && key.stands_in(table),
+        None => key.name == what,
+    };
+    let keys: Vec<_> = KEYS.iter().filter(is_meant).map(of_key).collect();
     if !keys.is_empty() {
         return Ok(Some(("key", keys.join("\n"))));
     }
@@ -77,6 +82,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     }
     if let Some(term) = glossary::term(what) {
         return Ok(Some(("word of the glossary", of_term(&term))));
+    }
+    if let Some(exhibit) = Exhibit::named(what) {
+        return Ok(Some(("exhibit", of_exhibit(&exhibit))));
     }
     let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
     if let Some(scenario) = known.next() {
@@ -213,6 +221,18 @@ fn of_key(key: &ScenarioKey) -> String {
     text
 }
 
+fn of_exhibit(exhibit: &Exhibit) -> String {
+    let Exhibit { id, title, library, what_breaks, today, scenario, property, .. } = exhibit;
+    let next = format!("lockstep museum {id}, which reproduces it on real {library}");
+    paragraph(&format!("{id}: an exhibit of the museum: {title}"))
+        + "\n"
+        + &paragraph(what_breaks)
+        + "\n"
+        + &row("breaks", &format!("{property}, in the scenario {scenario}"))
+        + &row("today", today)
+        + &row("next", &next)
+}
+
 fn of_table(table: &str, means: &str) -> String {
     let text = format!("{}: a table of a scenario's file\n\n{}", header(table), paragraph(means));
     let keys: Vec<_> = KEYS.iter().filter(|key| key.stands_in(table)).collect();
@@ -313,7 +333,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
 const SCENARIOS: &str = "built-in scenarios";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 9] {
+fn topics() -> [(&'static str, Vec<String>); 10] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
@@ -327,6 +347,7 @@ fn topics() -> [(&'static str, Vec<String>); 9] {
         ),
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
         ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
+        ("exhibits of the museum", Exhibit::all().into_iter().map(|exhibit| exhibit.id).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
     ]
 }
