@@ -103,7 +103,8 @@ impl fmt::Display for FailedHistory {
     }
 }
 
-/// Plays random histories of the scenario until one differs in a way that is not known of this server, memory is short, `limits.stop` is set, or all are played.
+/// Plays random histories of the scenario until one differs in a way that is not known of this server, memory is short,
+/// `limits.stop` is set, or all are played.
 /// `limits.progress` counts them.
 ///
 /// # Errors

@@ -118,6 +118,7 @@ fn singles() -> String {
             let scenario = scenario.unwrap_or_else(|error| panic!("{name} with {}: {error}", repair.name));
             let outcome =
                 check_as(&scenario, How::by(Engine::Native), &no_limits(&stop, &progress)).expect("it is checked");
+            assert!(outcome.properties.iter().all(|found| found.verdict != Verdict::Inconclusive), "{name}");
             let with = |wanted: &[Verdict]| {
                 let found = outcome.properties.iter();
                 let found = found.filter(|found| broken.contains(&found.property) && wanted.contains(&found.verdict));

@@ -257,8 +257,8 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             let _ = writeln!(page, "{}: {left} of them not followed to their end", chosen.scenario.name);
         }
         if let Some((times, cause)) = fuzzed.known {
-            let ended = count(times as usize, "history");
-            let _ = writeln!(page, "{}: {ended} of them ended at a known difference: {cause}", chosen.scenario.name);
+            let times = thousands(times.into());
+            let _ = writeln!(page, "{}: {times} of them ended at a known difference: {cause}", chosen.scenario.name);
         }
         if let Some(why) = drawn.stopped_by() {
             let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
@@ -393,9 +393,12 @@ mod tests {
     fn every_scenario_is_counted_once() {
         let scenario = scenario::builtin().swap_remove(0);
         let chosen = Chosen { argument: scenario.name.clone(), scenario };
-        let all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
+        let mut all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
+        (all[0].fuzzed.left, all[0].fuzzed.known) = (3, Some((2, "an old server")));
         let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));
         assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
+        assert!(page.contains("3 of them not followed to their end"), "{page}");
+        assert!(page.contains("2 of them ended at a known difference: an old server"), "{page}");
         assert!(
             page.contains(
                 "agrees   100 histories, 1 234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"

@@ -121,7 +121,7 @@ impl Examination {
 
     /// Whether the library does something else, and not only in an order that cannot be followed.
     pub fn is_contradicted(&self) -> bool {
-        matches!(self.in_model, InModel::Not(_))
+        matches!(self.in_model, InModel::Not(verdict) if verdict != Verdict::Inconclusive)
             || matches!(&self.on_library, OnLibrary::Differs { difference: Some(_), .. })
     }
 
@@ -207,4 +207,23 @@ fn control(
     let fuzzed = fuzz(world, server, library, CONTROL, limits)?;
     let difference = fuzzed.counterexample.map(|(_, difference)| Box::new(difference));
     Ok(ControlRun { verdict, histories: (fuzzed.cases, fuzzed.cases - fuzzed.left), difference })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_that_kept_the_model_from_a_verdict_contradicts_nobody() {
+        let found = |verdict: Verdict| {
+            let control = ControlRun { verdict: Verdict::Holds, histories: (5, 5), difference: None };
+            let (in_model, on_library) = (InModel::Not(verdict), OnLibrary::NothingToReplay);
+            Examination { in_model, repaired: Verdict::Holds, on_redis: None, on_library, control }
+        };
+        for (verdict, is_inconclusive) in [(Verdict::Inconclusive, true), (Verdict::Holds, false)] {
+            let found = found(verdict);
+            assert_eq!((found.is_inconclusive(), found.is_contradicted()), (is_inconclusive, !is_inconclusive));
+            assert!(!found.is_reproduced());
+        }
+    }
 }
