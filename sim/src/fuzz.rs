@@ -163,6 +163,37 @@ pub fn fuzz(
     Ok(found)
 }
 
+/// Whether the servers and clients do what the model says in the same random histories: in as much of each as can be followed,
+/// and in one at least to its end.
+///
+/// # Errors
+/// What keeps the servers from being asked; `Stopped`.
+pub fn agrees(
+    scenario: &Scenario,
+    server: &ServerProgram,
+    target: impl Into<TargetProgram>,
+    options: FuzzOptions,
+    limits: &Limits<'_>,
+) -> Result<bool, ReplayError> {
+    let mut player = Player::start(server, &scenario.config, target)?;
+    let mut runner = runner(options.seed);
+    let draws = vec(any::<u16>(), 1..=MOST_STEPS);
+    let mut followed = 0;
+    for _ in 0..options.cases {
+        if limits.stop.load(Ordering::Relaxed) {
+            return Err(ReplayError::Stopped);
+        }
+        let Ok(tree) = draws.new_tree(&mut runner) else { break };
+        let result = player.replay(&drawn(scenario, &tree.current()), false)?;
+        limits.progress.fetch_add(1, Ordering::Relaxed);
+        if result.difference.is_some() {
+            return Ok(false);
+        }
+        followed += u32::from(result.left.is_none());
+    }
+    Ok(followed > 0)
+}
+
 /// A random history of the scenario.
 pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
     let actions = in_largest_layout(&scenario.config, Drawing { draws });

@@ -2,7 +2,7 @@
 //!
 //! [`scenario`] reads what to check, [`check`] visits every state, [`frontier`] finds which faults break which
 //! property, [`explore`] shows the states in a browser, [`replay`] and [`fuzz`] compare with real servers, [`museum`]
-//! reproduces defects of real client libraries, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
+//! reproduces defects of real client libraries, [`other_protocols`] finds the switch in which one differs, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
 
 pub mod check;
 pub mod cli;
@@ -11,6 +11,7 @@ pub mod explore;
 pub mod frontier;
 pub mod fuzz;
 pub mod museum;
+pub mod other_protocols;
 mod plain_text;
 pub mod render;
 pub mod replay;

@@ -7,6 +7,7 @@ mod museum;
 mod repeated;
 mod scenarios;
 mod scripts;
+mod switches;
 
 use lockstep_sim::replay::redisson::RedissonProgram;
 

@@ -78,7 +78,7 @@ pub(super) fn run(args: &CheckArgs, screen: &Screen) -> Ended<Exit> {
         // Before the search: the first trace may be found only after hours.
         input::each_name_once(&chosen, screen)?;
         make_folder(folder, screen)?;
-        for Chosen { scenario, argument } in &chosen {
+        for Chosen { scenario, argument, .. } in &chosen {
             TraceFolder(folder).refuse_foreign(&scenario.name, screen)?;
             if borrowed_name::is_borrowed(scenario) {
                 screen.warn(&format!(

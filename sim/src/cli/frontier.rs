@@ -18,7 +18,7 @@ use crate::frontier::settings::{FAULTS, REPAIRS, Setting};
 use crate::frontier::{FaultSet, Frontier, FrontierOptions, ScenarioEdit, SetsChecked, Survey, survey};
 use crate::render::frontier::{FrontierPage, json, page};
 use crate::render::words::thousands;
-use crate::scenario::{BuiltIn, Scenario};
+use crate::scenario::Scenario;
 
 /// The scenario that is searched unless another is named: what most teams run.
 const BASE: &str = "a-master-and-a-replica";
@@ -127,16 +127,11 @@ struct FrontierBase {
 
 /// The text of a scenario, by name or file.
 fn base(argument: &str, screen: &Screen) -> Ended<FrontierBase> {
-    let named = BuiltIn::named(argument);
     let chosen = super::input::scenarios(&[argument.to_owned()], screen)?;
     let [one] = chosen.as_slice() else {
         return Err(screen.fail(Exit::Usage, &format!("{argument} is {} scenarios; name one", chosen.len())));
     };
-    let text = match named {
-        Some(file) => file.text.to_owned(),
-        None => std::fs::read_to_string(argument)
-            .map_err(|error| screen.fail(Exit::Usage, &format!("{argument} cannot be read: {error}")))?,
-    };
+    let text = one.text(screen)?;
     let Scenario { name, config, units, .. } = &one.scenario;
     let tick_ms = units.has_units().then_some(config.time.tick_ms);
     Ok(FrontierBase { name: name.clone(), edit: ScenarioEdit::new(&text), tick_ms })

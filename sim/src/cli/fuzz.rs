@@ -18,12 +18,13 @@ use super::screen::Screen;
 use super::target::TargetArgs;
 use super::within::MaxMemory;
 use crate::exit::Exit;
-use crate::fuzz::{self, FuzzFailure, Fuzzed};
+use crate::fuzz::{self, FuzzFailure, FuzzOptions, Fuzzed};
+use crate::other_protocols::{agreeing, other_protocols};
 use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words::{count, thousands};
-use crate::replay::ReplayError;
+use crate::replay::{ReplayError, ServerProgram};
 
 #[derive(clap::Args)]
 pub(super) struct FuzzArgs {
@@ -56,6 +57,9 @@ struct FuzzedScenario<'a> {
     fuzzed: Fuzzed,
     /// The file of the counterexample.
     saved: Option<PathBuf>,
+    /// Where Redisson differs: the keys of `[protocol]`, as a file writes them, each with which alone it agrees. `None`: that was
+    /// not looked for.
+    agrees_with: Option<Vec<String>>,
     /// Duration, including the start of the servers.
     seconds: f64,
 }
@@ -70,7 +74,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     }
     let server = server(args.server.as_deref(), screen)?;
     let seed = args.seed.unwrap_or_else(a_seed);
-    let options = fuzz::FuzzOptions { cases: args.cases, seed };
+    let options = FuzzOptions { cases: args.cases, seed };
     let mut all: Vec<FuzzedScenario> = Vec::new();
     let mut failure: Option<(Exit, Value)> = None;
     for one in &chosen {
@@ -110,14 +114,15 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
                     && failed.found.counterexample.is_some()
                 {
                     let saved = save(one, &failed.found, args, screen)?;
-                    all.push(FuzzedScenario { chosen: one, fuzzed: failed.found, saved, seconds });
+                    all.push(FuzzedScenario { chosen: one, fuzzed: failed.found, saved, agrees_with: None, seconds });
                 }
                 break;
             }
         };
         let saved = save(one, &fuzzed, args, screen)?;
         let is_stopped = fuzzed.stopped.is_some();
-        all.push(FuzzedScenario { chosen: one, fuzzed, saved, seconds });
+        let agrees_with = agrees_with(one, &fuzzed, (&server, options), args, screen)?;
+        all.push(FuzzedScenario { chosen: one, fuzzed, saved, agrees_with, seconds });
         if is_stopped {
             break;
         }
@@ -132,6 +137,35 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
     let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
     Ok(failure.map_or(exit, |(failure, _)| exit.worst(failure)))
+}
+
+/// Where Redisson differs: with which other values of single keys of `[protocol]` it agrees.
+fn agrees_with(
+    one: &Chosen,
+    fuzzed: &Fuzzed,
+    (server, options): (&ServerProgram, FuzzOptions),
+    args: &FuzzArgs,
+    screen: &Screen,
+) -> Ended<Option<Vec<String>>> {
+    if fuzzed.counterexample.is_none() || !args.target.is_redisson() || interrupt::is_asked() {
+        return Ok(None);
+    }
+    let others = other_protocols(&one.scenario, &one.text(screen)?);
+    let library = args.target.redisson(&one.scenario.config).map_err(|error| server_failed(&error, screen))?;
+    let label = format!("{}: which switch of [protocol] differs", one.scenario.name);
+    let replayed = AtomicU64::new(0);
+    let found = watched(screen, &label, ProgressUnit::HISTORIES, &replayed, || {
+        agreeing(others, server, &library, options, &args.memory.limits(&replayed))
+    });
+    match found {
+        Ok(found) => Ok(Some(found.into_iter().map(|other| other.line).collect())),
+        Err(_) if interrupt::is_asked() => Ok(None),
+        // The difference itself is known.
+        Err(error) => {
+            screen.warn(&format!("{label}: that could not be found out: {error}"));
+            Ok(None)
+        }
+    }
 }
 
 impl FuzzedScenario<'_> {
@@ -159,6 +193,21 @@ impl FuzzedScenario<'_> {
     fn histories(&self) -> String {
         let cases = self.fuzzed.cases;
         if cases == 1 { "1 history".to_owned() } else { format!("{} histories", thousands(cases.into())) }
+    }
+
+    /// The keys of `[protocol]` with which Redisson does what the model does.
+    fn switch_words(&self) -> String {
+        let (name, library) = (&self.chosen.scenario.name, self.fuzzed.clients.as_deref().unwrap_or_default());
+        match self.agrees_with.as_deref() {
+            None => String::new(),
+            Some([]) => {
+                format!("{name}: no other value of a single key of [protocol] makes the model agree with {library}\n")
+            }
+            Some(lines) => {
+                let lines = lines.join(", or ");
+                format!("{name}: with another value of one key of [protocol] {library} agrees: {lines}\n")
+            }
+        }
     }
 
     /// Whether all its histories were replayed.
@@ -236,7 +285,7 @@ fn drawn_again(one: &Chosen, fuzzed: &Fuzzed, args: &FuzzArgs) -> String {
 fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen: &Screen) -> String {
     let mut page = String::new();
     for drawn in all {
-        let FuzzedScenario { chosen, fuzzed, saved, seconds: _ } = drawn;
+        let FuzzedScenario { chosen, fuzzed, saved, .. } = drawn;
         let verdict = match (drawn.is_diverged(), fuzzed.stopped) {
             (true, _) => "diverged",
             (false, Some(_)) => "inconclusive",
@@ -269,6 +318,7 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
         let options = text::TextOptions { paint, width, declared, next, found: None };
         page += &text::picture(trace, &options);
         let _ = writeln!(page, "{}", replayed::difference(difference, trace));
+        let _ = write!(page, "{}", drawn.switch_words());
     }
     let failed = all.iter().filter(|drawn| drawn.is_diverged()).count();
     let passed = all.iter().filter(|drawn| !drawn.is_diverged() && drawn.is_whole(args)).count();
@@ -322,6 +372,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
             "known": drawn.fuzzed.known.map(|(histories, cause)| json!({ "histories": histories, "cause": cause })),
             "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
+            "agrees_with": drawn.agrees_with,
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
         })
     });
@@ -374,7 +425,13 @@ mod tests {
             counterexample: is_diverged.then(|| (record(), difference())),
             stopped: None,
         };
-        FuzzedScenario { chosen, fuzzed, saved: is_diverged.then(|| PathBuf::from("it is here.json")), seconds: 2.0 }
+        FuzzedScenario {
+            chosen,
+            fuzzed,
+            saved: is_diverged.then(|| PathBuf::from("it is here.json")),
+            agrees_with: None,
+            seconds: 2.0,
+        }
     }
 
     fn difference() -> Difference {
@@ -392,7 +449,8 @@ mod tests {
     #[test]
     fn every_scenario_is_counted_once() {
         let scenario = scenario::builtin().swap_remove(0);
-        let chosen = Chosen { argument: scenario.name.clone(), scenario };
+        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
+        let chosen = Chosen { argument, place, scenario };
         let mut all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
         (all[0].fuzzed.left, all[0].fuzzed.known) = (3, Some((2, "an old server")));
         let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));

@@ -20,6 +20,8 @@ pub(super) struct Chosen {
     pub(super) scenario: Scenario,
     /// A name or a path, as it can be typed again.
     pub(super) argument: String,
+    /// The same as it is.
+    pub(super) place: String,
 }
 
 /// What one argument means to a command that takes scenarios and traces.
@@ -31,7 +33,10 @@ pub(super) enum Input {
 /// The scenarios of these arguments; of none: all built-in ones.
 pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chosen>> {
     if arguments.is_empty() {
-        let named = |scenario: Scenario| Chosen { argument: scenario.name.clone(), scenario };
+        let named = |scenario: Scenario| {
+            let (argument, place) = (scenario.name.clone(), scenario.name.clone());
+            Chosen { argument, place, scenario }
+        };
         return Ok(scenario::builtin().into_iter().map(named).collect());
     }
     let mut chosen: Vec<Chosen> = Vec::new();
@@ -40,8 +45,10 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
         // One by one, so that every bad file is reported and the source of every scenario is known.
         match scenario::located(std::slice::from_ref(argument)) {
             Ok(found) => {
-                let called =
-                    found.into_iter().map(|(place, scenario)| Chosen { argument: called(argument, &place), scenario });
+                let called = found.into_iter().map(|(place, scenario)| {
+                    let place = called(argument, &place);
+                    Chosen { argument: typed(&place), place, scenario }
+                });
                 for one in called {
                     if !chosen.iter().any(|other| other.argument == one.argument) {
                         chosen.push(one);
@@ -107,13 +114,13 @@ pub(super) fn typed(argument: &str) -> String {
 /// A built-in scenario takes precedence over a folder of the same name, as in the search for it.
 fn called(argument: &str, place: &str) -> String {
     let is_below = BuiltIn::named(argument).is_none() && Path::new(argument).is_dir();
-    typed(if is_below { place } else { argument })
+    if is_below { place.to_owned() } else { argument.to_owned() }
 }
 
 /// Refuses two scenarios of one name: the files of one would overwrite those of the other.
 pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
     let mut met: BTreeMap<&str, &str> = BTreeMap::new();
-    for Chosen { scenario, argument } in chosen {
+    for Chosen { scenario, argument, .. } in chosen {
         if let Some(first) = met.insert(&scenario.name, argument) {
             let text = format!(
                 "{first} and {argument} are both called {}: with --out the traces of one would overwrite those of the \
@@ -127,6 +134,15 @@ pub(super) fn each_name_once(chosen: &[Chosen], screen: &Screen) -> Ended<()> {
 }
 
 impl Chosen {
+    /// The text of its file.
+    pub(super) fn text(&self, screen: &Screen) -> Ended<String> {
+        match BuiltIn::named(&self.place) {
+            Some(file) => Ok(file.text.to_owned()),
+            None => std::fs::read_to_string(&self.place)
+                .map_err(|error| screen.fail(Exit::Usage, &format!("{} cannot be read: {error}", self.place))),
+        }
+    }
+
     /// The outcome, with commands in its traces that reproduce it: an outcome knows the name of a scenario, not its file
     /// and not the options of the run.
     pub(super) fn reproducible(&self, mut outcome: CheckOutcome, options: &str) -> CheckOutcome {

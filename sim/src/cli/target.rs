@@ -52,12 +52,14 @@ impl TargetArgs {
     pub(super) fn program(&self, config: &Config) -> Result<TargetProgram, ReplayError> {
         match self.on {
             TargetName::Scripts => Ok(Scripts::built_in().into()),
-            TargetName::Redisson => {
-                let of_profile = if config.protocol.profile == Profile::Redisson315 { "3.15.6" } else { "4.7.0" };
-                let version = self.redisson.as_deref().unwrap_or(of_profile);
-                RedissonProgram::find(version).map(TargetProgram::from)
-            }
+            TargetName::Redisson => self.redisson(config).map(TargetProgram::from),
         }
+    }
+
+    /// The version of Redisson for this scenario.
+    pub(super) fn redisson(&self, config: &Config) -> Result<RedissonProgram, ReplayError> {
+        let of_profile = if config.protocol.profile == Profile::Redisson315 { "3.15.6" } else { "4.7.0" };
+        RedissonProgram::find(self.redisson.as_deref().unwrap_or(of_profile))
     }
 
     /// These options, as they can be typed again.

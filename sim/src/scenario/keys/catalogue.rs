@@ -1,6 +1,6 @@
 //! The keys, in the order of the design page.
 
-use super::key::ScenarioKey;
+use super::key::{FLAG, ScenarioKey};
 use super::tables::{CLIENT, TOP};
 
 const BUDGET: &str = "a whole number from 0 to 8";
@@ -9,7 +9,6 @@ const TICKS_OR_NONE: &str = "a whole number of ticks from 0 to 60";
 const TICKS_OR_ANY: &str = "a whole number of ticks from 0 to 60, or \"any\"";
 /// The length of a tick can follow from the other times of the file.
 const ONE_TICK: &str = "1: one tick; where times have units, `lockstep explain FILE` says how long that is";
-const FLAG: &str = "true or false";
 const OF_PROFILE: &str = "the value of the profile";
 
 /// Every key, in the order of the design page. The keys of the claims are the properties' ids.

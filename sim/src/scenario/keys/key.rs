@@ -5,6 +5,9 @@ use super::tables::CLIENT;
 /// What every time takes begins with this.
 pub(super) const IN_TICKS: &str = "a whole number of ticks";
 
+/// What a key takes that is so or not so.
+pub(super) const FLAG: &str = "true or false";
+
 /// A key of the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ScenarioKey {
@@ -26,6 +29,14 @@ impl ScenarioKey {
     /// Whether its value is a time, in ticks.
     pub fn is_in_ticks(&self) -> bool {
         self.takes.starts_with(IN_TICKS)
+    }
+
+    /// The values that it takes, as a file writes them, where they are words.
+    pub fn words(&self) -> Vec<String> {
+        if self.takes == FLAG {
+            return vec!["true".to_owned(), "false".to_owned()];
+        }
+        self.takes.split('"').skip(1).step_by(2).map(|word| format!("\"{word}\"")).collect()
     }
 
     /// Whether that table may have it.

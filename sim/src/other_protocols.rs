@@ -1,0 +1,82 @@
+//! Which switch of the protocol a client library has, where it does something else than the model: the worlds that differ in one
+//! switch, and those with which it agrees.
+
+use toml_edit::{DocumentMut, Item, Table, Value};
+
+use crate::check::Limits;
+use crate::fuzz::{FuzzOptions, agrees};
+use crate::replay::redisson::RedissonProgram;
+use crate::replay::{ReplayError, ServerProgram, suited};
+use crate::scenario::{KEYS, Scenario};
+
+/// The table of the switches.
+const PROTOCOL: &str = "protocol";
+
+/// A world that differs from a scenario in one key of `[protocol]`.
+#[derive(Clone, Debug)]
+pub struct OtherProtocol {
+    /// The key as a file writes it: `renewal_timer = "per-lock"`.
+    pub line: String,
+    /// The world.
+    pub scenario: Scenario,
+}
+
+/// Every world that differs from a scenario in one key of `[protocol]`, the profile first. `text`: the scenario's file. What
+/// changes nothing there, which the reader refuses, is left out.
+pub fn other_protocols(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
+    let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
+    // What is claimed of the world need not be so of another one.
+    document.remove("expect");
+    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL);
+    let written = keys.flat_map(|key| key.words().into_iter().map(|word| (key.name, word)));
+    let others = written.filter_map(|(key, word)| {
+        let mut edited = document.clone();
+        let value: Value = word.parse().expect("the catalogue writes words as a file does");
+        edited.entry(PROTOCOL).or_insert(Item::Table(Table::new()))[key] = toml_edit::value(value);
+        let other = Scenario::parse(&scenario.name, &edited.to_string()).ok()?;
+        (other.config != scenario.config).then(|| OtherProtocol { line: format!("{key} = {word}"), scenario: other })
+    });
+    others.collect()
+}
+
+/// Those worlds with which a version of the library agrees, in so many random histories of each. What it cannot follow is left
+/// out.
+///
+/// # Errors
+/// What keeps the servers from being asked; `Stopped`.
+pub fn agreeing(
+    others: Vec<OtherProtocol>,
+    server: &ServerProgram,
+    library: &RedissonProgram,
+    options: FuzzOptions,
+    limits: &Limits<'_>,
+) -> Result<Vec<OtherProtocol>, ReplayError> {
+    let mut found = Vec::new();
+    for mut other in others {
+        other.scenario.config = suited(&other.scenario.config, server);
+        match agrees(&other.scenario, server, library.clone(), options, limits) {
+            Ok(true) => found.push(other),
+            Ok(false) | Err(ReplayError::NotForRedisson { .. }) => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(found)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::BuiltIn;
+
+    #[test]
+    fn every_other_world_differs_in_its_key_and_what_changes_nothing_is_left_out() {
+        let file = BuiltIn::named("missed-renewal-of-2026").expect("it is built in");
+        let scenario = file.scenario();
+        let others = other_protocols(&scenario, file.text);
+        let lines: Vec<_> = others.iter().map(|other| other.line.as_str()).collect();
+        assert!(lines.contains(&"profile = \"redisson-3.15\"") && lines.contains(&"renewal_timer = \"per-lock\""));
+        assert!(lines.contains(&"missed_renewal = \"stop-timer\""), "{lines:?}");
+        assert!(!lines.iter().any(|line| line.starts_with("stale_renewal")), "one step: {lines:?}");
+        assert!(others.iter().all(|other| other.scenario.config != scenario.config));
+    }
+}
