@@ -342,6 +342,11 @@ impl Applications {
         self.in_jvm(self.clients[client].jvm, StartedJvm::catch_up)
     }
 
+    /// Whether a client goes on after a pause, and its clocks have not caught up yet.
+    pub fn is_late(&self, client: usize) -> bool {
+        self.jvms[self.clients[client].jvm].is_late
+    }
+
     /// The wall clock of a client jumps.
     pub fn jump_wall_clock(&mut self, client: usize, ms: i64) {
         self.jvms[self.clients[client].jvm].jvm.jump_wall_clock(ms);
