@@ -28,8 +28,10 @@ SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
 # Random histories of each scenario that Redisson can follow.
 SOAK_REDISSON_HISTORIES ?= 30
+# Random histories for each other value of a switch of the protocol, on each version: reports/redisson.md.
+SOAK_SWITCH_HISTORIES ?= 25
 # More versions on which the museum is examined, and how often each history is replayed.
-SOAK_MUSEUM_VERSIONS ?= 4.3.1
+SOAK_MUSEUM_VERSIONS ?= 3.45.0
 SOAK_MUSEUM_TIMES ?= 20
 # Start states on which each script of Redisson's and ours are compared, on each server version.
 SOAK_REDISSON_SCRIPTS ?= 5000
@@ -55,6 +57,7 @@ soak:
 	tools/redisson/install $(SOAK_MUSEUM_VERSIONS) && \
 	LOCKSTEP_MUSEUM_VERSIONS="$(SOAK_MUSEUM_VERSIONS)" LOCKSTEP_MUSEUM_TIMES=$(SOAK_MUSEUM_TIMES) \
 	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
+	LOCKSTEP_SWITCH_HISTORIES=$(SOAK_SWITCH_HISTORIES) \
 	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
 		cargo test --locked -p lockstep-tests --test redisson && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \

@@ -45,6 +45,10 @@ pub const LATE_REQUESTS: u8 = 4;
 pub const REGISTRATIONS: u8 = 3;
 /// The most of them.
 pub const MAX_REGISTRATIONS: u8 = 16;
+/// Renewal timers of one client: as many as there are bits for. A scenario cannot raise this.
+pub const MAX_RENEWAL_TIMERS: u8 = 3;
+/// The longest period of timers that multiply: five bits of a renewal table, of which three values are taken.
+pub const MAX_RENEWAL_PERIOD: u8 = 29;
 
 /// The largest rank of a token whose write is under way: four bits of a thread. The reader of scenarios refuses a resource
 /// that is far where more tokens than this can be remembered (`Config::most_tokens`).

@@ -3,8 +3,8 @@
 use serde::{Deserialize, Serialize};
 
 use crate::limits::{
-    EFFECTS_UNDER_WAY, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS, MESSAGES,
-    RECEIPTS, REGISTRATIONS,
+    EFFECTS_UNDER_WAY, LATE_REQUESTS, MAX_EFFECTS_UNDER_WAY, MAX_MESSAGES, MAX_RECEIPTS, MAX_REGISTRATIONS,
+    MAX_RENEWAL_TIMERS, MESSAGES, RECEIPTS, REGISTRATIONS,
 };
 
 /// Everything that is noted while one step is executed.
@@ -203,6 +203,8 @@ breaches! {
     WaitLimitOverrun,
     /// A running, connected believer with a watchdog lost its lease to expiry.
     LeaseLost,
+    /// A client renewed less than a period after it last had.
+    RenewedTooSoon,
 }
 
 impl Breaches {
@@ -295,6 +297,10 @@ capacities! {
     Registrations = "registrations", "registrations", REGISTRATIONS, MAX_REGISTRATIONS,
         "grants of one thread that its renewal table has not heard of",
         "set acquires in [clients], or use registration = \"before-answer\" in [protocol]";
+    /// Renewal timers of one client, where they multiply.
+    RenewalTimers = "renewal-timers", "renewal_timers", MAX_RENEWAL_TIMERS, MAX_RENEWAL_TIMERS,
+        "renewal timers of one client",
+        "use fewer acquires, or a shorter renew_every";
 }
 
 impl Capacity {
@@ -303,7 +309,7 @@ impl Capacity {
         match self {
             // Fewer could not take the place of more: a thread would miss a wake-up that it gets in truth.
             Self::Messages => MESSAGES,
-            Self::Effects | Self::Receipts | Self::LateRequests | Self::Registrations => 1,
+            Self::Effects | Self::Receipts | Self::LateRequests | Self::Registrations | Self::RenewalTimers => 1,
         }
     }
 }

@@ -7,7 +7,7 @@
 
 use crate::action::ActionKind;
 use crate::config::calls::InterruptedAcquire;
-use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer, WaitRule};
+use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer, WaitRule};
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
@@ -39,7 +39,7 @@ impl ActionKind {
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[(ReplyKind::Done, is_contended)],
             Self::Renew => &[
                 (ReplyKind::Done, always),
-                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
+                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, |config| config.faults.deaths_of_nodes() > 0),
             ],
             // A node executes an acquire, a release or a renewal.
@@ -138,7 +138,7 @@ impl ActionKind {
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
-                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer == RenewalTimer::Shared),
+                (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, can_be_unreachable),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
@@ -272,7 +272,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 16] = [
+pub const SWITCH_VALUES: [SwitchValue; 18] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -324,6 +324,12 @@ pub const SWITCH_VALUES: [SwitchValue; 16] = [
         is_set: |config| has_timer(config, RenewalTimer::Shared),
     },
     SwitchValue {
+        switch: "renewal_timer",
+        value: "multiplying",
+        shown_by: (ActionKind::Renew, ReplyKind::NothingToRenew),
+        is_set: |config| has_timer(config, RenewalTimer::Multiplying),
+    },
+    SwitchValue {
         switch: "missed_renewal",
         value: "lower-first",
         shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
@@ -334,6 +340,12 @@ pub const SWITCH_VALUES: [SwitchValue; 16] = [
         value: "stop-timer",
         shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
         is_set: |config| config.protocol.missed_renewal == MissedRenewal::StopTimer,
+    },
+    SwitchValue {
+        switch: "missed_renewal",
+        value: "forget",
+        shown_by: (ActionKind::Renew, ReplyKind::RenewalMissed),
+        is_set: |config| config.protocol.missed_renewal == MissedRenewal::Forget,
     },
     SwitchValue {
         switch: "missed_renewal",
@@ -459,12 +471,15 @@ fn can_reenter(config: &Config) -> bool {
 
 /// Whether a believer's grant can be gone: its lease ended, a failover lost it, somebody deleted it, a clock jumped. With a
 /// watchdog that runs beside its holder no lease ends, unless it renews at the very instant at which the lease is due; it may
-/// serve a dead thread first, and nobody after a forced release.
+/// serve a dead thread first, or one whose nested holds are gone, and nobody after a forced release.
 const fn can_lose_grant(config: &Config) -> bool {
     let faults = &config.faults;
     let is_in_time = matches!(config.time.renew_every, Some(every) if every < config.time.lease);
     let is_alone = faults.pause_client > 0 || faults.crash_thread > 0 || faults.pause_node > 0;
-    let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone;
+    let keeps_nested = matches!(config.protocol.partial_release, PartialRelease::Ignore)
+        && config.clients.max_holds > 1
+        && config.clients.threads > 1;
+    let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone || keeps_nested;
     let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken

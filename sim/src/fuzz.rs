@@ -163,23 +163,38 @@ pub fn fuzz(
     Ok(found)
 }
 
-/// Whether the servers and clients do what the model says in the same random histories: in as much of each as can be followed,
-/// and in one at least to its end.
+/// How far servers and clients do what the model says in random histories.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Agreement {
+    /// The first history that differs, from 1.
+    pub differs_in: Option<u32>,
+    /// How many were followed to their end.
+    pub followed: u32,
+}
+
+impl Agreement {
+    /// Whether they do in as much of each history as can be followed, and in one at least to its end.
+    pub const fn is_there(&self) -> bool {
+        self.differs_in.is_none() && self.followed > 0
+    }
+}
+
+/// Plays the same random histories as [`fuzz`], until one differs, and does not make that one shorter.
 ///
 /// # Errors
 /// What keeps the servers from being asked; `Stopped`.
-pub fn agrees(
+pub fn agreement(
     scenario: &Scenario,
     server: &ServerProgram,
     target: impl Into<TargetProgram>,
     options: FuzzOptions,
     limits: &Limits<'_>,
-) -> Result<bool, ReplayError> {
+) -> Result<Agreement, ReplayError> {
     let mut player = Player::start(server, &scenario.config, target)?;
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     let mut followed = 0;
-    for _ in 0..options.cases {
+    for history in 1..=options.cases {
         if limits.stop.load(Ordering::Relaxed) {
             return Err(ReplayError::Stopped);
         }
@@ -187,11 +202,11 @@ pub fn agrees(
         let result = player.replay(&drawn(scenario, &tree.current()), false)?;
         limits.progress.fetch_add(1, Ordering::Relaxed);
         if result.difference.is_some() {
-            return Ok(false);
+            return Ok(Agreement { differs_in: Some(history), followed });
         }
         followed += u32::from(result.left.is_none());
     }
-    Ok(followed > 0)
+    Ok(Agreement { differs_in: None, followed })
 }
 
 /// A random history of the scenario.

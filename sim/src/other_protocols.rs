@@ -4,7 +4,7 @@
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::check::Limits;
-use crate::fuzz::{FuzzOptions, agrees};
+use crate::fuzz::{FuzzOptions, agreement};
 use crate::replay::redisson::RedissonProgram;
 use crate::replay::{ReplayError, ServerProgram, suited};
 use crate::scenario::{KEYS, Scenario};
@@ -19,24 +19,32 @@ pub struct OtherProtocol {
     pub line: String,
     /// The world.
     pub scenario: Scenario,
+    /// Its file.
+    pub text: String,
 }
 
 /// Every world that differs from a scenario in one key of `[protocol]`, the profile first. `text`: the scenario's file. What
-/// changes nothing there, which the reader refuses, is left out.
+/// changes nothing there, or the reader refuses, is left out.
 pub fn other_protocols(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
+    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL);
+    let written = keys.flat_map(|key| key.words().into_iter().map(|word| (key.name, word)));
+    let others = written.filter_map(|(key, word)| other_protocol(&scenario.name, text, key, &word));
+    others.filter(|other| other.scenario.config != scenario.config).collect()
+}
+
+/// The world with this value of a key of `[protocol]`, written as in a file; `None`: the reader refuses it. `text`: the file.
+///
+/// # Panics
+/// If `text` is no TOML, or `word` no value of it.
+pub fn other_protocol(name: &str, text: &str, key: &str, word: &str) -> Option<OtherProtocol> {
     let mut document: DocumentMut = text.parse().expect("the scenario's reader has read it");
     // What is claimed of the world need not be so of another one.
     document.remove("expect");
-    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL);
-    let written = keys.flat_map(|key| key.words().into_iter().map(|word| (key.name, word)));
-    let others = written.filter_map(|(key, word)| {
-        let mut edited = document.clone();
-        let value: Value = word.parse().expect("the catalogue writes words as a file does");
-        edited.entry(PROTOCOL).or_insert(Item::Table(Table::new()))[key] = toml_edit::value(value);
-        let other = Scenario::parse(&scenario.name, &edited.to_string()).ok()?;
-        (other.config != scenario.config).then(|| OtherProtocol { line: format!("{key} = {word}"), scenario: other })
-    });
-    others.collect()
+    let value: Value = word.parse().expect("the catalogue writes words as a file does");
+    document.entry(PROTOCOL).or_insert(Item::Table(Table::new()))[key] = toml_edit::value(value);
+    let text = document.to_string();
+    let scenario = Scenario::parse(name, &text).ok()?;
+    Some(OtherProtocol { line: format!("{key} = {word}"), scenario, text })
 }
 
 /// Those worlds with which a version of the library agrees, in so many random histories of each. What it cannot follow is left
@@ -54,9 +62,9 @@ pub fn agreeing(
     let mut found = Vec::new();
     for mut other in others {
         other.scenario.config = suited(&other.scenario.config, server);
-        match agrees(&other.scenario, server, library.clone(), options, limits) {
-            Ok(true) => found.push(other),
-            Ok(false) | Err(ReplayError::NotForRedisson { .. }) => {}
+        match agreement(&other.scenario, server, library.clone(), options, limits) {
+            Ok(agreement) if agreement.is_there() => found.push(other),
+            Ok(_) | Err(ReplayError::NotForRedisson { .. }) => {}
             Err(error) => return Err(error),
         }
     }

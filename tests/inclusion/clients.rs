@@ -129,6 +129,7 @@ impl FreeClient {
             lease: self.lease(outer_holds),
             receipt_lease: ReleaseReceipt::LEASE,
             has_receipts: false,
+            deletes_receipts: false,
         }
     }
 

@@ -5,6 +5,7 @@
 mod history;
 mod museum;
 mod repeated;
+mod replicas;
 mod scenarios;
 mod scripts;
 mod switches;

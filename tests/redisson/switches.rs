@@ -1,26 +1,171 @@
-//! Where Redisson differs from the model, the switch is named that makes them agree.
+//! The versions of Redisson as data: each does what its profile says, and contradicts other values of a switch.
 
+use std::collections::BTreeSet;
+use std::env;
+use std::fmt::Write as _;
 use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::thread;
 
+use lockstep_model::config::Profile;
 use lockstep_sim::check::Limits;
-use lockstep_sim::fuzz::{FuzzOptions, agrees};
-use lockstep_sim::other_protocols::{agreeing, other_protocols};
+use lockstep_sim::fuzz::{Agreement, FuzzOptions, agreement};
+use lockstep_sim::other_protocols::{OtherProtocol, agreeing, other_protocol, other_protocols};
+use lockstep_sim::replay::ReplayError;
 use lockstep_sim::scenario::{BuiltIn, Scenario};
+use lockstep_tests::drawn::from_environment;
+use lockstep_tests::page::{self, table};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
 
-/// With one timer for each lock the model is not what Redisson of today does, and with one for all it is.
+/// Scenarios that together show the switches: renewals that are missed, nested holds, answers that come late, and callers that are
+/// interrupted.
+const WORLDS: [&str; 5] = [
+    "missed-renewal-of-2026",
+    "nested-release-of-4-7",
+    "nested-holds-that-are-lost",
+    "late-renewal-after-release",
+    "interrupted-acquire-is-renewed-for-ever",
+];
+/// Random histories of each world on each version.
+const HISTORIES: u32 = 5;
+/// How many histories are tried for each value of a switch, by `make soak`; without it only the rows of the page are compared.
+const ASKED: &str = "LOCKSTEP_SWITCH_HISTORIES";
+/// How many searches go on at once.
+const AT_ONCE: usize = 2;
+
+/// A world as a version of Redisson has it.
+fn world_of(name: &str, profile: Profile) -> OtherProtocol {
+    let text = BuiltIn::named(name).unwrap_or_else(|| panic!("there is no scenario {name}")).text;
+    other_protocol(name, text, "profile", &format!("\"{}\"", profile.name())).expect("it is a scenario")
+}
+
+fn versions() -> impl Iterator<Item = (Profile, &'static str)> {
+    Profile::ALL.into_iter().filter_map(|profile| Some((profile, profile.redisson_version()?)))
+}
+
+fn agreement_of(scenario: &Scenario, version: &str, cases: u32) -> Result<Agreement, ReplayError> {
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let options = FuzzOptions { cases, seed: 1 };
+    agreement(scenario, &servers()[0], redisson(version), options, &Limits::none(&stop, &progress))
+}
+
+/// What `work` makes of each, two at a time, in their order.
+fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let part = |first: usize| {
+        let own = all.iter().enumerate().skip(first).step_by(AT_ONCE);
+        own.map(|(at, one)| (at, work(one))).collect::<Vec<_>>()
+    };
+    let mut done: Vec<_> = thread::scope(|scope| {
+        let started: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || part(first))).collect();
+        started.into_iter().flat_map(|part| part.join().expect("it is replayed")).collect()
+    });
+    done.sort_by_key(|(at, _)| *at);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+#[test]
+fn every_version_does_what_its_profile_says() {
+    let all: Vec<_> = versions().flat_map(|version| WORLDS.map(|world| (version, world))).collect();
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
+    at_once(&all, |(version, world)| assert_agrees(*version, world, cases));
+}
+
+fn assert_agrees((profile, version): (Profile, &str), world: &str, cases: u32) {
+    let found = agreement_of(&world_of(world, profile).scenario, version, cases);
+    let found = found.unwrap_or_else(|error| panic!("{world} on {version}: {error}"));
+    assert!(found.is_there(), "{world} on {version}: {found:?}");
+}
+
+/// With one timer for each lock the model is not what Redisson of today does, and with one for all it is; with timers that multiply
+/// it is too, as they are there.
 #[test]
 fn the_switch_in_which_redisson_differs_is_found() {
-    const OPTIONS: FuzzOptions = FuzzOptions { cases: 60, seed: 1 };
+    const OPTIONS: FuzzOptions = FuzzOptions { cases: 15, seed: 1 };
     let text = BuiltIn::named("missed-renewal-of-2026").expect("it is built in").text;
-    let wrong = text.replace("[protocol]\n", "[protocol]\nrenewal_timer = \"per-lock\"\n");
-    let scenario = Scenario::parse("one-switch-is-wrong", &wrong).expect("it is a scenario");
+    let wrong = other_protocol("one-switch-is-wrong", text, "renewal_timer", "\"per-lock\"").expect("it is a scenario");
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let (server, library, limits) = (&servers()[0], redisson("4.7.0"), Limits::none(&stop, &progress));
-    assert!(!agrees(&scenario, server, library.clone(), OPTIONS, &limits).expect("it is replayed"));
-    let found = agreeing(other_protocols(&scenario, &wrong), server, &library, OPTIONS, &limits);
+    let found = agreement(&wrong.scenario, server, library.clone(), OPTIONS, &limits).expect("it is replayed");
+    assert!(found.differs_in.is_some(), "{found:?}");
+    let others = other_protocols(&wrong.scenario, &wrong.text);
+    let found = agreeing(others, server, &library, OPTIONS, &limits);
     let lines: Vec<_> = found.expect("they are replayed").into_iter().map(|other| other.line).collect();
-    assert_eq!(lines, ["renewal_timer = \"shared\""]);
+    assert_eq!(lines, ["renewal_timer = \"shared\"", "renewal_timer = \"multiplying\""]);
+}
+
+/// `reports/redisson.md`. Its cells are made by `make soak`, in a quarter of an hour; here its rows are those of today.
+#[test]
+fn the_page_on_versions_has_a_row_for_every_value_of_a_switch() {
+    if env::var_os(ASKED).is_some() {
+        page::keep("reports/redisson.md", &page_on_versions(from_environment(ASKED, HISTORIES)));
+    }
+    let page = page::committed("reports/redisson.md");
+    for line in all_values() {
+        assert!(page.contains(&format!("| `{line}` |")), "reports/redisson.md lacks {line}: run `make soak`");
+    }
+    for (profile, version) in versions() {
+        assert!(page.contains(version) && page.contains(profile.name()), "{version}");
+    }
+}
+
+/// Every value of a switch that some world of some version can have, as a file writes it.
+fn all_values() -> BTreeSet<String> {
+    let worlds = versions().flat_map(|(profile, _)| WORLDS.map(|world| world_of(world, profile)));
+    let lines =
+        worlds.flat_map(|world| other_protocols(&world.scenario, &world.text).into_iter().map(|other| other.line));
+    lines.filter(|line| !line.starts_with("profile")).collect()
+}
+
+fn page_on_versions(cases: u32) -> String {
+    let own: Vec<_> = versions().flat_map(|version| WORLDS.map(|world| (version, world))).collect();
+    at_once(&own, |(version, world)| assert_agrees(*version, world, cases));
+    let values: Vec<_> = all_values().into_iter().collect();
+    let cells: Vec<_> = values.iter().flat_map(|value| versions().map(move |version| (value, version))).collect();
+    let found = at_once(&cells, |(value, (profile, version))| cell(value, *profile, version, cases));
+    let head: Vec<_> = versions().map(|(_, version)| version).collect();
+    let head: Vec<&str> = ["switch"].into_iter().chain(head).collect();
+    let rows: Vec<_> = values
+        .iter()
+        .zip(found.chunks(versions().count()))
+        .map(|(value, cells)| [vec![format!("`{value}`")], cells.to_vec()].concat())
+        .collect();
+    let mut made = format!(
+        "# Versions of Redisson\n\n\
+         Made by `make soak` from runs of the unmodified library; `make test` compares the rows.\n\n\
+         A profile is what a version of Redisson was seen to do. Each version was driven through {cases} random histories of each of \
+         these worlds, with its own profile and then with each other value of one switch:\n\n"
+    );
+    for world in WORLDS {
+        let _ = writeln!(made, "- `{world}`");
+    }
+    let profiles: Vec<_> = versions().map(|(profile, version)| format!("{version}: `{}`", profile.name())).collect();
+    let _ = write!(
+        made,
+        "\nThe profiles: {}. **own** is the value of the profile: no history differed. *world* n: in that world the n-th history \
+         was the first that differed. \"same\": no history differed, so these worlds do not tell the two values apart on that \
+         version. \"–\": the value says nothing there.\n\n",
+        profiles.join(", ")
+    );
+    made + &table(&head, &rows)
+}
+
+/// What becomes of a value on a version.
+fn cell(value: &str, profile: Profile, version: &str, cases: u32) -> String {
+    let mut is_tried = false;
+    for name in WORLDS {
+        let own = world_of(name, profile);
+        let (key, word) = value.split_once(" = ").expect("it is a line of a file");
+        let Some(other) = other_protocol(name, &own.text, key, word) else { continue };
+        if other.scenario.config == own.scenario.config {
+            return "**own**".to_owned();
+        }
+        match agreement_of(&other.scenario, version, cases) {
+            Ok(Agreement { differs_in: Some(history), .. }) => return format!("`{name}` {history}"),
+            Ok(_) => is_tried = true,
+            Err(ReplayError::NotForRedisson { .. }) => {}
+            Err(error) => panic!("{name} with {value} on {version}: {error}"),
+        }
+    }
+    if is_tried { "same" } else { "–" }.to_owned()
 }

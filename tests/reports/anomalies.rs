@@ -99,12 +99,15 @@ const GROUPS: [AnomalyGroup; 7] = [
             "missed-renewal-of-2021",
             "missed-renewal-of-2026",
             "missed-renewal-is-told",
+            "nested-release-of-3-43",
+            "nested-holds-that-are-lost",
             "failed-renewal-of-2021",
             "refused-renewal-ends-the-lease",
             "refused-renewal-and-a-bounded-hold",
             "explicit-lease-beside-a-watchdog",
             "reentry-with-a-shorter-lease",
             "reentry-ends-the-renewal",
+            "renewal-timers-multiply",
             "old-client-beside-a-new-one",
         ],
     },
@@ -122,6 +125,8 @@ const GROUPS: [AnomalyGroup; 7] = [
             "lost-reply-of-a-release-without-receipt",
             "lost-reply-of-a-release-with-an-id-per-try",
             "late-release-takes-the-next-grant",
+            "late-copy-of-a-release",
+            "late-copy-finds-its-receipt",
             "plain-late-release-takes-the-next-grant",
             "requests-served-in-another-order",
             "resent-release-after-failover",
@@ -219,11 +224,12 @@ const OF_2026: ScenarioLine = ("protocol", "profile", "\"redisson-4.7\"");
 
 const SENT_ONCE: ScenarioLine = ("protocol", "resend", "\"none\"");
 const WAIT_LIMIT: ScenarioLine = ("time", "wait_limit", "4");
+const RECEIPT_STAYS: ScenarioLine = ("protocol", "answered_receipt", "\"keep\"");
 const ON_THE_MASTER: ScenarioLine = ("protocol", "subscribe_to", "\"master\"");
 const LONG_REENTRY: ScenarioLine = ("time", "reentry_lease", "3");
 
 /// Scenarios, each with the lines that repair it.
-const REPAIRS: [(&str, &[ScenarioLine]); 21] = [
+const REPAIRS: [(&str, &[ScenarioLine]); 23] = [
     ("plain-failover-loses-the-grant", &[AT_ONCE, SOON]),
     ("plain-lease-ends-while-holder-works", &[FENCED]),
     ("plain-late-release-takes-the-next-grant", &[ONE_PER_ACQUIRE]),
@@ -234,12 +240,14 @@ const REPAIRS: [(&str, &[ScenarioLine]); 21] = [
     ("lease-ends-while-holder-works", &[FENCED]),
     ("lease-ends-while-holder-works", &[WATCHDOG]),
     ("evicted-receipt-of-a-release", &[SENT_ONCE]),
+    ("late-copy-of-a-release", &[RECEIPT_STAYS]),
     ("held-for-exactly-the-lease", &[HELD_FOR_LESS]),
     ("plain-held-for-exactly-the-lease", &[HELD_FOR_LESS]),
     ("renewed-exactly-at-the-lease", &[WATCHDOG]),
     ("lost-unlock-message-of-a-persisted-lock", &[WAIT_LIMIT]),
     ("message-lost-with-a-broken-link", &[ON_THE_MASTER]),
     ("missed-renewal-of-2021", &[OF_2026]),
+    ("nested-release-of-3-43", &[OF_2026]),
     ("pause-longer-than-lease", &[FENCED]),
     ("reentry-with-a-shorter-lease", &[LONG_REENTRY]),
     ("write-arrives-after-the-next-holder", &[FENCED]),
@@ -280,6 +288,7 @@ fn anomalies() -> String {
          one can do no harm.\n\
          - `promote = \"coordinated\"`: `FAILOVER` without `FORCE`, which waits until the replica has everything.\n\
          - `resend = \"none\"`: nothing is sent again, and a caller without an answer gets an error.\n\
+         - `answered_receipt = \"keep\"`: the receipt of a release that was answered stays until its TTL ends.\n\
          - `wait_limit = 4`: a waiter gives up, whatever it was told about the TTL.\n\
          - `subscribe_to = \"master\"`: unlock messages come from the master itself.\n\
          - `reentry_lease = 3`: the lease of a nested call is no shorter than the time for which its holder holds.\n\

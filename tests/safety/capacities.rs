@@ -172,11 +172,21 @@ fn every_capacity_is_noted_where_it_is_exceeded() {
          [time]\nlease = 1\n[clients]\ncount = 2\nacquires = 5\n[network]\ndelay = 'any'\n",
     );
     assert_eq!(exceeded(&exhaust(&unread, Engine::Native)), [Capacity::Messages]);
+    assert_eq!(exceeded(&exhaust(&read(&multiplying(3)), Engine::Native)), [], "a timer for each acquire");
+    assert_eq!(exceeded(&exhaust(&read(&multiplying(4)), Engine::Native)), [Capacity::RenewalTimers]);
+}
+
+/// One client, each of whose acquires may start one more renewal timer.
+fn multiplying(acquires: u8) -> String {
+    format!(
+        "story = 'Timers multiply.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 2\n\
+         wait_limit = 0\n[clients]\ncount = 1\nacquires = {acquires}\n[protocol]\nrenewal_timer = 'multiplying'\n"
+    )
 }
 
 /// Worlds that have room enough as they are, each with a bound that gives it too little, and what is said then. Of messages
 /// there is never less room than usual.
-fn worlds_with_a_bound() -> [(Scenario, Bounds, Capacity, &'static str); 4] {
+fn worlds_with_a_bound() -> [(Scenario, Bounds, Capacity, &'static str); 5] {
     const NONE: Bounds = Bounds::NONE;
     let one_client = "story = 'One client.'\nlock = 'reentrant'\n[time]\nlease = 3\nhold_at_most = 2\nwait_limit = 0\n";
     let split = "[network]\nmode = 'split'\n[protocol]\nresend = 'release'\n";
@@ -215,6 +225,12 @@ fn worlds_with_a_bound() -> [(Scenario, Bounds, Capacity, &'static str); 4] {
             Bounds { registrations: Some(1), ..NONE },
             Capacity::Registrations,
             "set registrations = 2 in [bounds] (at most 16)",
+        ),
+        (
+            read(&multiplying(2)),
+            Bounds { renewal_timers: Some(1), ..NONE },
+            Capacity::RenewalTimers,
+            "set renewal_timers = 2 in [bounds] (at most 3)",
         ),
     ]
 }
@@ -293,6 +309,7 @@ fn more_room_than_a_world_needs_changes_no_verdict() {
         receipts: most(Capacity::Receipts),
         late_requests: most(Capacity::LateRequests),
         registrations: most(Capacity::Registrations),
+        renewal_timers: most(Capacity::RenewalTimers),
     };
     let mut compared = 0;
     for scenario in builtin() {

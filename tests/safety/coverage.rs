@@ -91,7 +91,7 @@ proptest! {
 
 /// Worlds that together contain everything that the table asks for, for each lock kind and each value of a switch.
 fn rich() -> Vec<Config> {
-    let mut all = vec![scenario("replicas-leave-one-by-one").config];
+    let mut all = vec![scenario("replicas-leave-one-by-one").config, scenario("renewal-timers-multiply").config];
     for &lock in LockKind::ALL {
         for profile in Profile::ALL {
             for promote in PROMOTE_RULES {

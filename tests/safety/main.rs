@@ -21,6 +21,7 @@ mod laws;
 mod mutants;
 mod normal_forms;
 mod refusals;
+mod renewal_timers;
 mod replica_count;
 mod rules;
 mod standstills;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 40] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 41] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -23,6 +23,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 40] = [
     // After one lost message the waiter would sleep for ever: the wake timer exists to prevent this.
     (Mutant::NoWakeTimer, "lost-unlock-message-costs-time", Property::WaiterServed, Verdict::Violated),
     (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
+    (Mutant::TimersMultiply, "one-renewal-timer", Property::RenewalRateBounded, Verdict::Violated),
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),
     (Mutant::ReplicaDropsEffect, "failover-keeps-the-grant", Property::GrantSurvives, Verdict::Violated),
     (Mutant::PromoteBesideMaster, "old-master-returns-to-nobody", Property::OneServerHolder, Verdict::Violated),
@@ -137,6 +138,7 @@ fn the_rules_of_the_plain_lock_are_noticed_too() {
         (Mutant::AcquireIgnoresHolder, "plain-two-clients-one-node", Property::OneBeliever),
         (Mutant::ReleaseWithoutHolderCheck, "plain-foreign-release", Property::OnlyHolderReleases),
         (Mutant::WatchdogTooSlow, "plain-two-clients-one-node", Property::RenewedWhileHeld),
+        (Mutant::TimersMultiply, "plain-two-clients-one-node", Property::RenewalRateBounded),
         (Mutant::NoWakeTimer, "plain-newcomers-stop-asking", Property::WaiterServed),
         (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::WaiterServed),
         (Mutant::LeaseNeverEnds, "plain-crashed-holder-is-outlived", Property::FreedAfterCrash),

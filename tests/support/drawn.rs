@@ -120,7 +120,19 @@ const ROWS: &[DrawnKey] = &[
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
-    row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 60, |_| true),
+    row(
+        "profile",
+        &[
+            "\"redisson-3.15\"",
+            "\"redisson-3.43\"",
+            "\"redisson-3.52\"",
+            "\"redisson-4.3\"",
+            "\"redisson-4.7\"",
+            "\"lockstep\"",
+        ],
+        60,
+        |_| true,
+    ),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
     row("threads", &["1", "2", "2", "2"], 20, |_| true),
@@ -245,9 +257,12 @@ const ROWS: &[DrawnKey] = &[
     row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),
     row("request_id", &["\"per-release\"", "\"per-try\""], 25, |said| said.is_split() && said.has_receipts()),
     row("renewal_timer", &["\"per-lock\"", "\"shared\""], 20, |said| said.has("renew_every")),
-    row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"tell-holder\""], 25, |said| {
+    row("renewal_timer", &["\"multiplying\""], 10, |said| said.has("renew_every") && !said.is_split()),
+    row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")
     }),
+    row("partial_release", &["\"lower\"", "\"ignore\""], 20, |said| said.has("renew_every")),
+    row("answered_receipt", &["\"delete\"", "\"keep\""], 20, |said| said.is_split() && said.has_receipts()),
     row("failed_renewal", &["\"retry\"", "\"forget\""], 20, |said| said.has("renew_every")),
     row("registration", &["\"before-answer\"", "\"unordered\""], 30, |said| said.is_split() && said.has("renew_every")),
     row("stale_renewal", &["\"believe\"", "\"ignore\""], 30, |said| said.is_split() && said.has("renew_every")),
@@ -264,6 +279,7 @@ const ROWS: &[DrawnKey] = &[
     row("bounds.receipts", &["6", "8"], 4, Said::is_split),
     row("late_requests", &["4"], 4, Said::is_split),
     row("registrations", &["3", "4"], 4, Said::is_split),
+    row("renewal_timers", &["3"], 20, |said| said.is("renewal_timer", "\"multiplying\"")),
 ];
 
 /// What client A may have of its own, in a scenario where it has a table; `goes_with` is about what all clients have.
@@ -273,7 +289,19 @@ const OWN_ROWS: &[DrawnKey] = &[
     row("wait_limit", &["0", "1", "2", "\"none\""], 30, |_| true),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
-    row("profile", &["\"redisson-3.15\"", "\"redisson-4.7\"", "\"lockstep\""], 40, |_| true),
+    row(
+        "profile",
+        &[
+            "\"redisson-3.15\"",
+            "\"redisson-3.43\"",
+            "\"redisson-3.52\"",
+            "\"redisson-4.3\"",
+            "\"redisson-4.7\"",
+            "\"lockstep\"",
+        ],
+        40,
+        |_| true,
+    ),
 ];
 
 /// The text of a small world; the reader accepts most of them.

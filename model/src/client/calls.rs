@@ -118,7 +118,7 @@ impl<Q: InFlight> Process<'_, Q> {
         Some(())
     }
 
-    /// The process hears of a release, and removes the hold from its renewal table, whatever the reply says (Redisson:
+    /// The process hears of a release, and removes the hold from its renewal table, also where it was no holder's (Redisson:
     /// `cancelExpirationRenewal` before the check).
     pub(crate) fn unregister(&mut self, thread: u8) -> Option<()> {
         self.config.time.renew_every?;
@@ -126,18 +126,18 @@ impl<Q: InFlight> Process<'_, Q> {
             return None;
         }
         let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
-        if call.is_heard || !call.is_answered_release() {
+        let (false, Verb::Release, Stage::Executed(reply)) = (call.is_heard, call.verb, call.stage) else {
             return None;
-        }
+        };
         call.is_heard = true;
-        self.unregister_hold(thread);
+        self.hear_release_in_table(thread, Some(reply), false);
         self.note_stale_renewal(thread);
         Some(())
     }
 
     /// If all holds of the thread are gone, the answer to a renewal that was sent for them is stale.
     fn note_stale_renewal(&mut self, thread: u8) {
-        let is_gone = self.client.renewal.counts[usize::from(thread)] == 0;
+        let is_gone = self.client.renewal.count(thread) == 0;
         if self.config.calls.stale_renewal == StaleRenewal::Ignore
             && is_gone
             && let Some(requests) = self.in_flight.requests_mut()
@@ -157,7 +157,7 @@ impl<Q: InFlight> Process<'_, Q> {
         let thread = request.thread;
         if slot.is_late() {
             *self.in_flight.requests_mut()?.slot_mut(slot) = None;
-            return Some((reply, self.hear_late(&request)));
+            return Some((reply, self.hear_late(&request, reply)));
         }
         self.note_registration(&request)?;
         *self.in_flight.requests_mut()?.slot_mut(slot) = None;
@@ -200,11 +200,11 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// The process hears the reply to a request whose caller does not wait any more.
-    fn hear_late(&mut self, request: &Request) -> Answered {
+    fn hear_late(&mut self, request: &Request, reply: Reply) -> Answered {
         match request.verb {
             Verb::Release => {
                 // An interrupt changes what the caller is told and nothing else.
-                self.unregister_hold(request.thread);
+                self.hear_release_in_table(request.thread, Some(reply), true);
                 self.note_stale_renewal(request.thread);
                 Answered::DropReceipt { receipt: request.id }
             }
@@ -280,7 +280,7 @@ impl<Q: InFlight> Process<'_, Q> {
             Verb::Undo => {}
             Verb::Release => {
                 // Redisson removes the entry on an error too.
-                self.unregister_hold(thread);
+                self.hear_release_in_table(thread, None, slot.is_late());
                 self.note_stale_renewal(thread);
                 if !slot.is_late() {
                     self.abandon_release(thread);

@@ -53,7 +53,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         }
         let requests = self.in_flight.requests();
         let may_ask = reach.is_up && client.asks_in == Timer::OFF;
-        (client.renewal.due_in.is_due() && requests.get(Slot::Renewal).is_none())
+        (client.renewal.due_in().is_due() && requests.get(Slot::Renewal).is_none())
             || (0u8..).zip(&client.threads).any(|(number, thread)| {
                 let is_at_limit = thread.wait_left.is_due() && !self.config.is_mutated(Mutant::WaitLimitIgnored);
                 match thread.phase {

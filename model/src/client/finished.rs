@@ -1,8 +1,9 @@
 //! A client that will never ask anything again.
 
 use super::due::ProcessView;
+use super::renewal_table::RenewalTable;
 use super::requests::{InFlight, Requests};
-use super::state::{AcquiresLeft, Client, GroupView, Phase, RenewalTable, WakeupEntry};
+use super::state::{AcquiresLeft, Client, GroupView, Phase, WakeupEntry};
 use crate::time::Timer;
 
 impl<Q: InFlight> ProcessView<'_, Q> {

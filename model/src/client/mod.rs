@@ -8,11 +8,13 @@ pub(crate) mod due;
 mod finished;
 pub(crate) mod interrupt;
 pub(crate) mod process;
+pub mod renewal_table;
 pub mod requests;
 pub mod state;
 pub(crate) mod sync_wait;
 pub(crate) mod wait_loop;
 pub(crate) mod watchdog;
 
+pub use renewal_table::RenewalTable;
 pub use requests::{InFlight, Request, Requests, Slot, Stage, Verb};
-pub use state::{AcquiresLeft, Client, GroupView, Mode, Phase, RenewalTable, Thread, WakeupEntry};
+pub use state::{AcquiresLeft, Client, GroupView, Mode, Phase, Thread, WakeupEntry};

@@ -4,6 +4,7 @@ use core::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use super::renewal_table::RenewalTable;
 use crate::limits::{MAX_GROUPS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TOKEN_UNDER_WAY};
 use crate::time::Timer;
 
@@ -200,18 +201,6 @@ pub enum Phase {
     Undoing,
 }
 
-/// What the process's watchdog renews: a count per thread for the one lock.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-#[repr(C)]
-pub struct RenewalTable {
-    /// Raised by each answered acquire, lowered by each answered release.
-    pub counts: [u8; MAX_THREADS as usize],
-    /// The thread that registered first: the watchdog renews on its behalf. 0 when the table is empty.
-    pub first: u8,
-    /// Until the timer fires.
-    pub due_in: Timer,
-}
-
 /// What the waiters of a process share: one entry per lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct WakeupEntry {
@@ -309,16 +298,6 @@ impl Thread {
     /// Whether its request is in flight.
     pub const fn is_calling(&self) -> bool {
         matches!(self.phase, Phase::Asking | Phase::AskingAgain | Phase::Releasing)
-    }
-}
-
-impl RenewalTable {
-    /// Nothing to renew.
-    pub const EMPTY: Self = Self { counts: [0; MAX_THREADS as usize], first: 0, due_in: Timer::OFF };
-
-    /// Whether there is nothing to renew.
-    pub fn is_empty(&self) -> bool {
-        self.counts == Self::EMPTY.counts
     }
 }
 

@@ -11,6 +11,7 @@
 use super::process::Process;
 use super::requests::InFlight;
 use super::state::{Mode, Phase, WakeupEntry};
+use crate::config::profiles::PartialRelease;
 use crate::limits::MAX_THREADS;
 use crate::locks::procedure::{Next, OnePart, Procedure};
 use crate::mutants::Mutant;
@@ -190,7 +191,9 @@ impl<Q: InFlight> Process<'_, Q> {
         } else {
             // The client raises, and the exception unwinds every `unlock` of the thread.
             holding.set_holds(0);
-            self.forget_renewals(thread);
+            if self.config.protocol.partial_release == PartialRelease::Lower {
+                self.forget_renewals(thread);
+            }
         }
         self.settle(thread);
     }
@@ -337,7 +340,7 @@ impl<Q: InFlight> Process<'_, Q> {
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };
         }
-        client.renewal.due_in = client.renewal.due_in.later_or_overdue();
+        client.renewal.tick();
         client.asks_in = client.asks_in.later();
         if client.asks_in.is_due() {
             client.asks_in = Timer::OFF;

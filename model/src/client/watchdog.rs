@@ -1,22 +1,20 @@
-//! What keeps a lock alive: the process's renewal table and its timer.
+//! What keeps a lock alive: the process's renewal table and its timers.
 //!
 //! The table counts holds per thread; the watchdog renews on behalf of the thread that registered first, whichever of them
 //! the server takes for the holder. Source: docs/facts/redisson.md#renewal-timer, #renewal-entry; Redisson's `RenewalTask`,
-//! `LockEntry`. One simplification: in 4.7 a timer that is left over from an emptied table runs beside the new one until
-//! the process next has nothing to renew; here there is one timer with the older phase, so fewer renewals.
+//! `LockEntry`. One simplification, unless `renewal_timer` says that timers multiply: in 4.7 a timer that is left over from an
+//! emptied table runs beside the new one until the process next has nothing to renew; with a shared timer there is one, with
+//! the older phase, so fewer renewals (docs/facts/redisson.md#renewal-timers-multiply).
 
 use super::process::Process;
+use super::renewal_table::{MAX_REGISTERED, RenewalTable};
 use super::requests::{InFlight, Slot};
-use super::state::RenewalTable;
-use crate::config::profiles::{FailedRenewal, MissedRenewal, RenewalTimer};
-use crate::limits::{MAX_HOLDS, MAX_THREADS, REGISTRATIONS};
+use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer};
+use crate::limits::{MAX_THREADS, REGISTRATIONS};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
-
-/// Holds of one thread that the table counts: more than it ever has at once.
-const MAX_REGISTERED: u8 = 2 * MAX_HOLDS;
 
 /// What the watchdog does when its timer fires.
 pub(crate) enum Firing {
@@ -26,20 +24,25 @@ pub(crate) enum Firing {
     Renews {
         /// The thread that registered first.
         thread: u8,
+        /// Another timer has renewed less than a period ago.
+        is_too_soon: bool,
     },
 }
 
 impl<Q: InFlight> Process<'_, Q> {
-    /// The renewal timer fires.
+    /// The renewal timer fires, or the first of them.
     pub(crate) fn fire_renewal(&mut self) -> Option<Firing> {
-        if !self.client.is_running() || !self.client.renewal.due_in.is_due() {
+        let is_running = self.client.is_running();
+        let table = &mut self.client.renewal;
+        if !is_running || !table.due_in().is_due() {
             return None;
         }
-        self.client.renewal.due_in = Timer::OFF;
-        if self.client.renewal.is_empty() {
+        let is_too_soon = table.has_renewed_lately();
+        table.take_first_timer();
+        if table.is_empty() {
             return Some(Firing::Nothing);
         }
-        Some(Firing::Renews { thread: self.client.renewal.first })
+        Some(Firing::Renews { thread: table.first(), is_too_soon })
     }
 
     /// What the reply to a renewal does to the table. However late it comes, it is about the thread that it was sent for:
@@ -51,30 +54,44 @@ impl<Q: InFlight> Process<'_, Q> {
             return self.renewal_failed();
         }
         let is_missed = reply == Reply::RenewalMissed && !is_stale;
-        if !is_missed || self.config.protocol.missed_renewal != MissedRenewal::StopTimer {
-            self.rearm();
-        }
         if is_missed {
             self.miss(thread);
+        }
+        if !is_missed || self.config.protocol.missed_renewal != MissedRenewal::StopTimer {
+            self.rearm(true);
         }
     }
 
     /// A renewal has no answer.
     pub(crate) fn renewal_failed(&mut self) {
         match self.config.protocol.failed_renewal {
-            FailedRenewal::Retry => self.rearm(),
+            FailedRenewal::Retry => self.rearm(false),
+            // What was forgotten keeps no other timer from firing.
+            FailedRenewal::Forget if self.adds_timers() => self.forget_every_renewal(),
             FailedRenewal::Forget => self.client.renewal = RenewalTable::EMPTY,
         }
     }
 
     /// The next renewal is one period after the answer to this one. With a timer per lock, the timer ends with its entry,
-    /// and already runs if the lock was acquired anew meanwhile.
-    fn rearm(&mut self) {
-        let period = self.period();
+    /// and already runs if the lock was acquired anew meanwhile. One of several ends if nothing is left to renew
+    /// (Redisson's `RenewalTask.schedule`). `has_renewed`: a renewal was sent and answered.
+    fn rearm(&mut self, has_renewed: bool) {
+        let (period, adds_timers) = (self.period(), self.adds_timers());
+        let is_shared = self.config.protocol.renewal_timer == RenewalTimer::Shared;
         let table = &mut self.client.renewal;
-        let is_gone = self.config.protocol.renewal_timer == RenewalTimer::PerLock && table.is_empty();
-        if table.due_in == Timer::OFF && !is_gone {
-            table.due_in = period;
+        let is_gone = !is_shared && table.is_empty();
+        if !is_gone && (adds_timers || table.due_in() == Timer::OFF) {
+            let has_room = table.add_timer(period, has_renewed);
+            debug_assert!(has_room, "it takes the place of the timer that has fired");
+        }
+    }
+
+    /// Whether one more timer starts whenever there is something to renew again.
+    fn adds_timers(&self) -> bool {
+        match self.config.protocol.renewal_timer {
+            RenewalTimer::Multiplying => true,
+            RenewalTimer::Shared => self.config.is_mutated(Mutant::TimersMultiply),
+            RenewalTimer::PerLock => false,
         }
     }
 
@@ -95,28 +112,47 @@ impl<Q: InFlight> Process<'_, Q> {
         // With a timer per lock it starts with the new entry; a shared one starts with the answer that it waits for.
         let is_renewing = self.config.protocol.renewal_timer == RenewalTimer::Shared
             && self.in_flight.requests().get(Slot::Renewal).is_some();
-        let period = self.period();
+        let (period, adds_timers) = (self.period(), self.adds_timers());
+        let timers = usize::from(self.config.room_for(Capacity::RenewalTimers));
         let room = MAX_REGISTERED + self.config.room_for(Capacity::Registrations).saturating_sub(REGISTRATIONS);
         let table = &mut self.client.renewal;
         if table.is_empty() {
-            table.first = thread;
-            // A timer left over from an emptied table keeps its phase.
-            if table.due_in == Timer::OFF && !is_renewing {
-                table.due_in = period;
+            table.set_first(thread);
+            if adds_timers {
+                if table.timers() == timers || !table.add_timer(period, false) {
+                    self.notes.exceeded(Capacity::RenewalTimers);
+                }
+            } else if table.due_in() == Timer::OFF && !is_renewing {
+                // A timer left over from an emptied table keeps its phase.
+                table.set_only_timer(period);
             }
         }
-        let count = &mut table.counts[usize::from(thread)];
-        if *count < room {
-            *count += 1;
+        let count = table.count(thread);
+        if count < room {
+            table.set_count(thread, count + 1);
         } else {
             // Grants that are registered after their release was: the table may count more and more holds.
             self.notes.exceeded(Capacity::Registrations);
         }
     }
 
-    /// A release was answered: there is one hold less to renew.
+    /// A release was answered, or will not be (`None`), and the table hears of it. `is_late`: its caller was interrupted, and has
+    /// dropped the hold already.
+    pub(crate) fn hear_release_in_table(&mut self, thread: u8, reply: Option<Reply>, is_late: bool) {
+        let holds = self.thread(thread).holds() + u8::from(is_late);
+        let is_last = match reply {
+            // The exception unwinds every `unlock()` of the thread.
+            Some(reply) if !is_late && !matches!(reply, Reply::Released | Reply::StillHeld) => holds > 0,
+            _ => holds == 1,
+        };
+        if is_last || self.config.protocol.partial_release == PartialRelease::Lower {
+            self.unregister_hold(thread);
+        }
+    }
+
+    /// There is one hold less to renew.
     pub(crate) fn unregister_hold(&mut self, thread: u8) {
-        let left = self.client.renewal.counts[usize::from(thread)].saturating_sub(1);
+        let left = self.client.renewal.count(thread).saturating_sub(1);
         self.set_count(thread, left);
     }
 
@@ -134,13 +170,13 @@ impl<Q: InFlight> Process<'_, Q> {
 
     fn set_count(&mut self, thread: u8, count: u8) {
         let table = &mut self.client.renewal;
-        table.counts[usize::from(thread)] = count;
-        if count == 0 && table.first == thread {
+        table.set_count(thread, count);
+        if count == 0 && table.first() == thread {
             // With two threads the other one, if it has holds, is the first now.
-            table.first = if table.is_empty() { 0 } else { 1 - thread };
+            table.set_first(if table.is_empty() { 0 } else { 1 - thread });
         }
         if table.is_empty() && self.config.protocol.renewal_timer == RenewalTimer::PerLock {
-            table.due_in = Timer::OFF;
+            table.set_only_timer(Timer::OFF);
         }
     }
 
@@ -150,6 +186,7 @@ impl<Q: InFlight> Process<'_, Q> {
             MissedRenewal::LowerFirst => self.unregister_hold(thread),
             // It was not set again. If the lock was acquired anew meanwhile, the timer of that entry continues.
             MissedRenewal::StopTimer => {}
+            MissedRenewal::Forget => self.forget_every_renewal(),
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
                 let holding = self.thread_mut(thread);

@@ -27,12 +27,21 @@ pub struct Bounds {
     /// Grants of one thread that its renewal table has not heard of.
     #[serde(default, skip_serializing_if = "is_default")]
     pub registrations: Option<u8>,
+    /// Renewal timers of one client.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub renewal_timers: Option<u8>,
 }
 
 impl Bounds {
     /// None is set.
-    pub const NONE: Self =
-        Self { effects_under_way: None, messages: None, receipts: None, late_requests: None, registrations: None };
+    pub const NONE: Self = Self {
+        effects_under_way: None,
+        messages: None,
+        receipts: None,
+        late_requests: None,
+        registrations: None,
+        renewal_timers: None,
+    };
 
     /// The one for this capacity.
     pub const fn of(&self, capacity: Capacity) -> Option<u8> {
@@ -42,6 +51,7 @@ impl Bounds {
             Capacity::Receipts => self.receipts,
             Capacity::LateRequests => self.late_requests,
             Capacity::Registrations => self.registrations,
+            Capacity::RenewalTimers => self.renewal_timers,
         }
     }
 }

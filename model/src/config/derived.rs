@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, Resend};
-use super::profiles::{ValueRule, WaitRule};
+use super::profiles::{AnsweredReceipt, ValueRule, WaitRule};
 use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, ReplicasLeave, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
@@ -341,6 +341,11 @@ impl Config {
     /// can.
     pub fn leaves_receipts(&self) -> bool {
         self.is_split() && self.lock.facts().receipts.is_there() && self.some_client(|own| own.protocol.receipts)
+    }
+
+    /// Whether a client deletes the receipt of a release that was answered.
+    pub(crate) fn deletes_receipts(&self) -> bool {
+        self.leaves_receipts() && self.protocol.answered_receipt == AnsweredReceipt::Delete
     }
 
     /// What the scripts of the lock are given besides their keys, where nobody asks: time passes, and sets no lease.

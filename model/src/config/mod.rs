@@ -18,7 +18,10 @@ pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, Stal
 pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
-pub use profiles::{FailedRenewal, MissedRenewal, Profile, Protocol, RenewalTimer, SubscribeTo, ValueRule, WaitRule};
+pub use profiles::{
+    AnsweredReceipt, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol, RenewalTimer, SubscribeTo,
+    ValueRule, WaitRule,
+};
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule,
     ReplicasLeave, Resource, Time, Ttls, WriteDelay,

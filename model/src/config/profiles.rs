@@ -13,6 +13,12 @@ pub struct Protocol {
     pub profile: Profile,
     /// Whether a release leaves a short-lived receipt, so that a resent one is harmless.
     pub receipts: bool,
+    /// What the client does with a receipt once its release is answered.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub answered_receipt: AnsweredReceipt,
+    /// What the answer to a release that leaves a hold does to the renewal table.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub partial_release: PartialRelease,
     /// Which timer renews.
     pub renewal_timer: RenewalTimer,
     /// What the client does when a renewal is answered "not yours".
@@ -28,6 +34,34 @@ pub struct Protocol {
     /// On which node clients subscribe to unlock messages.
     #[serde(default, skip_serializing_if = "is_default")]
     pub subscribe_to: SubscribeTo,
+}
+
+/// What the client does with a receipt once its release is answered.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum AnsweredReceipt {
+    /// It deletes it (Redisson 3.43 and 4.7; docs/facts/redisson.md#release-receipt).
+    #[default]
+    Delete,
+    /// The receipt stays until its TTL ends: Redisson 3.52 deletes a key of another name
+    /// (docs/facts/redisson.md#a-receipt-that-stays).
+    Keep,
+}
+
+/// What the answer to a release that leaves a hold does to the renewal table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum PartialRelease {
+    /// It lowers the thread's count by one, as every release does (Redisson 3.15 and 4.7).
+    #[default]
+    Lower,
+    /// Nothing. The release of a thread's last hold lowers its count by one, so that each nested hold stays in the table for
+    /// good, and the watchdog renews on behalf of a thread that holds nothing (Redisson 3.43;
+    /// docs/facts/redisson.md#nested-holds-stay-in-the-table). After holds were lost this is not exact
+    /// (docs/approximations.md): here the last hold is that of the thread, in Redisson that of the table.
+    Ignore,
 }
 
 /// On which node a client subscribes to unlock messages (Redisson: `subscriptionMode`, `MASTER` unless it is set;
@@ -81,6 +115,15 @@ pub enum Profile {
     /// Redisson as of 2021.
     #[serde(rename = "redisson-3.15")]
     Redisson315,
+    /// Redisson 3.43.
+    #[serde(rename = "redisson-3.43")]
+    Redisson343,
+    /// Redisson 3.52.
+    #[serde(rename = "redisson-3.52")]
+    Redisson352,
+    /// Redisson 4.3.
+    #[serde(rename = "redisson-4.3")]
+    Redisson43,
     /// Redisson as of 2026.
     #[serde(rename = "redisson-4.7")]
     Redisson47,
@@ -97,8 +140,11 @@ pub enum RenewalTimer {
     /// One per lock: it starts with the first hold and is cancelled with the last (Redisson 2021).
     PerLock,
     /// One per client for all its locks: with nothing left to renew it still runs until it next fires, and a lock acquired
-    /// before that inherits its phase (Redisson since 3.44, `RenewalTask`).
+    /// before that inherits its phase (Redisson since 3.44, `RenewalTask`, but for the timers that it adds).
     Shared,
+    /// One more per client each time that it has something to renew and had nothing before, also while others run. Each renews
+    /// by itself, and ends when it finds nothing to renew (Redisson since 3.44, `RenewalTask.add` and `schedule`).
+    Multiplying,
 }
 
 /// What the client does when a renewal is answered "not yours".
@@ -111,6 +157,9 @@ pub enum MissedRenewal {
     /// Stop the timer and keep the entry, so that a later grant of this process is not renewed either
     /// (Redisson up to 3.16, `RedissonBaseLock.renewExpiration`).
     StopTimer,
+    /// Drop the entry with the holds of every thread; the application is not notified (Redisson 3.43;
+    /// docs/facts/redisson.md#nested-holds-stay-in-the-table).
+    Forget,
     /// Drop the thread's holds, and notify it.
     TellHolder,
 }
@@ -128,51 +177,70 @@ pub enum FailedRenewal {
 
 impl Profile {
     /// Every profile.
-    pub const ALL: [Self; 3] = [Self::Redisson315, Self::Redisson47, Self::Lockstep];
+    pub const ALL: [Self; 6] =
+        [Self::Redisson315, Self::Redisson343, Self::Redisson352, Self::Redisson43, Self::Redisson47, Self::Lockstep];
 
     /// The word scenarios use.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Redisson315 => "redisson-3.15",
+            Self::Redisson343 => "redisson-3.43",
+            Self::Redisson352 => "redisson-3.52",
+            Self::Redisson43 => "redisson-4.3",
             Self::Redisson47 => "redisson-4.7",
             Self::Lockstep => "lockstep",
         }
     }
 
-    /// The switches of this profile. Source: docs/facts/redisson.md#keys-channels-and-numbers, and Redisson's
-    /// `RenewalTask`, `LockTask`, `RedissonBaseLock`.
+    /// The version of Redisson that was run for it, to the patch; `None`: it is no version of Redisson.
+    pub const fn redisson_version(self) -> Option<&'static str> {
+        match self {
+            Self::Redisson315 => Some("3.15.6"),
+            Self::Redisson343 => Some("3.43.0"),
+            Self::Redisson352 => Some("3.52.0"),
+            Self::Redisson43 => Some("4.3.1"),
+            Self::Redisson47 => Some("4.7.0"),
+            Self::Lockstep => None,
+        }
+    }
+
+    /// The switches of this profile. Source: docs/facts/redisson.md#keys-channels-and-numbers, and runs of each version, which
+    /// contradict every other value of a switch that they show (reports/redisson.md).
     pub const fn protocol(self) -> Protocol {
+        // Redisson 4.7.
+        let newest = Protocol {
+            profile: self,
+            receipts: true,
+            answered_receipt: AnsweredReceipt::Delete,
+            partial_release: PartialRelease::Lower,
+            renewal_timer: RenewalTimer::Shared,
+            missed_renewal: MissedRenewal::LowerFirst,
+            failed_renewal: FailedRenewal::Retry,
+            wait_rule: WaitRule::Any,
+            value: ValueRule::PerAcquire,
+            subscribe_to: SubscribeTo::Master,
+        };
         match self {
             Self::Redisson315 => Protocol {
-                profile: self,
                 receipts: false,
                 renewal_timer: RenewalTimer::PerLock,
                 missed_renewal: MissedRenewal::StopTimer,
                 failed_renewal: FailedRenewal::Forget,
                 wait_rule: WaitRule::Ignored,
-                value: ValueRule::PerAcquire,
-                subscribe_to: SubscribeTo::Master,
+                ..newest
             },
-            Self::Redisson47 => Protocol {
-                profile: self,
-                receipts: true,
-                renewal_timer: RenewalTimer::Shared,
-                missed_renewal: MissedRenewal::LowerFirst,
-                failed_renewal: FailedRenewal::Retry,
-                wait_rule: WaitRule::Any,
-                value: ValueRule::PerAcquire,
-                subscribe_to: SubscribeTo::Master,
+            Self::Redisson343 => Protocol {
+                partial_release: PartialRelease::Ignore,
+                renewal_timer: RenewalTimer::PerLock,
+                missed_renewal: MissedRenewal::Forget,
+                failed_renewal: FailedRenewal::Forget,
+                ..newest
             },
-            Self::Lockstep => Protocol {
-                profile: self,
-                receipts: true,
-                renewal_timer: RenewalTimer::Shared,
-                missed_renewal: MissedRenewal::TellHolder,
-                failed_renewal: FailedRenewal::Retry,
-                wait_rule: WaitRule::All,
-                value: ValueRule::PerAcquire,
-                subscribe_to: SubscribeTo::Master,
-            },
+            Self::Redisson352 => Protocol { answered_receipt: AnsweredReceipt::Keep, ..newest },
+            Self::Redisson43 | Self::Redisson47 => newest,
+            Self::Lockstep => {
+                Protocol { missed_renewal: MissedRenewal::TellHolder, wait_rule: WaitRule::All, ..newest }
+            }
         }
     }
 }

@@ -10,8 +10,8 @@ use serde::{Deserialize, Serialize};
 use super::claim::{Claim, PropertyKind};
 use super::{
     actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_survives, no_orphan, no_sleeping_waiter,
-    obtainable, one_believer, one_server_holder, only_holder_releases, renewed_while_held, tokens_increase,
-    wait_limit_kept, waiter_served,
+    obtainable, one_believer, one_server_holder, only_holder_releases, renewal_rate_bounded, renewed_while_held,
+    tokens_increase, wait_limit_kept, waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -136,6 +136,8 @@ properties! {
         NoSleepingWaiter => no_sleeping_waiter,
         /// The watchdog keeps the lease.
         RenewedWhileHeld => renewed_while_held,
+        /// The watchdog does not renew more often than it is set to.
+        RenewalRateBounded => renewal_rate_bounded,
     }
     liveness {
         /// Nobody waits for ever.

@@ -18,7 +18,7 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 35] = [
+pub const BOUNDS: [NumberBound; 36] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
@@ -54,6 +54,7 @@ pub const BOUNDS: [NumberBound; 35] = [
     NumberBound::of(Capacity::Receipts, "/bounds/receipts"),
     NumberBound::of(Capacity::LateRequests, "/bounds/late_requests"),
     NumberBound::of(Capacity::Registrations, "/bounds/registrations"),
+    NumberBound::of(Capacity::RenewalTimers, "/bounds/renewal_timers"),
 ];
 
 /// The bounds of every number in the settings of one client.

@@ -15,6 +15,7 @@ use crate::redis::disk;
 use crate::redis::group::{Group, Role};
 use crate::redis::layout::{ServerLayout, StoredIn};
 use crate::reply::Reply;
+use crate::time::Timer;
 use crate::world::layout::Layout;
 use crate::world::state::World;
 
@@ -60,9 +61,10 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         threads: (0..config.clients.threads)
             .map(|thread| thread_state(config, world, Holder::new(index, thread)))
             .collect(),
-        renewal_counts: client.renewal.counts[..usize::from(config.clients.threads)].to_vec(),
-        renewal_first: Some(client.renewal.first).filter(|_| !client.renewal.is_empty()),
-        renewal_due_in: client.renewal.due_in.left(),
+        renewal_counts: client.renewal.counts()[..usize::from(config.clients.threads)].to_vec(),
+        renewal_first: Some(client.renewal.first()).filter(|_| !client.renewal.is_empty()),
+        renewal_due_in: client.renewal.due_in().left(),
+        later_renewals_due_in: client.renewal.later_due_in().filter_map(Timer::left).collect(),
         renewal_values: if config.has_values() && !client.renewal.is_empty() {
             (0..config.clients.threads).map(|thread| world.values(index).renewed(thread)).collect()
         } else {

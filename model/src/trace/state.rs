@@ -54,6 +54,9 @@ pub struct ClientState {
     pub renewal_first: Option<u8>,
     /// Ticks until the watchdog fires.
     pub renewal_due_in: Option<u8>,
+    /// The same of its other timers, where they multiply.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub later_renewals_due_in: Vec<u8>,
     /// With which value it renews, per thread: the number of the acquire, 0 for none; recorded where acquires are told apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renewal_values: Vec<u8>,

@@ -7,7 +7,7 @@ use core::hash::{Hash, Hasher};
 
 use super::layout::Layout;
 use super::state::{ResourceLog, World};
-use crate::client::state::{Client, RenewalTable, Thread, WakeupEntry};
+use crate::client::state::{Client, Thread, WakeupEntry};
 use crate::locks::stored::Stored;
 use crate::locks::values::ValueStore as _;
 use crate::redis::connections::Connection;
@@ -64,10 +64,9 @@ impl<Y: Layout> Hash for World<Y> {
 #[inline(always)]
 fn hash_client<H: Hasher>(client: &Client, hasher: &mut H) {
     let Client { mode, views: [view], acquires_left, asks_in, renewal, wakeup: _, threads } = *client;
-    let RenewalTable { counts: [first_count, second_count], first, due_in } = renewal;
     let (acquires_left, asks_in) = (acquires_left.byte(), asks_in.byte());
-    let bytes = [mode as u8, view.byte(), acquires_left, asks_in, first_count, second_count, first, due_in.byte()];
-    hasher.write_u64(word(bytes));
+    let [first_count, second_count, first, due_in] = renewal.bytes();
+    hasher.write_u64(word([mode as u8, view.byte(), acquires_left, asks_in, first_count, second_count, first, due_in]));
     let [one, other] = threads;
     hash_thread(one, hasher);
     hash_thread(other, hasher);

@@ -189,7 +189,7 @@ impl<Y: Layout> Context<'_, Y> {
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
             let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some();
             // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.
-            let was_paused = client.renewal.due_in == Timer::OVERDUE;
+            let was_paused = client.renewal.due_in() == Timer::OVERDUE;
             if has_watchdog && is_connected && is_held && !was_paused {
                 self.notes.broke(Breach::LeaseLost);
             }

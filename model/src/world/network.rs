@@ -20,7 +20,7 @@ use crate::locks::contract::{LockRequest, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::values::ValueStore;
-use crate::notes::Happening;
+use crate::notes::{Breach, Happening};
 use crate::redis::connections::WaitAnswers;
 use crate::reply::Reply;
 use crate::slots::Slots;
@@ -181,8 +181,8 @@ impl<Y: Layout> Context<'_, Y> {
             }
             Asked::Answered { reply, .. } => {
                 self.process(client, |process| {
-                    // Whatever the reply says (Redisson: `cancelExpirationRenewal` before the check).
-                    process.unregister_hold(thread);
+                    // Also where it was no holder's (Redisson: `cancelExpirationRenewal` before the check).
+                    process.hear_release_in_table(thread, Some(reply), false);
                     process.hear_release(thread, reply);
                 });
                 Some(reply)
@@ -206,7 +206,7 @@ impl<Y: Layout> Context<'_, Y> {
         } else {
             // Redisson removes the renewal entry on an error too.
             self.process(client, |process| {
-                process.unregister_hold(thread);
+                process.hear_release_in_table(thread, None, false);
                 process.drop_hold(thread);
             });
             Some(Reply::Unreachable)
@@ -232,13 +232,16 @@ impl<Y: Layout> Context<'_, Y> {
     /// The watchdog's timer fires.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn renew(&mut self, client: u8) -> Option<Reply> {
-        let thread = match self.process(client, |process| process.fire_renewal())? {
+        let (thread, is_too_soon) = match self.process(client, |process| process.fire_renewal())? {
             Firing::Nothing => return Some(Reply::NothingToRenew),
-            Firing::Renews { thread } => thread,
+            Firing::Renews { thread, is_too_soon } => (thread, is_too_soon),
         };
         if self.world.reachable(client).is_none() {
             self.process(client, |process| process.renewal_failed());
             return Some(Reply::Unreachable);
+        }
+        if is_too_soon {
+            self.notes.broke(Breach::RenewedTooSoon);
         }
         let value = self.world.values(client).renewed(thread);
         let requester = Requester { holder: Holder::new(client, thread), value };
@@ -411,7 +414,7 @@ impl<Y: Layout> Context<'_, Y> {
             Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, is_nested))?,
             Answered::MustUndo => self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, false))?,
             Answered::DropReceipt { receipt } => {
-                if self.config.of_client(client).leaves_receipts()
+                if self.config.of_client(client).deletes_receipts()
                     && let Some(node) = self.world.reachable_master(client)
                 {
                     self.server().drop_receipt(node, holder, receipt)?;

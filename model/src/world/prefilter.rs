@@ -199,7 +199,7 @@ impl<Y: Layout> Prefilter<Y> {
         for ((index, client), (by_posture, by_thread)) in world.clients().zip(by_client) {
             let posture = ClientPosture {
                 has_messages: client.wakeup.messages > 0,
-                is_due: client.renewal.due_in.is_due(),
+                is_due: client.renewal.due_in().is_due(),
                 is_unsubscribed: world.group().connection(index).subscription().is_none(),
             };
             add(&mut possible, &by_posture[posture.number()]);

@@ -44,8 +44,7 @@ pub(crate) fn forget_unused<Y: Layout>(world: &mut World<Y>) {
             if matches!(thread.phase, Phase::Idle | Phase::Dead) && !thread.believes() {
                 values.set_own(number, 0);
             }
-            let index = usize::from(number);
-            if client.renewal.counts[index] == 0 && in_flight.requests().owed[index] == 0 {
+            if client.renewal.count(number) == 0 && in_flight.requests().owed[usize::from(number)] == 0 {
                 values.set_renewed(number, 0);
             }
         }

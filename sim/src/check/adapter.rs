@@ -139,6 +139,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::WaitLimitKept => |model, state| model.holds(Property::WaitLimitKept, state),
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
+        Property::RenewalRateBounded => |model, state| model.holds(Property::RenewalRateBounded, state),
         // Evaluated for each state: stateright does not examine cycles (docs/facts/stateright.md#eventually,
         // #no-fairness).
         Property::WaiterServed => |model, state| model.holds(Property::WaiterServed, state),

@@ -450,7 +450,7 @@ mod tests {
     fn every_scenario_is_counted_once() {
         let scenario = scenario::builtin().swap_remove(0);
         let (argument, place) = (scenario.name.clone(), scenario.name.clone());
-        let chosen = Chosen { argument, place, scenario };
+        let chosen = Chosen { scenario, argument, place };
         let mut all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
         (all[0].fuzzed.left, all[0].fuzzed.known) = (3, Some((2, "an old server")));
         let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));

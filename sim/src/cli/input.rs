@@ -35,7 +35,7 @@ pub(super) fn scenarios(arguments: &[String], screen: &Screen) -> Ended<Vec<Chos
     if arguments.is_empty() {
         let named = |scenario: Scenario| {
             let (argument, place) = (scenario.name.clone(), scenario.name.clone());
-            Chosen { argument, place, scenario }
+            Chosen { scenario, argument, place }
         };
         return Ok(scenario::builtin().into_iter().map(named).collect());
     }

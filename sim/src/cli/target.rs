@@ -2,7 +2,6 @@
 
 use clap::ValueEnum;
 use lockstep_model::Config;
-use lockstep_model::config::Profile;
 use lockstep_redis::Scripts;
 
 use super::common::Ended;
@@ -27,7 +26,7 @@ pub(super) struct TargetArgs {
     /// What plays the clients; the driver of Redisson is built by tools/redisson/install
     #[arg(long, value_name = "TARGET", value_enum, default_value_t)]
     on: TargetName,
-    /// The version of Redisson [default: 4.7.0, or 3.15.6 for the profile redisson-3.15]
+    /// The version of Redisson [default: that of the scenario's profile: 4.7.0, 4.3.1, 3.52.0, 3.43.0 or 3.15.6]
     #[arg(long, value_name = "VERSION")]
     redisson: Option<String>,
 }
@@ -58,7 +57,7 @@ impl TargetArgs {
 
     /// The version of Redisson for this scenario.
     pub(super) fn redisson(&self, config: &Config) -> Result<RedissonProgram, ReplayError> {
-        let of_profile = if config.protocol.profile == Profile::Redisson315 { "3.15.6" } else { "4.7.0" };
+        let of_profile = config.protocol.profile.redisson_version().unwrap_or("4.7.0");
         RedissonProgram::find(self.redisson.as_deref().unwrap_or(of_profile))
     }
 

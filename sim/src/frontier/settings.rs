@@ -319,8 +319,10 @@ pub const REPAIRS: &[Setting] = &[
         entries: &[
             set("time", "renew_every", SettingValue::Nothing),
             set("protocol", "renewal_timer", SettingValue::Nothing),
+            set("bounds", "renewal_timers", SettingValue::Nothing),
             set("protocol", "missed_renewal", SettingValue::Nothing),
             set("protocol", "failed_renewal", SettingValue::Nothing),
+            set("protocol", "partial_release", SettingValue::Nothing),
             set("protocol", "registration", SettingValue::Nothing),
             set("protocol", "stale_renewal", SettingValue::Nothing),
         ],

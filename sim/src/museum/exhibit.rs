@@ -145,9 +145,7 @@ impl Exhibit {
         let mut document: DocumentMut = file.text.parse().expect("the scenario's reader has read it");
         // What is claimed of the built-in world need not be so of this one.
         document.remove("expect");
-        if profile != Profile::Redisson47 {
-            document["protocol"]["profile"] = toml_edit::value(profile.name());
-        }
+        document["protocol"]["profile"] = toml_edit::value(profile.name());
         for (table, keys) in changes {
             for (key, value) in keys.as_table().into_iter().flatten() {
                 let value: toml_edit::Value = value.to_string().parse().expect("a value is written as one");
@@ -180,12 +178,14 @@ mod tests {
     #[test]
     fn the_worlds_of_every_exhibit_are_scenarios_for_every_profile_of_redisson() {
         for exhibit in Exhibit::all() {
-            for profile in [Profile::Redisson315, Profile::Redisson47] {
-                exhibit.world(profile).unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
+            for (profile, version) in Profile::ALL.into_iter().filter_map(|one| Some((one, one.redisson_version()?))) {
+                let world = exhibit.world(profile).unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
                 for change in [&exhibit.repair, &exhibit.control] {
                     let changed = exhibit.changed(profile, change);
                     let changed = changed.unwrap_or_else(|error| panic!("{}: {error}", exhibit.id));
-                    assert_ne!(changed.config, exhibit.world(profile).expect("as above").config, "{}", exhibit.id);
+                    // A version that does not have the defect may do what would repair it.
+                    let has_it = exhibit.versions.has(version) == Some(true);
+                    assert!(!has_it || changed.config != world.config, "{} on {version}", exhibit.id);
                 }
             }
         }

@@ -77,6 +77,8 @@ fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
     let Protocol {
         profile: _,
         receipts,
+        answered_receipt,
+        partial_release,
         renewal_timer,
         missed_renewal,
         failed_renewal,
@@ -86,6 +88,8 @@ fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
     } = protocol;
     vec![
         ("receipts", json!(receipts)),
+        ("answered_receipt", json!(answered_receipt)),
+        ("partial_release", json!(partial_release)),
         ("renewal_timer", json!(renewal_timer)),
         ("missed_renewal", json!(missed_renewal)),
         ("failed_renewal", json!(failed_renewal)),

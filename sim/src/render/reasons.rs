@@ -1,8 +1,8 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace};
-use lockstep_model::{Config, Property};
+use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace, TraceStep};
+use lockstep_model::{Config, Property, Reply};
 
 use super::units::{count, list, time};
 
@@ -78,6 +78,7 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = acting_master_lock(before).map_or("the holder", |lock| lock.holder.as_str());
             format!("{holder} runs, reaches the master and has a watchdog, but its lease expired")
         }
+        Property::RenewalRateBounded => renewed_again(trace, &actor),
         Property::WaiterServed => {
             let waiting = always(trace, |state| {
                 let live = state.clients.iter().filter(|client| client.mode.is_alive());
@@ -108,6 +109,20 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// How long after its last renewal a client has renewed again.
+fn renewed_again(trace: &Trace, client: &str) -> String {
+    let since = trace.steps.split_last().and_then(|(last, earlier)| {
+        let is_one = |step: &&TraceStep| {
+            step.action == last.action && !matches!(step.answer, Reply::NothingToRenew | Reply::Unreachable)
+        };
+        Some(last.at_tick - earlier.iter().rev().find(is_one)?.at_tick)
+    });
+    match since {
+        None | Some(0) => format!("{client} renews twice at one instant"),
+        Some(ticks) => format!("{client} renews only {} after its last renewal", time(&trace.config, ticks)),
+    }
 }
 
 /// What keeps a master from granting the lock, or a client from getting it.

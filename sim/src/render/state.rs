@@ -195,6 +195,9 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     if let Some(left) = client.renewal_due_in {
         let _ = write!(says, "; {}", within(config, "its watchdog fires", left));
     }
+    for left in &client.later_renewals_due_in {
+        let _ = write!(says, "; {}", within(config, "another timer of its watchdog fires", *left));
+    }
     match &client.subscription {
         None => {}
         Some(SubscriptionState::Lost) => says += "; its subscription is lost",

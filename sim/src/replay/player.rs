@@ -94,9 +94,14 @@ impl Player {
     ) -> Result<Self, ReplayError> {
         let clients = target.name();
         let scripts = target.scripts();
+        let receipt_lease = target.receipt_lease(config);
         let translate = || {
             let translator = Translator::new(translation_of(config.lock), config, scripts.clone());
-            translator.ok_or(ReplayError::LeaseTooLong)
+            let translator = translator.ok_or(ReplayError::LeaseTooLong)?;
+            Ok::<_, ReplayError>(match receipt_lease {
+                Some(lease) => translator.with_receipts_of(lease),
+                None => translator,
+            })
         };
         let target: Box<dyn Target> = match target {
             TargetProgram::Scripts(_) => Box::new(ScriptClients::new(config, translate()?)),

@@ -1,6 +1,7 @@
 //! Which program plays the clients of a history.
 
-use lockstep_redis::Scripts;
+use lockstep_model::Config;
+use lockstep_redis::{Lease, Scripts};
 
 use super::redisson::RedissonProgram;
 
@@ -31,6 +32,16 @@ impl TargetProgram {
         match self {
             Self::Scripts(_) => None,
             Self::Redisson(program) => Some(format!("redisson {}", program.version())),
+        }
+    }
+
+    /// How long its release receipts live, where the scenario does not say.
+    pub fn receipt_lease(&self, config: &Config) -> Option<Lease> {
+        match self {
+            // A client with replicas sends nothing again here, and the time for no second attempt is the least there is
+            // (docs/facts/redisson.md#receipt-ttl).
+            Self::Redisson(_) if config.cluster.replicas > 0 && !config.is_split() => Lease::from_ms(1),
+            Self::Redisson(_) | Self::Scripts(_) => None,
         }
     }
 

@@ -26,6 +26,8 @@ pub struct Testbed {
     queued: Vec<Vec<(Cmd, Expected)>>,
     /// Names of keys that a client draws, each with the model's name for it.
     drawn_names: Vec<(String, String)>,
+    /// Names of keys that a client stores and the model does not have.
+    hidden_names: Vec<String>,
     /// The last step whose request was answered.
     last_answered: Option<StepPlace>,
     read_all_keys: Cmd,
@@ -83,7 +85,15 @@ impl Testbed {
         let queued = (0..servers.len()).map(|_| Vec::new()).collect();
         let read_all_keys = redis::cmd("EVALSHA").arg(sha1).arg(0).to_owned();
         let findings = Findings::default();
-        Self { servers, findings, queued, drawn_names: Vec::new(), last_answered: None, read_all_keys }
+        Self {
+            servers,
+            findings,
+            queued,
+            drawn_names: Vec::new(),
+            hidden_names: Vec::new(),
+            last_answered: None,
+            read_all_keys,
+        }
     }
 
     /// Brings servers and queue into the state in which every history begins, and forgets what was found.
@@ -94,6 +104,7 @@ impl Testbed {
         self.queued.iter_mut().for_each(Vec::clear);
         self.findings = Findings::default();
         self.drawn_names.clear();
+        self.hidden_names.clear();
         self.last_answered = None;
         self.servers.reset()
     }
@@ -101,6 +112,11 @@ impl Testbed {
     /// A client has drawn this name for a key, for which the model has another one.
     pub fn note_drawn_name(&mut self, drawn: String, model: String) {
         self.drawn_names.push((drawn, model));
+    }
+
+    /// A client stores this key for a moment in which the model has none, and drops it again.
+    pub fn hide_key(&mut self, name: String) {
+        self.hidden_names.push(name);
     }
 
     /// The names that these keys of the model have in Redis.
@@ -207,9 +223,11 @@ impl Testbed {
 
     /// Stored keys, one line each and sorted, by the names that the model has for them.
     fn in_names_of_model(&self, stored: String) -> String {
-        if self.drawn_names.is_empty() {
+        if self.drawn_names.is_empty() && self.hidden_names.is_empty() {
             return stored;
         }
+        let is_hidden = |line: &&str| self.hidden_names.iter().any(|name| line.starts_with(&format!("{name}: ")));
+        let stored = stored.lines().filter(|line| !is_hidden(line)).collect::<Vec<_>>().join("\n");
         let renamed = self.drawn_names.iter().fold(stored, |words, (drawn, model)| words.replace(drawn, model));
         let mut lines: Vec<_> = renamed.lines().collect();
         lines.sort_unstable();

@@ -61,7 +61,9 @@ pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
             stale_renewal: StaleRenewal::Ignore,
             ..Calls::DEFAULT
         },
-        Some(Profile::Redisson47) | None => Calls::DEFAULT,
+        // One id for all attempts since 3.52 (docs/facts/redisson.md#release-receipt).
+        Some(Profile::Redisson343) => Calls { request_id: RequestId::PerTry, ..Calls::DEFAULT },
+        Some(Profile::Redisson352 | Profile::Redisson43 | Profile::Redisson47) | None => Calls::DEFAULT,
     }
 }
 
@@ -78,7 +80,9 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     });
     for place in sections.places(parts) {
         let SettingsPlace { time, protocol, .. } = place;
-        for (section, key) in [(time, "receipt"), (protocol, "request_id"), (protocol, "receipts")] {
+        for (section, key) in
+            [(time, "receipt"), (protocol, "request_id"), (protocol, "answered_receipt"), (protocol, "receipts")]
+        {
             if let Some((name, why)) = no_receipts {
                 Contradiction::of(section, key, &format!("a release of a {name} lock leaves no receipt"))
                     .with(top.span_of("lock"), format!("{name}: {why}"))

@@ -3,8 +3,8 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS,
-    MissedRenewal, Profile, Protocol, RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
+    AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS,
+    MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
 };
 
 use super::calls;
@@ -123,6 +123,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
     let profile = section.word("profile", "profile", &profiles);
     let receipts = section.flag("receipts");
+    let answered_receipt = section.word("answered_receipt", "end of a receipt", &ANSWERED_RECEIPTS);
+    let partial_release = section.word("partial_release", "effect of a partial release", &PARTIAL_RELEASES);
     let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
     let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
     let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
@@ -134,6 +136,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     Some(Protocol {
         profile: switches.profile,
         receipts: receipts.or(switches.receipts)?,
+        answered_receipt: answered_receipt.or(switches.answered_receipt)?,
+        partial_release: partial_release.or(switches.partial_release)?,
         renewal_timer: renewal_timer.or(switches.renewal_timer)?,
         missed_renewal: missed_renewal.or(switches.missed_renewal)?,
         failed_renewal: failed_renewal.or(switches.failed_renewal)?,
@@ -170,11 +174,19 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
     }
 }
 
-const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 2] =
-    [("per-lock", Some(RenewalTimer::PerLock)), ("shared", Some(RenewalTimer::Shared))];
-const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 3] = [
+const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 3] = [
+    ("per-lock", Some(RenewalTimer::PerLock)),
+    ("shared", Some(RenewalTimer::Shared)),
+    ("multiplying", Some(RenewalTimer::Multiplying)),
+];
+const ANSWERED_RECEIPTS: [(&str, Option<AnsweredReceipt>); 2] =
+    [("delete", Some(AnsweredReceipt::Delete)), ("keep", Some(AnsweredReceipt::Keep))];
+const PARTIAL_RELEASES: [(&str, Option<PartialRelease>); 2] =
+    [("lower", Some(PartialRelease::Lower)), ("ignore", Some(PartialRelease::Ignore))];
+const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 4] = [
     ("lower-first", Some(MissedRenewal::LowerFirst)),
     ("stop-timer", Some(MissedRenewal::StopTimer)),
+    ("forget", Some(MissedRenewal::Forget)),
     ("tell-holder", Some(MissedRenewal::TellHolder)),
 ];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =

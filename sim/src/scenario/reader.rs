@@ -264,13 +264,14 @@ impl Sections<'_> {
             |capacity: Capacity| self.bounds.number(capacity.key(), capacity.least()..=capacity.most()).optional();
         let (effects_under_way, messages) = (bound(Capacity::Effects), bound(Capacity::Messages));
         let (receipts, late_requests) = (bound(Capacity::Receipts), bound(Capacity::LateRequests));
-        let registrations = bound(Capacity::Registrations);
+        let (registrations, renewal_timers) = (bound(Capacity::Registrations), bound(Capacity::RenewalTimers));
         Some(Bounds {
             effects_under_way: effects_under_way.or(None)?,
             messages: messages.or(None)?,
             receipts: receipts.or(None)?,
             late_requests: late_requests.or(None)?,
             registrations: registrations.or(None)?,
+            renewal_timers: renewal_timers.or(None)?,
         })
     }
 

@@ -154,6 +154,7 @@ impl Narrator<'_> {
                 let then = match self.own().protocol.missed_renewal {
                     MissedRenewal::LowerFirst => "the watchdog lowers its count and notifies nobody".to_owned(),
                     MissedRenewal::StopTimer => "the watchdog stops and notifies nobody".to_owned(),
+                    MissedRenewal::Forget => "the watchdog forgets every thread's holds and notifies nobody".to_owned(),
                     MissedRenewal::TellHolder if self.has(Happening::HolderTold) => {
                         format!("{name} is notified and drops its belief")
                     }

@@ -146,6 +146,7 @@ impl Narrator<'_> {
                 let then = match self.own().protocol.missed_renewal {
                     MissedRenewal::LowerFirst => "lowers its count by one and notifies nobody",
                     MissedRenewal::StopTimer => "stops its timer and notifies nobody",
+                    MissedRenewal::Forget => "forgets every thread's holds and notifies nobody",
                     MissedRenewal::TellHolder => "forgets the holds and notifies the holder",
                 };
                 (

@@ -1,6 +1,6 @@
 //! The applications of a history: clients of Redisson with their threads, in one JVM, each behind a gate.
 
-use std::path::Path;
+use std::path::PathBuf;
 
 use redis::Value;
 
@@ -23,12 +23,23 @@ pub struct ClientTimes {
     pub delay_ms: u32,
     /// How many requests can be under way at once.
     pub connections: u32,
+    /// What it does about replicas; `None`: it knows of a single server.
+    pub sync: Option<ReplicaSync>,
+}
+
+/// How a client waits for the replicas of its master (docs/facts/redisson.md#replica-check).
+#[derive(Clone, Copy, Debug)]
+pub struct ReplicaSync {
+    /// For how long.
+    pub within_ms: u32,
+    /// Whether a call fails that no replica has acknowledged.
+    pub is_checked: bool,
 }
 
 impl ClientTimes {
     /// Redisson's defaults, but for one connection: then its requests have one order.
     pub const fn default_with(watchdog_ms: i64) -> Self {
-        Self { watchdog_ms, answer_within_ms: 3_000, attempts: 4, delay_ms: 2_000, connections: 1 }
+        Self { watchdog_ms, answer_within_ms: 3_000, attempts: 4, delay_ms: 2_000, connections: 1, sync: None }
     }
 }
 
@@ -37,6 +48,9 @@ const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
 /// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
 const BEHIND_NS: i64 = NS_OF_MS;
+
+/// Two rounds of the wheel of Redisson's timer.
+const ROUNDS_NS: i64 = 200 * NS_OF_MS;
 
 /// The applications of a history.
 pub struct Applications {
@@ -55,6 +69,8 @@ struct StartedJvm {
     due_ns: i64,
     /// How far behind that they are after a tick.
     behind_ns: i64,
+    /// How far ahead of the instant they were when a reply passed: a timer that this set is late by so much.
+    late_ns: i64,
     /// How many histories it has begun.
     histories: u32,
     /// Whether its clocks stand still while time passes.
@@ -90,7 +106,7 @@ impl Applications {
         Self { program, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new() }
     }
 
-    /// Connects a client for each of these names and times, with so many threads, to the server at this socket.
+    /// Connects a client for each of these names and times, with so many threads, to the first of the servers at these sockets.
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
@@ -98,16 +114,19 @@ impl Applications {
         &mut self,
         clients: &[(String, ClientTimes)],
         threads: usize,
-        server: &Path,
+        servers: &[PathBuf],
     ) -> Result<(), ReplayError> {
         self.start_jvms(if self.are_apart { clients.len() } else { 1 })?;
         for (index, (name, times)) in clients.iter().enumerate() {
             let jvm = if self.are_apart { index } else { 0 };
-            let mut gate = ClientGate::open(server.to_owned())?;
+            let mut gate = ClientGate::open_to(servers.to_vec())?;
             let port = gate.port();
-            let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections } = times;
+            let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
+            let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, is_checked }| {
+                format!(" {within_ms} {}", if is_checked { "checked" } else { "unchecked" })
+            });
             let command = format!(
-                "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}"
+                "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"
             );
             self.jvms[jvm].jvm.command(&command, &mut [&mut gate])?;
             let (name, calls) = (name.clone(), vec![None; threads]);
@@ -130,6 +149,7 @@ impl Applications {
         for started in &mut self.jvms {
             started.due_ns = started.jvm.now_ns();
             started.behind_ns = 0;
+            started.late_ns = 0;
             started.is_paused = false;
             started.is_late = false;
         }
@@ -140,7 +160,15 @@ impl Applications {
         self.jvms.retain(|started| started.histories < MOST_HISTORIES);
         while self.jvms.len() < number {
             let jvm = Jvm::start(&self.program, self.start_ms)?;
-            self.jvms.push(StartedJvm { jvm, due_ns: 0, behind_ns: 0, histories: 0, is_paused: false, is_late: false });
+            self.jvms.push(StartedJvm {
+                jvm,
+                due_ns: 0,
+                behind_ns: 0,
+                late_ns: 0,
+                histories: 0,
+                is_paused: false,
+                is_late: false,
+            });
         }
         self.jvms.iter_mut().for_each(|started| started.histories += 1);
         Ok(())
@@ -274,6 +302,8 @@ impl Applications {
     /// As [`ClientGate::pass_request`]; as [`Jvm::wait_until_quiet`].
     pub fn pass_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
         let reply = self.clients[client].gate.pass_request(connection)?;
+        let started = &mut self.jvms[self.clients[client].jvm];
+        started.late_ns = started.late_ns.max(started.jvm.now_ns() - started.due_ns);
         self.wait_until_quiet(client)?;
         Ok(reply)
     }
@@ -284,6 +314,60 @@ impl Applications {
     /// As [`ClientGate::execute_request`].
     pub fn execute_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
         self.clients[client].gate.execute_request(connection)
+    }
+
+    /// The server that a connection of a client leads to, and what that calls the connection.
+    pub fn server_of(&self, client: usize, connection: usize) -> (usize, i64) {
+        self.clients[client].gate.server_of(connection)
+    }
+
+    /// Lets the first request of a connection pass, to which a server may reply later.
+    ///
+    /// # Errors
+    /// As [`ClientGate::begin_request`].
+    pub fn begin_request(&mut self, client: usize, connection: usize) -> Result<(), ReplayError> {
+        self.clients[client].gate.begin_request(connection)
+    }
+
+    /// Lets the reply to such a request pass. Returns it.
+    ///
+    /// # Errors
+    /// As [`ClientGate::finish_request`] and `pass_reply`.
+    pub fn finish_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
+        let reply = self.clients[client].gate.finish_request(connection)?;
+        self.pass_reply(client, connection)?;
+        Ok(reply)
+    }
+
+    /// Every client learns that a server is down, or there again, as its connections to it tell.
+    ///
+    /// # Errors
+    /// As [`ClientGate::open_entrance`] and [`Jvm::wait_until_quiet`].
+    pub fn set_server_down(&mut self, server: usize, is_down: bool) -> Result<(), ReplayError> {
+        for client in &mut self.clients {
+            match (client.gate.is_shut(server), is_down) {
+                (false, true) => client.gate.shut_entrance(server),
+                (true, false) => client.gate.open_entrance(server)?,
+                _ => {}
+            }
+        }
+        (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))
+    }
+
+    /// Whether the clients know that a server is down.
+    pub fn is_down(&self, server: usize) -> bool {
+        self.clients.iter().any(|client| client.gate.is_shut(server))
+    }
+
+    /// A client takes another server for the master.
+    ///
+    /// # Errors
+    /// As [`Jvm::command`].
+    pub fn change_master(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
+        let Application { name, jvm, gate, .. } = &self.clients[client];
+        let (command, jvm) = (format!("master {name} redis://127.0.0.1:{}", gate.port_of(server)), *jvm);
+        self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        self.wait_until_quiet(client)
     }
 
     /// Lets the oldest reply of a connection pass.
@@ -347,6 +431,18 @@ impl Applications {
         self.jvms[self.clients[client].jvm].is_late
     }
 
+    /// Whether a client's clocks have moved ahead at this instant: what is due may have happened.
+    pub fn has_moved_ahead(&self, client: usize) -> bool {
+        let started = &self.jvms[self.clients[client].jvm];
+        started.jvm.now_ns() > started.due_ns - started.behind_ns
+    }
+
+    /// Whether the clocks of a client have moved beyond this instant, because something that is due was waited for.
+    pub fn is_ahead(&self, client: usize) -> bool {
+        let started = &self.jvms[self.clients[client].jvm];
+        started.jvm.now_ns() >= started.due_ns
+    }
+
     /// The wall clock of a client jumps.
     pub fn jump_wall_clock(&mut self, client: usize, ms: i64) {
         self.jvms[self.clients[client].jvm].jvm.jump_wall_clock(ms);
@@ -405,12 +501,30 @@ impl Applications {
     /// # Errors
     /// As [`Jvm::wait_until_quiet`].
     pub fn pass_what_is_due(&mut self, client: usize) -> Result<(), ReplayError> {
-        /// Two rounds of the wheel of Redisson's timer.
-        const ROUNDS_NS: i64 = 200 * NS_OF_MS;
+        self.pass_time(client, |_| ROUNDS_NS)
+    }
 
+    /// The same, also for timers that were set while the clocks were ahead.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn pass_late_timers(&mut self, client: usize) -> Result<(), ReplayError> {
+        self.pass_time(client, |started| started.late_ns + ROUNDS_NS)
+    }
+
+    /// The same, however late they are: nothing else is to happen at this instant.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn pass_half_a_tick(&mut self, client: usize) -> Result<(), ReplayError> {
+        let half_ns = self.tick_ns / 2;
+        self.pass_time(client, |_| half_ns)
+    }
+
+    fn pass_time(&mut self, client: usize, ahead_ns: impl Fn(&StartedJvm) -> i64) -> Result<(), ReplayError> {
         self.in_jvm(self.clients[client].jvm, |started, gates| {
             started.catch_up(gates)?;
-            let until_ns = started.due_ns + ROUNDS_NS;
+            let until_ns = started.due_ns + ahead_ns(started);
             started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
         })
     }

@@ -1,8 +1,8 @@
 //! Which method of Redisson's lock an application calls, and what it is told.
 
-use lockstep_model::Config;
 use lockstep_model::client::Phase;
 use lockstep_model::trace::ThreadState;
+use lockstep_model::{Config, Reply};
 
 use super::interruption::Interruption;
 
@@ -33,9 +33,19 @@ pub fn acquire(own: &Config, is_nested: bool, interruption: Interruption) -> Str
 /// What the application should have been told by now of its acquire, as the model has it.
 pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static str {
     match after.phase {
-        Phase::Refused | Phase::Subscribed | Phase::Waiting => INSIDE,
+        Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Confirming => INSIDE,
         _ if after.holds > before.holds => GRANTED,
         _ => REFUSED,
+    }
+}
+
+/// What the application is told where a server does not write; `None`: it does.
+pub const fn told_of_refusal(answer: Reply) -> Option<&'static str> {
+    match answer {
+        Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
+        Reply::ReadOnly => Some("RedisReadonlyException"),
+        Reply::SaveFailed => Some(REDISSON_EXCEPTION),
+        _ => None,
     }
 }
 
@@ -57,8 +67,14 @@ pub const CANCELLED: &str = "CancellationException";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
+/// The server that it knows is down; what became of the request is not known.
+pub const NO_SERVER: &str = "no server has answered";
 /// No reply came in time.
 pub const TIMED_OUT: &str = "RedisResponseTimeoutException";
+
+/// Failures that say that there is no connection.
+const IS_OF_CONNECTION: [&str; 4] =
+    ["ConnectException", "RedisConnectionException", "RedisConnectionClosedException", "ClosedChannelException"];
 
 /// What the driver reports of a call's end, in the same words; an exception by its class.
 pub fn told_by(verb: &str, ended: Option<&str>) -> String {
@@ -66,7 +82,11 @@ pub fn told_by(verb: &str, ended: Option<&str>) -> String {
     // Whether the thread was interrupted, and then what it was told.
     let (_, told) = ended.split_once(' ').unwrap_or(("", ended));
     if let Some(thrown) = told.strip_prefix("threw ") {
-        let class = thrown.split([' ', '<']).next().unwrap_or(thrown);
+        let mut classes = thrown.split(' ').next().unwrap_or(thrown).split('<');
+        if classes.clone().any(|class| IS_OF_CONNECTION.iter().any(|of| class.ends_with(of))) {
+            return NO_SERVER.to_owned();
+        }
+        let class = classes.next().unwrap_or(thrown);
         return class.rsplit('.').next().unwrap_or(class).to_owned();
     }
     let words = match (verb, told.strip_prefix("returned ").unwrap_or(told)) {
@@ -116,5 +136,7 @@ mod tests {
         assert_eq!(told_by("unlock", Some("clear returned nothing")), RELEASED);
         let thrown = "clear threw java.lang.IllegalMonitorStateException attempt to unlock lock";
         assert_eq!(told_by("unlock", Some(thrown)), NOT_ITS_OWN);
+        let refused = "clear threw org.redisson.client.RedisException<java.net.ConnectException no connection";
+        assert_eq!(told_by("unlock", Some(refused)), NO_SERVER);
     }
 }

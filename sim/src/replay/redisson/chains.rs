@@ -1,7 +1,10 @@
 //! Renewal timers that multiply: since 3.44 a client starts a timer whenever its renewal table goes from empty to filled, also
 //! while an earlier one runs, and none ends before it finds the table empty (docs/facts/redisson.md#renewal-timers-multiply).
-//! The model has one timer. So Redisson renews more often, and this says when it may.
+//! Unless a scenario says that they do (`renewal_timer = "multiplying"`), the model has one timer. So Redisson renews more often,
+//! and this says when it may.
 
+use lockstep_model::Config;
+use lockstep_model::config::RenewalTimer;
 use lockstep_model::trace::ClientState;
 
 /// The timers of one client's watchdog.
@@ -12,6 +15,8 @@ pub struct RenewalChains {
     now: u32,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
+    /// Whether the model has every timer itself: no renewal is one more.
+    are_of_model: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -23,9 +28,19 @@ struct RenewalChain {
 }
 
 impl RenewalChains {
+    /// Those of a client with these settings: none runs yet.
+    pub fn of(own: &Config) -> Self {
+        Self { are_of_model: own.protocol.renewal_timer == RenewalTimer::Multiplying, ..Self::default() }
+    }
+
+    /// Whether the model has every timer itself.
+    pub fn are_of_model(&self) -> bool {
+        self.are_of_model
+    }
+
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
-        if is_empty(before) && !is_empty(after) {
+        if !self.are_of_model && is_empty(before) && !is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
             self.chains.push(RenewalChain { due: self.now + u32::from(period), is_of_model });

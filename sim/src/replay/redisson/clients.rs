@@ -18,20 +18,21 @@ use super::chains::RenewalChains;
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
 use super::jvm::RedissonProgram;
+use super::open_wait::{OpenWait, ThreadTold};
 use super::refusals::refuse_world;
 use super::requests::GatedRequests;
 use super::wire_words::{
-    RECEIPTS, as_renewals, is_renewal, payload_of, receipt_of, request_words, script_words, shown, words_of,
+    RECEIPTS, as_renewals, is_prelude, is_renewal, payload_of, receipt_of, request_words, script_words, shown, words_of,
 };
 use crate::replay::error::ReplayError;
-use crate::replay::history_step::HistoryStep;
+use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator, request_state};
 
 /// The name of the lock.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 /// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
@@ -47,6 +48,8 @@ pub struct RedissonClients {
     chains: Vec<RenewalChains>,
     /// What is under way on a split network.
     pub(super) in_flight: GatedRequests,
+    /// The `WAIT`s that no server has answered.
+    pub(super) open_waits: Vec<OpenWait>,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -74,6 +77,7 @@ impl RedissonClients {
             receipts: Vec::new(),
             chains: Vec::new(),
             in_flight: GatedRequests::default(),
+            open_waits: Vec::new(),
             interruption,
             flagged: BTreeSet::new(),
         })
@@ -85,7 +89,7 @@ impl RedissonClients {
         // Without a watchdog every call names its own lease.
         let times = ClientTimes::default_with(i64::from(own.time.lease) * i64::from(tick_ms));
         if !own.is_split() {
-            return times;
+            return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
         }
         // One attempt, and a delay that makes receipts live as long as the scenario says: what is sent again is not followed.
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
@@ -110,12 +114,20 @@ impl Target for RedissonClients {
             .collect();
         self.receipts = vec![Vec::new(); clients.len()];
         self.in_flight = GatedRequests::default();
-        self.chains = vec![RenewalChains::default(); clients.len()];
+        self.open_waits.clear();
+        self.chains =
+            (0..self.config.clients.count).map(|client| RenewalChains::of(&self.config.of_client(client))).collect();
         let threads = usize::from(self.config.clients.threads);
-        self.applications.connect(&clients, threads, testbed.servers.node(testbed.servers.master()).socket())
+        let sockets: Vec<_> =
+            (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
+        self.applications.connect(&clients, threads, &sockets)
     }
 
     fn prepare(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        self.end_waits_before(step, testbed)?;
+        if testbed.findings.is_over() {
+            return Ok(());
+        }
         if step.step.action == Action::Tick {
             testbed.send_queued()?;
             self.expect_silence(step, testbed)?;
@@ -128,7 +140,7 @@ impl Target for RedissonClients {
         if testbed.findings.difference.is_some() {
             return Ok(None);
         }
-        if !Self::is_in_order(step, testbed) {
+        if !Self::is_in_order(step, testbed) || !self.follow_servers(step, testbed)? {
             return Ok(None);
         }
         match step.step.action {
@@ -148,6 +160,10 @@ impl Target for RedissonClients {
             }
             Action::Release { client, thread } | Action::ForeignRelease { client, thread } => {
                 let before = &step.before.clients[usize::from(client)].threads[usize::from(thread)];
+                if self.counts_otherwise((client, thread), before.holds, step) {
+                    testbed.findings.leave("Redisson's renewal table counts otherwise after a hold was lost");
+                    return Ok(None);
+                }
                 self.begin_call((client, thread), before.holds, "unlock", (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::Release { client, thread }, step, testbed)
             }
@@ -157,10 +173,14 @@ impl Target for RedissonClients {
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
             Action::Renew { client } => {
-                self.chains[usize::from(client)].fired(step.step.answer != Reply::NothingToRenew);
+                let renews = step.step.answer != Reply::NothingToRenew;
+                self.chains[usize::from(client)].fired(renews);
+                if !renews && self.chains[usize::from(client)].are_of_model() {
+                    self.end_timer(client, testbed)?;
+                }
                 self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
             }
-            Action::Subscribe { client, .. } => {
+            Action::Subscribe { client, .. } | Action::Resubscribe { client } => {
                 self.subscribe(client, step, testbed)?;
                 Ok(None)
             }
@@ -177,7 +197,7 @@ impl Target for RedissonClients {
             Action::GiveUp { client, thread } => {
                 self.applications.await_end(usize::from(client), usize::from(thread))?;
                 self.clear_up(client, testbed)?;
-                self.compare_told((client, thread), calls::REFUSED, step, testbed);
+                self.compare_told((client, thread), calls::REFUSED, step.place(), testbed);
                 Ok(None)
             }
             Action::Interrupt { client, thread } => {
@@ -214,8 +234,7 @@ impl Target for RedissonClients {
                 self.applications.jump_wall_clock(usize::from(client), ms);
                 Ok(None)
             }
-            // Inside an application, at the resource, or on the servers alone. What this target cannot follow was refused.
-            _ => Ok(None),
+            _ => self.act_among_servers(step, testbed),
         }
     }
 
@@ -253,8 +272,17 @@ impl RedissonClients {
         if state.renewal_counts.iter().all(|count| *count == 0) {
             let was_late = self.applications.is_late(asked);
             self.applications.catch_up(asked)?;
-            if was_late && state.renewal_due_in == Some(0) {
-                testbed.findings.leave("a timer that is overdue finds no hold before this one: the choice of the JVM");
+            // As late as timers may be, it may have fired already.
+            let may_have_fired = was_late || self.applications.is_ahead(asked);
+            if may_have_fired && state.renewal_due_in == Some(0) {
+                testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+                return Ok(None);
+            }
+            let are_all = self.chains[asked].are_of_model();
+            if are_all && state.renewal_due_in == Some(0) && self.applications.has_moved_ahead(asked) {
+                testbed
+                    .findings
+                    .leave("one of several timers that are due finds no hold before this one: the choice of the JVM");
                 return Ok(None);
             }
         }
@@ -265,6 +293,18 @@ impl RedissonClients {
             return Ok(None);
         }
         self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
+    }
+
+    /// One of several timers finds nothing to renew. It sends nothing, and must have ended before there is something again.
+    fn end_timer(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        if self.unsent(asked).iter().any(is_renewal) {
+            testbed
+                .findings
+                .leave("several timers have fired together, and here one waits for the others: the choice of the JVM");
+            return Ok(());
+        }
+        self.applications.pass_late_timers(asked)
     }
 
     /// A client stands still from now on.
@@ -280,7 +320,7 @@ impl RedissonClients {
 
     /// A thread begins a call. Every call that is inside another one has a lock object of its own, as in the model: an object
     /// remembers the lease that it was last given (docs/facts/redisson.md#explicit-lease).
-    fn begin_call(
+    pub(super) fn begin_call(
         &mut self,
         (client, thread): (u8, u8),
         level: u8,
@@ -317,6 +357,7 @@ impl RedissonClients {
             state.threads.iter().any(|thread| thread.name == hold.holder) && hold.ttl_ms == Some(lease_ms)
         });
         loop {
+            self.pass_preludes(client, testbed)?;
             let is_first =
                 |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
             let mut requests = self.unsent(asked).into_iter();
@@ -330,12 +371,17 @@ impl RedissonClients {
             }
             self.applications.pass_request(asked, extra.connection)?;
             testbed.findings.note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra)));
+            self.begin_wait((client, extra.connection), None, step, testbed)?;
+            self.end_waits_of(client, testbed)?;
+            if testbed.findings.is_over() {
+                return Ok(false);
+            }
         }
     }
 
     /// What the step asks: it is sent, and where request and reply are one step, it passes with its reply. Returns the node that
     /// executed it.
-    fn ask(
+    pub(super) fn ask(
         &mut self,
         (client, thread): Asking,
         verb: ScriptVerb,
@@ -348,7 +394,10 @@ impl RedissonClients {
             Some(state) => Some(self.translator.call_of(state, client, &step.step.state)),
             None => self.translator.request(step, verb),
         };
-        let Some(request) = request else { return Ok(None) };
+        let Some(request) = request else {
+            self.hear_of_no_server((client, thread), step, testbed)?;
+            return Ok(None);
+        };
         let Some(held) = self.find((client, thread), verb, &request, step, testbed)? else { return Ok(None) };
         if sent.is_some() {
             testbed
@@ -363,16 +412,40 @@ impl RedissonClients {
         }
         let asked = usize::from(client);
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
-        self.receipts[asked].extend(receipt_of(&held));
+        let told = thread.map(|thread| ((client, thread), Self::told_by_model((client, thread), verb, step)));
+        self.pass(client, &held, (verb, request), told, step, testbed)?;
+        if let Some(thread) = thread.filter(|_| step.step.answer == Reply::NotHeld) {
+            self.unwind((client, thread), step, testbed)?;
+        }
+        Ok(Some(node))
+    }
+
+    /// A request passes with its reply, and what follows it. What the caller is `told` is compared once it is told something: a
+    /// `WAIT` may come before that.
+    pub(super) fn pass(
+        &mut self,
+        client: u8,
+        held: &HeldCommand,
+        (verb, request): (ScriptVerb, ScriptRequest),
+        told: Option<ThreadTold>,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        let node = testbed.servers.index_of(&step.before.clients[asked].master);
+        self.receipts[asked].extend(receipt_of(held));
         let reply = as_renewals(verb, self.applications.pass_request(asked, held.connection)?);
         let words = self.translator.reply_words(step.step.answer);
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &reply)?;
-        self.clear_up(client, testbed)?;
-        if let Some(thread) = thread {
-            let told = Self::told_by_model((client, thread), verb, step);
-            self.compare_told((client, thread), told, step, testbed);
+        if self.begin_wait((client, held.connection), told, step, testbed)? {
+            return Ok(());
         }
-        Ok(Some(node))
+        self.clear_up(client, testbed)?;
+        self.take_kept_receipts(client, node, step, testbed)?;
+        if let Some((asking, told)) = told {
+            self.compare_told(asking, told, step.place(), testbed);
+        }
+        Ok(())
     }
 
     /// The request that the step sends, as Redisson has sent it; `None`: it has not, which is a difference or the end of what
@@ -388,13 +461,31 @@ impl RedissonClients {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = request_words(request);
-        let in_flight = &self.in_flight;
-        let is_wanted = |held: &HeldCommand| {
-            is_renewal(held) == is_of_watchdog
-                && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
-                && !in_flight.is_sent(asked, held)
+        // A client that waits for replicas sends one request after the other.
+        if self.config.cluster.replicas > 0 && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+            return Ok(None);
+        }
+        let found = loop {
+            let in_flight = &self.in_flight;
+            let is_wanted = |held: &HeldCommand| {
+                is_renewal(held) == is_of_watchdog
+                    && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
+                    && !in_flight.is_sent(asked, held)
+            };
+            let found = self.applications.await_request(asked, |held| is_wanted(held) || is_prelude(held))?;
+            let Some(prelude) = found.as_ref().filter(|held| is_prelude(held)) else { break found };
+            if !self.is_first(asked, prelude) {
+                // Behind a renewal that the model does not have.
+                if is_of_watchdog || !self.pass_extra_renewals(client, step, testbed)? {
+                    return Ok(None);
+                }
+                if !self.is_first(asked, prelude) {
+                    break None;
+                }
+            }
+            self.applications.pass_request(asked, prelude.connection)?;
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude)));
         };
-        let found = self.applications.await_request(asked, is_wanted)?;
         if !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
         }
@@ -434,14 +525,19 @@ impl RedissonClients {
     pub(super) fn told_by_model((client, thread): (u8, u8), verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
+        let refusal = calls::told_of_refusal(step.step.answer).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
+        if let Some(refusal) = refusal {
+            return refusal;
+        }
         match (verb, step.step.answer) {
             (ScriptVerb::Acquire { .. }, _) => {
                 threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
             }
+            // Whatever becomes of the undo, the acquire has failed.
+            (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
             (ScriptVerb::ForceRelease, Reply::ForceReleased) => "it has freed the lock",
             (ScriptVerb::ForceRelease, _) => "there was nothing to free",
             (_, Reply::Released | Reply::StillHeld) => calls::RELEASED,
-            (_, Reply::SaveFailed) => "RedisException",
             _ => calls::NOT_ITS_OWN,
         }
     }
@@ -459,36 +555,12 @@ impl RedissonClients {
         &mut self,
         (client, thread): (u8, u8),
         model: &str,
-        step: HistoryStep<'_>,
+        at: StepPlace,
         testbed: &mut Testbed,
     ) {
         let told = self.told((client, thread), testbed);
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);
-        testbed.findings.compare(step.place(), what, model, &told);
-    }
-
-    /// Lets pass what belongs to a step that is over: the client drops the receipt of a release that was answered, and ends a
-    /// subscription that no thread of its needs any more.
-    pub(super) fn clear_up(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let asked = usize::from(client);
-        loop {
-            let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
-                [name, key] => name == "DEL" && self.receipts[asked].contains(key) || name == "UNSUBSCRIBE",
-                _ => false,
-            };
-            let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
-            let words = words_of(&held);
-            if words[0] == "UNSUBSCRIBE" {
-                // What was published before arrives before it ends.
-                while self.applications.messages(asked) > 0 {
-                    self.applications.pass_message(asked)?;
-                }
-            } else {
-                self.receipts[asked].retain(|receipt| *receipt != words[1]);
-            }
-            self.applications.pass_request(asked, held.connection)?;
-            testbed.findings.note(|| format!("{}: {}", client_name(client), words.join(" ")));
-        }
+        testbed.findings.compare(at, what, model, &told);
     }
 
     /// The client subscribes, unless it is subscribed already for another thread.
@@ -565,7 +637,11 @@ impl RedissonClients {
             if !self.applications.runs(asked) {
                 continue;
             }
-            self.applications.pass_what_is_due(asked)?;
+            if self.chains[asked].are_of_model() {
+                self.applications.pass_half_a_tick(asked)?;
+            } else {
+                self.applications.pass_what_is_due(asked)?;
+            }
             if !self.pass_extra_renewals(client, step, testbed)? {
                 return Ok(());
             }

@@ -30,19 +30,30 @@ pub struct HeldCommand {
     pub words: WireCommand,
 }
 
-/// The only way of a client to its server.
+/// The only way of a client to its servers.
 #[derive(Debug)]
 pub struct ClientGate {
-    listener: TcpListener,
-    port: u16,
-    server: PathBuf,
+    entrances: Vec<GateEntrance>,
     connections: Vec<ClientConnection>,
     /// Whether everything passes at once: while a client connects or closes.
     is_open: bool,
 }
 
+/// The way to one server.
+#[derive(Debug)]
+struct GateEntrance {
+    /// `None`: the server is down, and every connection is refused.
+    listener: Option<TcpListener>,
+    port: u16,
+    server: PathBuf,
+}
+
 #[derive(Debug)]
 struct ClientConnection {
+    /// The server, in the order of the entrances.
+    server_number: usize,
+    /// What that calls the connection (`CLIENT ID`), where there are several servers.
+    id: i64,
     client: TcpStream,
     server: UnixStream,
     /// The client's own port.
@@ -58,6 +69,8 @@ struct ClientConnection {
     requests: u64,
     /// Replies to requests that a server has executed.
     replies: VecDeque<Vec<u8>>,
+    /// Whether a server has a request that it may answer later.
+    is_awaited: bool,
     messages: VecDeque<Vec<u8>>,
     is_closed: bool,
 }
@@ -68,19 +81,58 @@ impl ClientGate {
     /// # Errors
     /// `System` if there is no free port.
     pub fn open(server: PathBuf) -> Result<Self, ReplayError> {
-        let listen = || {
-            let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-            listener.set_nonblocking(true)?;
-            let port = listener.local_addr()?.port();
-            Ok((listener, port))
-        };
-        let (listener, port) = listen().map_err(ReplayError::system("listen on the loopback interface"))?;
-        Ok(Self { listener, port, server, connections: Vec::new(), is_open: true })
+        Self::open_to(vec![server])
+    }
+
+    /// Opens a gate in front of the servers at these sockets, with an entrance to each.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_to(servers: Vec<PathBuf>) -> Result<Self, ReplayError> {
+        let entrances = servers.into_iter().map(|server| {
+            let (listener, port) = listen(0).map_err(ReplayError::system("listen on the loopback interface"))?;
+            Ok(GateEntrance { listener: Some(listener), port, server })
+        });
+        Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
     }
 
     /// The port that the client connects to.
-    pub const fn port(&self) -> u16 {
-        self.port
+    pub fn port(&self) -> u16 {
+        self.port_of(0)
+    }
+
+    /// The port of the entrance to this server.
+    pub fn port_of(&self, server: usize) -> u16 {
+        self.entrances[server].port
+    }
+
+    /// Whether a connection to this server is refused.
+    pub fn is_shut(&self, server: usize) -> bool {
+        self.entrances[server].listener.is_none()
+    }
+
+    /// A server is down: its connections are closed, and new ones are refused.
+    pub fn shut_entrance(&mut self, server: usize) {
+        self.entrances[server].listener = None;
+        let own = self.connections.iter_mut().filter(|connection| connection.server_number == server);
+        own.filter(|connection| !connection.is_closed).for_each(ClientConnection::close);
+    }
+
+    /// A server is there again, at the same port.
+    ///
+    /// # Errors
+    /// As `open`.
+    pub fn open_entrance(&mut self, server: usize) -> Result<(), ReplayError> {
+        let entrance = &mut self.entrances[server];
+        let (listener, _) = listen(entrance.port).map_err(ReplayError::system("listen on the loopback interface"))?;
+        entrance.listener = Some(listener);
+        Ok(())
+    }
+
+    /// Which server a connection leads to, and what that calls the connection.
+    pub fn server_of(&self, connection: usize) -> (usize, i64) {
+        let connection = &self.connections[connection];
+        (connection.server_number, connection.id)
     }
 
     /// Whether everything passes at once from now on.
@@ -94,18 +146,17 @@ impl ClientGate {
     /// `System`; `Link` if what arrived is not what Redis clients and servers send.
     pub fn take_arrived(&mut self) -> Result<bool, ReplayError> {
         let mut has_moved = false;
-        loop {
-            match self.listener.accept() {
-                Ok((client, address)) => {
-                    set_up_client(&client)?;
-                    client.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
-                    let server = connect_server(&self.server)?;
-                    server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
-                    self.connections.push(ClientConnection::new(client, server, address.port()));
-                    has_moved = true;
+        let has_several = self.entrances.len() > 1;
+        for (number, entrance) in self.entrances.iter().enumerate() {
+            while let Some((client, port)) = entrance.accept()? {
+                let server = connect_server(&entrance.server)?;
+                server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
+                let mut connection = ClientConnection::new(client, server, port, number);
+                if has_several {
+                    connection.ask_id()?;
                 }
-                Err(error) if error.kind() == ErrorKind::WouldBlock => break,
-                Err(error) => return Err(ReplayError::system("accept a connection")(error)),
+                self.connections.push(connection);
+                has_moved = true;
             }
         }
         for connection in self.connections.iter_mut().filter(|connection| !connection.is_closed) {
@@ -148,6 +199,22 @@ impl ClientGate {
     /// As `pass_request`.
     pub fn execute_request(&mut self, connection: usize) -> Result<Value, ReplayError> {
         self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.execute_request()
+    }
+
+    /// Lets the oldest request of a connection pass. Its reply is to be read by `finish_request`.
+    ///
+    /// # Errors
+    /// `NothingHeld`; `Link` if the server does not read it.
+    pub fn begin_request(&mut self, connection: usize) -> Result<(), ReplayError> {
+        self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.begin_request()
+    }
+
+    /// Waits for the reply to a request that has passed, and holds it. Returns it.
+    ///
+    /// # Errors
+    /// As `execute_request`.
+    pub fn finish_request(&mut self, connection: usize) -> Result<Value, ReplayError> {
+        self.connections.get_mut(connection).ok_or(ReplayError::NothingHeld)?.finish_request()
     }
 
     /// Lets the oldest reply of a connection pass.
@@ -203,9 +270,36 @@ impl ClientGate {
     }
 }
 
+impl GateEntrance {
+    /// The next connection of the client, and its port.
+    fn accept(&self) -> Result<Option<(TcpStream, u16)>, ReplayError> {
+        match self.listener.as_ref().map(TcpListener::accept) {
+            Some(Ok((client, address))) => {
+                set_up_client(&client)?;
+                client.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
+                Ok(Some((client, address.port())))
+            }
+            Some(Err(error)) if error.kind() != ErrorKind::WouldBlock => {
+                Err(ReplayError::system("accept a connection")(error))
+            }
+            Some(Err(_)) | None => Ok(None),
+        }
+    }
+}
+
+/// Listens on this port; 0: on any that is free.
+fn listen(port: u16) -> std::io::Result<(TcpListener, u16)> {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
+    listener.set_nonblocking(true)?;
+    let port = listener.local_addr()?.port();
+    Ok((listener, port))
+}
+
 impl ClientConnection {
-    fn new(client: TcpStream, server: UnixStream, port: u16) -> Self {
+    fn new(client: TcpStream, server: UnixStream, port: u16, server_number: usize) -> Self {
         Self {
+            server_number,
+            id: 0,
             client,
             server,
             port,
@@ -216,6 +310,7 @@ impl ClientConnection {
             held: VecDeque::new(),
             requests: 0,
             replies: VecDeque::new(),
+            is_awaited: false,
             messages: VecDeque::new(),
             is_closed: false,
         }
@@ -225,9 +320,7 @@ impl ClientConnection {
         let from_client = available(&mut self.client)?;
         let from_server = available(&mut self.server)?;
         let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
-            self.is_closed = true;
-            let _ = self.client.shutdown(std::net::Shutdown::Both);
-            let _ = self.server.shutdown(std::net::Shutdown::Both);
+            self.close();
             return Ok(true);
         };
         let has_moved = !from_client.is_empty() || !from_server.is_empty();
@@ -249,9 +342,13 @@ impl ClientConnection {
             let bytes = std::mem::take(&mut self.from_server);
             self.send(&bytes)?;
         } else {
-            // Every reply is read with its request, so this was sent without being asked.
+            // Every other reply is read with its request, so the rest was sent without being asked.
             while let Some(value) = self.take_value() {
-                self.messages.push_back(value);
+                if std::mem::take(&mut self.is_awaited) {
+                    self.replies.push_back(value);
+                } else {
+                    self.messages.push_back(value);
+                }
             }
         }
         Ok(has_moved)
@@ -263,9 +360,37 @@ impl ClientConnection {
         Ok(())
     }
 
+    fn close(&mut self) {
+        self.is_closed = true;
+        self.held.clear();
+        let _ = self.client.shutdown(std::net::Shutdown::Both);
+        let _ = self.server.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Asks the server what it calls this connection, before the client uses it: `WAIT` is for what a connection did last.
+    fn ask_id(&mut self) -> Result<(), ReplayError> {
+        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")?;
+        let id = self.finish_request()?;
+        self.replies.clear();
+        self.id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
+        Ok(())
+    }
+
     fn execute_request(&mut self) -> Result<Value, ReplayError> {
+        self.begin_request()?;
+        self.finish_request()
+    }
+
+    fn begin_request(&mut self) -> Result<(), ReplayError> {
         let (.., bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
-        tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+        self.is_awaited = true;
+        tcp_proxy::write_all(&mut self.server, &bytes, "server")
+    }
+
+    fn finish_request(&mut self) -> Result<Value, ReplayError> {
+        if let Some(arrived) = self.replies.back().filter(|_| !self.is_awaited) {
+            return redis::parse_redis_value(arrived).map_err(ReplayError::redis("a request of Redisson"));
+        }
         let begin = std::time::Instant::now();
         loop {
             let more =
@@ -276,6 +401,7 @@ impl ClientConnection {
                 if is_message(&reply) {
                     self.messages.push_back(value);
                 } else {
+                    self.is_awaited = false;
                     self.replies.push_back(value);
                     return Ok(reply);
                 }

@@ -64,20 +64,26 @@ impl RedissonProgram {
         self.interruption
     }
 
-    /// The profile of its version: the newest one that is not newer. A version whose number cannot be read is taken for a new one.
+    /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken
+    /// for a new one.
     pub fn profile(&self) -> Profile {
-        let mut numbers = self.version.split(['.', '-']).map(|part| part.parse::<u32>().ok());
-        match (numbers.next().flatten(), numbers.next().flatten()) {
-            // One timer for all locks of a client since 3.44 (docs/facts/redisson.md#renewal-timer).
-            (Some(3), Some(0..44)) | (Some(0..3), _) => Profile::Redisson315,
-            _ => Profile::Redisson47,
-        }
+        let Some(own) = numbers(&self.version) else { return Profile::Redisson47 };
+        let of_redisson =
+            Profile::ALL.into_iter().filter_map(|profile| Some((numbers(profile.redisson_version()?)?, profile)));
+        let older = of_redisson.filter(|(version, _)| *version <= own);
+        older.max_by_key(|(version, _)| *version).map_or(Profile::Redisson315, |(_, profile)| profile)
     }
 
     /// Its version: `4.7.0`.
     pub fn version(&self) -> &str {
         &self.version
     }
+}
+
+/// The first two numbers of a version.
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split(['.', '-']).map(|part| part.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
 }
 
 /// A JVM whose time stands still.
@@ -396,9 +402,14 @@ mod tests {
     fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
         for (version, profile) in [
             ("3.15.6", Profile::Redisson315),
-            ("3.43.0", Profile::Redisson315),
-            ("3.44.0", Profile::Redisson47),
+            ("2.15.2", Profile::Redisson315),
+            ("3.43.0", Profile::Redisson343),
+            ("3.44.0", Profile::Redisson343),
+            ("3.52.1", Profile::Redisson352),
+            ("4.1.0", Profile::Redisson352),
+            ("4.3.0", Profile::Redisson43),
             ("4.7.0", Profile::Redisson47),
+            ("5.0.0-beta", Profile::Redisson47),
             ("mine", Profile::Redisson47),
         ] {
             let (java, folder, interruption) = (PathBuf::new(), PathBuf::new(), Interruption::Thread);

@@ -2,8 +2,9 @@
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
 //!
 //! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`, `interruption`), and
-//! compares what they send and are told (`wire_words`).
+//! compares what they send and are told (`wire_words`). `replicas` is what they do because their master has some.
 
+mod after_replies;
 mod applications;
 mod calls;
 mod chains;
@@ -12,10 +13,13 @@ mod gate;
 mod interruption;
 mod jvm;
 mod jvm_clock;
+mod open_wait;
 mod quiet;
 mod refusals;
+mod replicas;
 mod requests;
 mod split;
+mod unwinding;
 mod wire_words;
 
 pub use clients::RedissonClients;

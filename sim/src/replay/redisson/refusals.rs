@@ -1,26 +1,25 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::Fault;
+use lockstep_model::config::{AnsweredReceipt, Fault, Profile, WaitRule};
 
 use super::interruption::Interruption;
 use super::jvm::RedissonProgram;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
-/// What happens to servers and to the way to them: this target has one server that always runs.
-const OF_SERVERS: [Fault; 11] = [
+/// What happens to the way to servers, and to servers that go on later: not replayed.
+const OF_LINKS: [Fault; 3] = [Fault::PauseNode, Fault::LoseRequest, Fault::LoseReply];
+/// What happens to servers: of a single one its clients would wait for its return.
+const OF_SERVERS: [Fault; 8] = [
     Fault::CrashNode,
     Fault::KillNode,
     Fault::ShutdownNode,
     Fault::RestartNode,
     Fault::CutLink,
     Fault::BreakLink,
-    Fault::PauseNode,
     Fault::RefuseWrites,
     Fault::HandOver,
-    Fault::LoseRequest,
-    Fault::LoseReply,
 ];
 
 /// The shortest tick in which its timers can be told from the next one.
@@ -35,14 +34,15 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if translation_of(config.lock).redisson().object.is_none() {
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
-    if let Some(fault) = OF_SERVERS.into_iter().find(|fault| config.faults.left(*fault) > 0) {
+    let of_single = if config.cluster.replicas == 0 { &OF_SERVERS[..] } else { &[] };
+    if let Some(fault) = OF_LINKS.iter().chain(of_single).find(|fault| config.faults.left(**fault) > 0) {
         return refused(format!("faults of servers and links are not replayed on it yet; remove {}", fault.name()));
     }
     if config.faults.start_client > 0 {
         return refused("clients that start later are not replayed on it yet; remove start_client".to_owned());
     }
     if config.cluster.replicas > 0 {
-        return refused("replicas are not replayed on it yet; use replicas = 0".to_owned());
+        refuse_replicas(config, program)?;
     }
     if config.clients.threads > 1 && config.waits() {
         return refused(
@@ -58,10 +58,45 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if program.interruption() == Interruption::Cancel && !has_future {
         return refused("only tryLockAsync() is cancelled: use wait_limit = 0, and a watchdog".to_owned());
     }
-    (0..config.clients.count).try_for_each(|client| refuse_client(&config.of_client(client), program))
+    (0..config.clients.count)
+        .try_for_each(|client| refuse_client(&config.of_client(client), config.protocol.profile, program))
 }
 
-fn refuse_client(own: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
+/// What clients with replicas do that is not followed.
+fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), ReplayError> {
+    let refused = |reason: &str| {
+        Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+    };
+    let cluster = &config.cluster;
+    if config.is_split() {
+        return refused("replicas are replayed where request and answer are one step; set network mode to \"atomic\"");
+    }
+    if cluster.lock_delay > 0 || cluster.start_delay > 0 {
+        return refused("it asks a new master at once; use lock_delay = 0 and start_delay = 0");
+    }
+    if config.faults.hand_over > 0 && cluster.promote.is_by_the_master() {
+        return refused(
+            "a master that hands over lets its requests wait, which is not replayed yet; use promote = \"any\"",
+        );
+    }
+    if config.subscribes_to_replica() {
+        return refused("subscriptions on replicas are not replayed yet; use subscribe_to = \"master\"");
+    }
+    if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
+        return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");
+    }
+    Ok(())
+}
+
+fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> Result<(), ReplayError> {
+    if own.protocol.profile != profile {
+        let reason = "all its clients are of one version; give them one profile".to_owned();
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    }
+    if own.cluster.replicas > 0 && own.protocol.answered_receipt == AnsweredReceipt::Keep {
+        let reason = "receipts that stay are not followed beside replicas; use replicas = 0".to_owned();
+        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    }
     // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#watchdog-timeout).
     if own.time.renew_every.is_some_and(|every| u16::from(every) * 3 != u16::from(own.time.lease)) {
         let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();

@@ -1,8 +1,8 @@
 //! A split network: a request is sent, executed and answered in steps of their own.
 
-use lockstep_model::Action;
 use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::trace::client_name;
+use lockstep_model::{Action, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::RedissonClients;
@@ -97,6 +97,9 @@ impl RedissonClients {
         if let Some(thread) = slot.thread() {
             let told = Self::told_by_model((client, thread), verb_of(state.verb, key), step);
             self.compare_call((client, thread), told, (state.answer_left == Some(0), step), testbed);
+            if state.verb == Verb::Release && step.step.answer == Reply::NotHeld {
+                self.unwind((client, thread), step, testbed)?;
+            }
         }
         self.follow_up(key, step, testbed)
     }
@@ -167,7 +170,7 @@ impl RedissonClients {
             _ if is_calling => REDISSON_EXCEPTION,
             _ => calls::INTERRUPTED,
         };
-        self.compare_told((client, thread), told, step, testbed);
+        self.compare_told((client, thread), told, step.place(), testbed);
         self.drop_given_up(step)
     }
 

@@ -23,6 +23,24 @@ pub fn is_renewal(held: &HeldCommand) -> bool {
     }
 }
 
+/// Whether a client asks what its master knows of replicas, before a script that may wait for them
+/// (docs/facts/redisson.md#replica-count): also once which commands that has.
+pub fn is_prelude(held: &HeldCommand) -> bool {
+    match words_of(held).as_slice() {
+        [name, number, _] => name == "WAIT" && number == "0",
+        [name, ..] => name == "INFO" || name == "WAITAOF",
+        [] => false,
+    }
+}
+
+/// How many replicas a `WAIT` asks for; `None`: it is another request.
+pub fn replicas_asked_for(held: &HeldCommand) -> Option<u8> {
+    match words_of(held).as_slice() {
+        [name, number, _] if name == "WAIT" => number.parse().ok(),
+        _ => None,
+    }
+}
+
 /// `lock channel | 30000 A:1`: the keys and arguments of our scripts. Of receipts only the kind is shown: their ids are drawn.
 pub fn request_words(request: &ScriptRequest) -> String {
     let args: Vec<_> = request.call.args.iter().map(|arg| String::from_utf8_lossy(arg).into_owned()).collect();

@@ -11,3 +11,4 @@ mod wait_connection;
 
 pub use contract::Target;
 pub use script_clients::ScriptClients;
+pub use wait_connection::end_wait;

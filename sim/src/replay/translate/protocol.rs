@@ -44,6 +44,7 @@ pub fn rows_of(translation: &dyn Translation) -> Vec<ProtocolRow> {
         lease: Lease::from_ms(30_000).expect("half a minute is a lease"),
         receipt_lease: ReleaseReceipt::LEASE,
         has_receipts,
+        deletes_receipts: has_receipts,
     };
     let (with_receipts, without_receipts) = (context(true), context(false));
     let caller = ScriptCaller { holder: HolderId::new("A", 1), acquire: Some(1) };

@@ -39,8 +39,8 @@ impl Translation for ReentrantTranslation {
             );
         }
         let receipt = ReleaseReceipt::new(release_id, context.receipt_lease);
-        ScriptRequest::new(reentrant::release(scripts, names, holder, *lease, &receipt), release_words)
-            .followed_by(reentrant::drop_receipt(names, &receipt))
+        let request = ScriptRequest::new(reentrant::release(scripts, names, holder, *lease, &receipt), release_words);
+        if context.deletes_receipts { request.followed_by(reentrant::drop_receipt(names, &receipt)) } else { request }
     }
 
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest {

@@ -17,6 +17,8 @@ pub struct RequestContext {
     pub receipt_lease: Lease,
     /// Whether releases leave receipts, in kinds that know them.
     pub has_receipts: bool,
+    /// Whether a client deletes the receipt of a release that was answered.
+    pub deletes_receipts: bool,
 }
 
 /// The client thread that makes a request.

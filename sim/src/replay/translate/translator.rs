@@ -1,6 +1,7 @@
 //! Speaks for the clients of one scenario, whatever the kind of their lock.
 
 use lockstep_model::client::Verb;
+use lockstep_model::config::AnsweredReceipt;
 use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
 use lockstep_model::{Config, Reply};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
@@ -46,6 +47,8 @@ impl Translator {
                 lease: lease_of(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 has_receipts: own.protocol.receipts,
+                // Where request and answer are one step nobody reads one, and the model has none.
+                deletes_receipts: !own.is_split() || own.protocol.answered_receipt == AnsweredReceipt::Delete,
             })
         };
         let clients = || 0..config.clients.count.max(1);
@@ -61,9 +64,21 @@ impl Translator {
         })
     }
 
+    /// The same for clients whose receipts live so long.
+    #[must_use]
+    pub fn with_receipts_of(mut self, lease: Lease) -> Self {
+        self.contexts.iter_mut().chain(&mut self.nested).for_each(|context| context.receipt_lease = lease);
+        self
+    }
+
     /// The scripts that every node must know.
     pub const fn scripts(&self) -> &Scripts {
         &self.scripts
+    }
+
+    /// How long the receipts of a client live, in milliseconds.
+    pub fn receipt_ttl_ms(&self, client: u8) -> u64 {
+        self.context(client).receipt_lease.ms()
     }
 
     /// What the requests of this client have in common.
@@ -124,6 +139,17 @@ impl Translator {
             }
             ScriptVerb::ForceRelease => self.translation.force_release(self.common()),
         }
+    }
+
+    /// The release of an `unlock()` around the one that the step makes: of the outermost hold, or of one inside it.
+    pub fn release_around(
+        &self,
+        step: HistoryStep<'_>,
+        (client, thread): (u8, u8),
+        is_outermost: bool,
+    ) -> ScriptRequest {
+        let has_own_lease = self.has_reentry_lease.get(usize::from(client)).copied().unwrap_or_default();
+        self.release(step.step.number, step.before, (client, thread), has_own_lease && !is_outermost)
     }
 
     /// A request that is sent, as the model describes it in this state.

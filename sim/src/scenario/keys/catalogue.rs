@@ -320,7 +320,7 @@ pub const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "profile",
-        "\"redisson-3.15\", \"redisson-4.7\" or \"lockstep\"",
+        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\" or \"lockstep\"",
         "\"redisson-4.7\"",
         "the client library whose behaviour is modelled; the other switches override single parts of it",
     )),
@@ -330,6 +330,14 @@ pub const KEYS: &[ScenarioKey] = &[
         FLAG,
         OF_PROFILE,
         "whether a release leaves a receipt, which makes a resent release harmless",
+    )),
+    of_each(key(
+        "protocol",
+        "answered_receipt",
+        "\"delete\" or \"keep\"",
+        OF_PROFILE,
+        "whether a client deletes the receipt of a release that was answered, or it stays until its TTL ends (Redisson 3.52, which \
+         deletes a key of another name); nobody reads one where request and answer are one step",
     )),
     of_each(key(
         "protocol",
@@ -363,14 +371,16 @@ pub const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "renewal_timer",
-        "\"per-lock\" or \"shared\"",
+        "\"per-lock\", \"shared\" or \"multiplying\"",
         OF_PROFILE,
-        "whether each lock has its own renewal timer, or all locks of a client share one",
+        "whether each lock has its own renewal timer, all locks of a client share one, or one more timer starts whenever a client has \
+         something to renew again, as in Redisson since 3.44: \"shared\" leaves out those timers, which renew more often and \
+         lose nothing",
     )),
     of_each(key(
         "protocol",
         "missed_renewal",
-        "\"lower-first\", \"stop-timer\" or \"tell-holder\"",
+        "\"lower-first\", \"stop-timer\", \"forget\" or \"tell-holder\"",
         OF_PROFILE,
         "what the client does when a renewal is answered with \"not the holder\"",
     )),
@@ -380,6 +390,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"retry\" or \"forget\"",
         OF_PROFILE,
         "what the client does when a renewal has no answer",
+    )),
+    of_each(key(
+        "protocol",
+        "partial_release",
+        "\"lower\" or \"ignore\"",
+        OF_PROFILE,
+        "whether a release that leaves a hold lowers the count in the renewal table, or the table goes on to count a hold that is \
+         gone (Redisson 3.43), and renews on behalf of its thread instead of the one that holds",
     )),
     of_each(key(
         "protocol",
@@ -590,6 +608,13 @@ pub const KEYS: &[ScenarioKey] = &[
         "a whole number from 1 to 16",
         "3",
         "how many grants of one thread may be missing from its renewal table; in a split network",
+    ),
+    key(
+        "bounds",
+        "renewal_timers",
+        "a whole number from 1 to 3",
+        "3",
+        "how many renewal timers of one client may run; with renewal_timer = \"multiplying\"",
     ),
 ];
 

@@ -13,8 +13,35 @@ fn a_bound_that_is_left_out_is_not_set_and_each_is_read_as_itself() {
     );
     let (effects_under_way, messages, receipts) = (Some(12), Some(8), Some(7));
     let (late_requests, registrations) = (Some(1), Some(16));
-    let expected = Bounds { effects_under_way, messages, receipts, late_requests, registrations };
+    let expected = Bounds { effects_under_way, messages, receipts, late_requests, registrations, ..Bounds::NONE };
     assert_eq!(read(&text).config.bounds, expected);
+    let timers = format!("{MULTIPLYING}[bounds]\nrenewal_timers = 2");
+    assert_eq!(read(&timers).config.bounds, Bounds { renewal_timers: Some(2), ..Bounds::NONE });
+}
+
+/// A world whose renewal timers multiply.
+const MULTIPLYING: &str = "story = \"Timers multiply.\"\nlock = \"reentrant\"\n[time]\nlease = 3\nrenew_every = 1\n\
+                           [clients]\ncount = 1\n[protocol]\nrenewal_timer = \"multiplying\"\n";
+
+#[test]
+fn timers_that_multiply_have_a_bound_and_are_modelled_in_one_network_only() {
+    for (room, expected) in [(0, vec![Code::OutOfBounds]), (1, vec![]), (3, vec![]), (4, vec![Code::OutOfBounds])] {
+        assert_eq!(codes(&format!("{MULTIPLYING}[bounds]\nrenewal_timers = {room}")), expected, "{room}");
+    }
+    for other in ["shared", "per-lock"] {
+        let text = format!("{MULTIPLYING}[bounds]\nrenewal_timers = 2").replace("multiplying", other);
+        assert_eq!(codes(&text), [Code::Impossible], "{other}");
+    }
+    let split = format!("{MULTIPLYING}[network]\nmode = \"split\"\n");
+    assert_eq!(codes(&split), [Code::NotModelled]);
+    let period =
+        |ticks: u8| MULTIPLYING.replace("lease = 3\nrenew_every = 1", &format!("lease = 60\nrenew_every = {ticks}"));
+    assert_eq!(codes(&period(29)), []);
+    assert_eq!(codes(&period(30)), [Code::NotModelled]);
+    let own = "[[client]]\nrenewal_timer = \"multiplying\"\n[[client]]\n";
+    let one_of_two = MULTIPLYING.replace("renewal_timer = \"multiplying\"", "").replace("count = 1", "count = 2") + own;
+    assert_eq!(codes(&one_of_two), []);
+    assert_eq!(codes(&format!("{one_of_two}[network]\nmode = \"split\"\n")), [Code::NotModelled]);
 }
 
 #[test]

@@ -342,6 +342,23 @@ impl ServerGroup {
         Ok(())
     }
 
+    /// What a master has written since its last effect belongs to that: it writes no more than what the model does not have.
+    ///
+    /// # Errors
+    /// `Redis`; as [`Gate::release_all`] where a replica has that effect already.
+    pub fn extend_last_effect(&self, master: usize) -> Result<(), ReplayError> {
+        let offset = self.members[master].node.offset()?;
+        let socket = self.members[master].node.socket();
+        for gate in self.working_links().filter(|gate| gate.master_socket() == socket) {
+            let has_all = gate.held() == 0;
+            gate.extend(offset);
+            if has_all {
+                gate.release_all()?;
+            }
+        }
+        Ok(())
+    }
+
     /// Waits until the node has received from each of its replicas what the replica has applied.
     ///
     /// # Errors

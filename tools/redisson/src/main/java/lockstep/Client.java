@@ -92,6 +92,10 @@ final class Client {
         future.cancel(true);
     }
 
+    void changeMaster(String address) throws ReflectiveOperationException {
+        Versions.changeMaster(redisson, address);
+    }
+
     Object timer() throws ReflectiveOperationException {
         return Versions.timer(redisson);
     }

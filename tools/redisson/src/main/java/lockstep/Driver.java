@@ -63,6 +63,10 @@ final class Driver {
                 client(words.next()).cancel(words.nextLong());
                 return "cancelled";
             }
+            case "master" -> {
+                client(words.next()).changeMaster(words.next());
+                return "changing";
+            }
             case "close" -> {
                 String name = words.next();
                 client(name).close();

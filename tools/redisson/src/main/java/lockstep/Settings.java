@@ -9,8 +9,20 @@ package lockstep;
  * @param delayMs how long it waits before it sends a command again
  * @param watchdogMs the lease that the watchdog renews, at a third of it
  * @param connections how many connections for commands it opens, all at once
+ * @param replicas whether its server has replicas; then it is a master whose place another server can take
+ * @param syncWithinMs how long it waits for replicas
+ * @param isSyncChecked whether it takes back what no replica has
  */
-record Settings(String address, int timeoutMs, int attempts, int delayMs, long watchdogMs, int connections) {
+record Settings(
+        String address,
+        int timeoutMs,
+        int attempts,
+        int delayMs,
+        long watchdogMs,
+        int connections,
+        boolean replicas,
+        int syncWithinMs,
+        boolean isSyncChecked) {
     Settings(Words words) {
         this(
                 words.next(),
@@ -18,6 +30,9 @@ record Settings(String address, int timeoutMs, int attempts, int delayMs, long w
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
                 words.nextLong(),
-                Math.toIntExact(words.nextLong()));
+                Math.toIntExact(words.nextLong()),
+                words.hasNext(),
+                words.hasNext() ? Math.toIntExact(words.nextLong()) : 0,
+                words.hasNext() && words.next().equals("checked"));
     }
 }

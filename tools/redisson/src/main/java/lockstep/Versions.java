@@ -9,10 +9,17 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.Config;
+import org.redisson.config.MasterSlaveServersConfig;
+import org.redisson.config.ReadMode;
 import org.redisson.config.SingleServerConfig;
+import org.redisson.config.SubscriptionMode;
+import org.redisson.misc.RedisURI;
 
 /** What differs between the versions of Redisson, from 3.15 on. The same source is compiled against each of them. */
 final class Versions {
+    /** Longer than any history. */
+    private static final int NEVER_MS = 1_000_000_000;
+
     private Versions() {}
 
     static String redisson() {
@@ -29,6 +36,15 @@ final class Versions {
         config.setLockWatchdogTimeout(settings.watchdogMs());
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
+        if (settings.replicas()) {
+            useMaster(config, settings);
+        } else {
+            useSingleServer(config, settings);
+        }
+        return config;
+    }
+
+    private static void useSingleServer(Config config, Settings settings) throws ReflectiveOperationException {
         SingleServerConfig server = config.useSingleServer();
         server.setAddress(settings.address());
         server.setConnectionPoolSize(settings.connections());
@@ -40,23 +56,62 @@ final class Versions {
         server.setDnsMonitoringInterval(-1);
         server.setTimeout(settings.timeoutMs());
         server.setRetryAttempts(settings.attempts());
-        setRetryDelay(server, settings.delayMs());
-        return config;
+        setDelay(server, "setRetryDelay", "setRetryInterval", settings.delayMs());
     }
 
-    /** Since 3.47 a strategy, which by default draws a random delay; before, a fixed interval. */
-    private static void setRetryDelay(SingleServerConfig server, int delayMs) throws ReflectiveOperationException {
+    /** Reads and subscribes on the master, so that it opens no connection to a replica. */
+    private static void useMaster(Config config, Settings settings) throws ReflectiveOperationException {
+        setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
+        setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
+        MasterSlaveServersConfig servers = config.useMasterSlaveServers();
+        servers.setMasterAddress(settings.address());
+        servers.setReadMode(ReadMode.MASTER);
+        servers.setSubscriptionMode(SubscriptionMode.MASTER);
+        servers.setMasterConnectionPoolSize(settings.connections());
+        servers.setMasterConnectionMinimumIdleSize(settings.connections());
+        servers.setSubscriptionConnectionPoolSize(1);
+        servers.setSubscriptionConnectionMinimumIdleSize(1);
+        servers.setSubscriptionsPerConnection(1000);
+        servers.setPingConnectionInterval(0);
+        servers.setDnsMonitoringInterval(-1);
+        servers.setTimeout(settings.timeoutMs());
+        servers.setRetryAttempts(settings.attempts());
+        setDelay(servers, "setRetryDelay", "setRetryInterval", settings.delayMs());
+        // It hears of a new master by a command, and of a lost connection never.
+        setDelay(servers, "setReconnectionDelay", null, NEVER_MS);
+    }
+
+    /** The server at this address is the master from now on, as the watchers of Sentinel and of a replicated group say it. */
+    static void changeMaster(RedissonClient redisson, String address) throws ReflectiveOperationException {
+        Object connections = field(redisson.getClass(), "connectionManager").get(redisson);
+        for (Class<?> owner = connections.getClass(); owner != null; owner = owner.getSuperclass()) {
+            for (Method method : owner.getDeclaredMethods()) {
+                if (method.getName().equals("changeMaster") && method.getParameterCount() == 2) {
+                    method.setAccessible(true);
+                    method.invoke(connections, 0, new RedisURI(address));
+                    return;
+                }
+            }
+        }
+        throw new NoSuchMethodException("changeMaster");
+    }
+
+    /** Since 3.47 a strategy, which by default draws a random delay; before, a fixed interval, or none that can be set. */
+    private static void setDelay(Object server, String setter, String olderSetter, int delayMs)
+            throws ReflectiveOperationException {
         Class<?> strategy;
         try {
             strategy = Class.forName("org.redisson.config.DelayStrategy");
         } catch (ClassNotFoundException older) {
-            server.setRetryInterval(delayMs);
+            if (olderSetter != null) {
+                server.getClass().getMethod(olderSetter, int.class).invoke(server, delayMs);
+            }
             return;
         }
         Object constant = Class.forName("org.redisson.config.ConstantDelay")
                 .getConstructor(Duration.class)
                 .newInstance(Duration.ofMillis(delayMs));
-        server.getClass().getMethod("setRetryDelay", strategy).invoke(server, constant);
+        server.getClass().getMethod(setter, strategy).invoke(server, constant);
     }
 
     private static void setIfKnown(Config config, String setter, Class<?> type, Object value)

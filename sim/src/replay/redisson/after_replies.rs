@@ -1,0 +1,87 @@
+//! What a client of Redisson does once a reply has come, and nobody waits for: it deletes receipts, and ends subscriptions.
+
+use lockstep_model::Reply;
+use lockstep_model::config::AnsweredReceipt;
+use lockstep_model::trace::client_name;
+
+use super::clients::{LOCK, RedissonClients};
+use super::gate::HeldCommand;
+use super::wire_words::{RECEIPTS, words_of};
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::testbed::Testbed;
+use crate::replay::value_text::value_text;
+
+/// The key that Redisson 3.52 deletes instead of a receipt: it is named after the client
+/// (docs/facts/redisson.md#a-receipt-that-stays).
+fn never_written(client: u8) -> String {
+    format!("{RECEIPTS}{{{LOCK}}}:{}", client_name(client))
+}
+
+const NO_RECEIPT: &str = "nothing";
+/// What `PTTL` says of a key that is not there.
+const ABSENT: &str = "-2";
+
+impl RedissonClients {
+    /// Lets pass what belongs to a step that is over: the client drops the receipt of a release that was answered, and ends a
+    /// subscription that no thread of its needs any more.
+    pub(super) fn clear_up(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        loop {
+            let deletes = self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Delete;
+            let is_of_receipt = |key: &String| {
+                if deletes { self.receipts[asked].contains(key) } else { *key == never_written(client) }
+            };
+            let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
+                [name, key] => name == "DEL" && is_of_receipt(key) || name == "UNSUBSCRIBE",
+                _ => false,
+            };
+            let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
+            let words = words_of(&held);
+            if words[0] == "UNSUBSCRIBE" {
+                // What was published before arrives before it ends.
+                while self.applications.messages(asked) > 0 {
+                    self.applications.pass_message(asked)?;
+                }
+            } else {
+                self.receipts[asked].retain(|receipt| *receipt != words[1]);
+            }
+            self.applications.pass_request(asked, held.connection)?;
+            testbed.findings.note(|| format!("{}: {}", client_name(client), words.join(" ")));
+        }
+    }
+
+    /// Takes away the receipts that the client leaves behind, where request and reply are one step: nobody reads them there, so
+    /// the model does not have them. Each must be there, with what the release was answered and its whole TTL.
+    pub(super) fn take_kept_receipts(
+        &mut self,
+        client: u8,
+        node: usize,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let own = self.config.of_client(client);
+        if own.protocol.answered_receipt == AnsweredReceipt::Delete || own.is_split() {
+            return Ok(());
+        }
+        let expected = match step.step.answer {
+            Reply::Released => "1",
+            Reply::StillHeld => "0",
+            _ => NO_RECEIPT,
+        };
+        for receipt in std::mem::take(&mut self.receipts[usize::from(client)]) {
+            let mut ask = |verb: &'static str| testbed.servers.ask(node, redis::cmd(verb).arg(&receipt), verb);
+            let (value, ttl_ms, _) = (ask("GET")?, ask("PTTL")?, ask("DEL")?);
+            let lives = |value: &str, ttl_ms: &str| format!("{value} for {ttl_ms} ms");
+            let found = match (value_text(&value), value_text(&ttl_ms)) {
+                (Some(value), Some(ttl_ms)) if ttl_ms != ABSENT => lives(&value, &ttl_ms),
+                _ => NO_RECEIPT.to_owned(),
+            };
+            let whole = self.translator.receipt_ttl_ms(client).to_string();
+            let what = || format!("the receipt that {} leaves", client_name(client));
+            let expected = if expected == NO_RECEIPT { expected.to_owned() } else { lives(expected, &whole) };
+            testbed.findings.compare(step.place(), what, &expected, &found);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,22 @@
+//! The `WAIT`s of Redisson's clients that are not answered.
+
+use crate::replay::history_step::StepPlace;
+
+/// A thread of a client, and what it is told when its call goes on.
+pub type ThreadTold = ((u8, u8), &'static str);
+
+/// A `WAIT` that is not answered.
+pub struct OpenWait {
+    /// From 0.
+    pub client: u8,
+    /// The connection that it was sent over.
+    pub connection: usize,
+    /// How many replicas it asks for.
+    pub replicas: u8,
+    /// The thread that waits for a step of its own; `None`: the model does not have this one.
+    pub confirming: Option<u8>,
+    /// Who is told what once it is answered.
+    pub told: Option<ThreadTold>,
+    /// The step that sent it.
+    pub at: StepPlace,
+}

@@ -1,0 +1,287 @@
+//! Clients of Redisson whose master has replicas: they wait for them, and take another server for the master.
+//!
+//! Redisson sends `WAIT` behind every script, in one batch, where it knows of replicas
+//! (docs/facts/redisson.md#wait-follows-every-script); the model only behind an acquire that is granted. The others are
+//! answered before time passes, servers change or their client goes on: where one would fail then, the history is left.
+
+use lockstep_model::client::Phase;
+use lockstep_model::config::WaitRule;
+use lockstep_model::trace::client_name;
+use lockstep_model::{Action, Config, Reply};
+
+use super::applications::{ClientTimes, ReplicaSync};
+use super::calls::{self, NO_SERVER};
+use super::clients::RedissonClients;
+use super::open_wait::{OpenWait, ThreadTold};
+use super::wire_words::{is_prelude, replicas_asked_for, shown};
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::{HistoryStep, client_of};
+use crate::replay::target::end_wait;
+use crate::replay::testbed::Testbed;
+use crate::replay::translate::{ScriptVerb, acknowledged};
+
+/// Shorter than half a tick, with a command that is not answered before it.
+const SYNC_WITHIN_MS: u32 = 50;
+
+impl RedissonClients {
+    /// Nothing is sent again: what fails here fails at once.
+    pub(super) fn times_with_replicas(times: ClientTimes, own: &Config) -> ClientTimes {
+        let is_checked = own.cluster.wait_for > 0 && own.protocol.wait_rule != WaitRule::Ignored;
+        let sync = Some(ReplicaSync { within_ms: SYNC_WITHIN_MS, is_checked });
+        ClientTimes { attempts: 0, sync, ..times }
+    }
+
+    /// What a client does because its master has replicas. Returns the node that executed a request.
+    pub(super) fn act_among_servers(
+        &mut self,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
+        match step.step.action {
+            Action::Confirm { client, thread } => self.confirm((client, thread), step, testbed)?,
+            Action::Undo { client, thread } => {
+                return self.ask((client, Some(thread)), ScriptVerb::Undo { client, thread }, step, testbed);
+            }
+            Action::Discover { client } | Action::GoBack { client, .. } => {
+                self.turn_to_master(client, step, testbed)?;
+            }
+            // Inside an application, at the resource, or on the servers alone. What this target cannot follow was refused.
+            _ => {}
+        }
+        Ok(None)
+    }
+
+    /// Lets pass what a client asks about replicas before its scripts.
+    pub(super) fn pass_preludes(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        let next = |clients: &Self| {
+            let held = clients.applications.held(asked).into_iter();
+            held.filter(is_prelude).find(|held| clients.is_first(asked, held))
+        };
+        while let Some(held) = next(self) {
+            self.applications.pass_request(asked, held.connection)?;
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held)));
+        }
+        Ok(())
+    }
+
+    /// A script was answered. If the client has sent a `WAIT` behind it, that begins. Returns whether it is still open.
+    pub(super) fn begin_wait(
+        &mut self,
+        (client, connection): (u8, usize),
+        told: Option<ThreadTold>,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<bool, ReplayError> {
+        let asked = usize::from(client);
+        let threads = &step.step.state.clients[asked].threads;
+        let is_confirming =
+            |thread: &u8| threads.get(usize::from(*thread)).is_some_and(|one| one.phase == Phase::Confirming);
+        let confirming = told.map(|((_, thread), _)| thread).filter(is_confirming);
+        let first = self.applications.first_held(asked, connection);
+        let Some(replicas) = first.as_ref().and_then(replicas_asked_for) else {
+            if confirming.is_some() {
+                let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held));
+                testbed.findings.compare(step.place(), || "behind the acquire".to_owned(), "WAIT", &sent);
+            }
+            return Ok(false);
+        };
+        testbed.findings.note(|| format!("{}: WAIT {replicas}", client_name(client)));
+        // The answer that the model sees is the one of its time-out: this one is sent when the history comes to that.
+        if confirming.is_none() {
+            self.applications.begin_request(asked, connection)?;
+        }
+        if let (Some(_), Some((asking, inside))) = (confirming, told) {
+            self.compare_told(asking, inside, step.place(), testbed);
+        }
+        for receipt in &self.receipts[asked] {
+            testbed.hide_key(receipt.clone());
+        }
+        self.open_waits.push(OpenWait { client, connection, replicas, confirming, told, at: step.place() });
+        // Nobody looks at the answer.
+        if self.config.cluster.wait_for == 0 {
+            self.end_waits_of(client, testbed)?;
+        }
+        Ok(true)
+    }
+
+    /// Answers the `WAIT`s that the model does not have, before something happens that would come too early for them.
+    pub(super) fn end_waits_before(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let clients: Vec<_> = match (step.step.action, client_of(step.step.action)) {
+            (Action::Replicate { .. }, _) => return Ok(()),
+            (_, Some(client)) => vec![u8::try_from(client).unwrap_or(u8::MAX)],
+            (_, None) => (0..self.config.clients.count).collect(),
+        };
+        clients.into_iter().try_for_each(|client| self.end_waits_of(client, testbed))
+    }
+
+    /// The same of one client.
+    pub(super) fn end_waits_of(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let is_extra = |wait: &OpenWait| wait.client == client && wait.confirming.is_none();
+        while let Some(at) = self.open_waits.iter().position(is_extra) {
+            let wait = self.open_waits.swap_remove(at);
+            let replicas = self.end_wait(&wait, testbed)?;
+            if replicas == 0 && self.config.cluster.wait_for > 0 {
+                testbed
+                    .findings
+                    .leave("Redisson waits after every request, and here no replica has what this one wrote");
+                return Ok(());
+            }
+            self.clear_up(client, testbed)?;
+            let (server, _) = self.applications.server_of(usize::from(client), wait.connection);
+            if self.config.cluster.wait_for > 0 {
+                testbed.servers.extend_last_effect(server)?;
+            }
+            if let Some((asking, told)) = wait.told {
+                self.compare_told(asking, told, wait.at, testbed);
+            }
+        }
+        Ok(())
+    }
+
+    /// A server answers a `WAIT`: with what it has counted, or at its time-out. Returns the number.
+    fn end_wait(&mut self, wait: &OpenWait, testbed: &mut Testbed) -> Result<i64, ReplayError> {
+        let asked = usize::from(wait.client);
+        let (server, id) = self.applications.server_of(asked, wait.connection);
+        testbed.servers.wait_acknowledged(server)?;
+        end_wait(&mut testbed.servers, server, id)?;
+        let reply = self.applications.finish_request(asked, wait.connection)?;
+        let replicas = redis::from_redis_value(reply).map_err(|error| ReplayError::link(error.to_string()))?;
+        testbed.findings.note(|| format!("{}: WAIT {} → {replicas}", client_name(wait.client), wait.replicas));
+        Ok(replicas)
+    }
+
+    /// A thread has the answer to its `WAIT`.
+    pub(super) fn confirm(
+        &mut self,
+        (client, thread): (u8, u8),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let is_its = |wait: &OpenWait| wait.client == client && wait.confirming == Some(thread);
+        let at = self.open_waits.iter().position(is_its).ok_or(ReplayError::NothingInFlight)?;
+        let wait = self.open_waits.swap_remove(at);
+        let known = step.before.clients[usize::from(client)].replicas_known;
+        let (model, asked) = (known.unwrap_or(wait.replicas), wait.replicas);
+        let what = || format!("replicas that {} waits for", client_name(client));
+        testbed.findings.compare(step.place(), what, &model.to_string(), &asked.to_string());
+        self.applications.begin_request(usize::from(client), wait.connection)?;
+        let replicas = self.end_wait(&wait, testbed)?;
+        let words = self.translator.reply_words(step.step.answer);
+        testbed.findings.compare(step.place(), || "reply".to_owned(), &words, &acknowledged(replicas));
+        let is_granted = matches!(step.step.answer, Reply::Acknowledged { .. });
+        let told = if is_granted { calls::GRANTED } else { calls::INSIDE };
+        self.compare_told((client, thread), told, step.place(), testbed);
+        Ok(())
+    }
+
+    /// Servers that are down by now close their connections, and refuse new ones. Returns whether the history can be followed.
+    pub(super) fn follow_servers(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<bool, ReplayError> {
+        for server in 0..testbed.servers.len() {
+            let is_down = testbed.servers.is_dead(server);
+            if self.applications.is_down(server) == is_down {
+                continue;
+            }
+            let is_of = |master: &str| testbed.servers.index_of(master) == server;
+            if !is_down && step.before.clients.iter().any(|client| is_of(&client.master)) {
+                testbed.findings.leave("Redisson connects to a master that is back at times of its own");
+                return Ok(false);
+            }
+            for client in 0..self.config.clients.count {
+                let asked = usize::from(client);
+                let held = self.unsent(asked).into_iter().filter(|held| replicas_asked_for(held).is_none());
+                let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);
+                if is_down && self.applications.runs(asked) && lost.next().is_some() {
+                    testbed.findings.leave("a request of Redisson is on its way to a server that goes down");
+                    return Ok(false);
+                }
+            }
+            self.applications.set_server_down(server, is_down)?;
+            self.lose_waits(server, step, testbed)?;
+        }
+        if step.step.action == Action::Tick {
+            let is_cut_off = |master: &str| self.applications.is_down(testbed.servers.index_of(master));
+            let mut cut_off = step.before.clients.iter().filter(|client| is_cut_off(&client.master));
+            let asks = cut_off.any(|client| {
+                let is_due = |wake: Option<u8>, may: bool| wake == Some(0) || may;
+                client.threads.iter().any(|thread| is_due(thread.wake_in, thread.may_wake_now))
+            });
+            if asks {
+                testbed.findings.leave("a waiter of Redisson asks while no server answers, and its call fails");
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The callers of open `WAIT`s on a server that is down do not know what became of their requests, once their time is over.
+    fn lose_waits(&mut self, server: usize, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        for at in (0..self.open_waits.len()).rev() {
+            let wait = &self.open_waits[at];
+            if self.applications.server_of(usize::from(wait.client), wait.connection).0 != server {
+                continue;
+            }
+            let wait = self.open_waits.swap_remove(at);
+            if let Some(((client, thread), _)) = wait.told {
+                self.applications.await_end(usize::from(client), usize::from(thread))?;
+                let told = self.told((client, thread), testbed);
+                let told = if told == calls::TIMED_OUT { NO_SERVER } else { &told };
+                let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+                testbed.findings.compare(step.place(), what, NO_SERVER, told);
+            }
+        }
+        Ok(())
+    }
+
+    /// A call, or the watchdog, asks a server that is down.
+    pub(super) fn hear_of_no_server(
+        &mut self,
+        (client, thread): (u8, Option<u8>),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        if step.step.answer != Reply::Unreachable {
+            return Ok(());
+        }
+        let master = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
+        if !self.applications.is_down(master) {
+            testbed.findings.leave("a master that hands over lets requests of Redisson wait, and executes them later");
+            return Ok(());
+        }
+        match thread {
+            Some(thread) => {
+                self.applications.await_end(usize::from(client), usize::from(thread))?;
+                self.compare_told((client, thread), NO_SERVER, step.place(), testbed);
+            }
+            None => self.applications.pass_what_is_due(usize::from(client))?,
+        }
+        Ok(())
+    }
+
+    /// A client learns that another server is the master.
+    pub(super) fn turn_to_master(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        if self.open_waits.iter().any(|wait| wait.client == client) {
+            testbed
+                .findings
+                .leave("Redisson waits for replicas on a connection to the old master, and is answered there");
+            return Ok(());
+        }
+        let asked = usize::from(client);
+        let server = testbed.servers.index_of(&step.step.state.clients[asked].master);
+        if !self.unsent(asked).is_empty() {
+            testbed.findings.leave("a request of Redisson is on its way to the old master");
+            return Ok(());
+        }
+        // It would ask for that number at the new master (docs/facts/redisson.md#replica-count).
+        if self.config.cluster.wait_for > 0 && step.before.clients[asked].replicas_known.is_some() {
+            testbed.findings.leave("Redisson keeps the number of replicas that it has read from the old master");
+            return Ok(());
+        }
+        self.applications.change_master(asked, server)
+    }
+}
