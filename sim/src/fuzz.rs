@@ -116,6 +116,26 @@ pub fn fuzz(
     options: FuzzOptions,
     limits: &Limits<'_>,
 ) -> Result<Fuzzed, FuzzFailure> {
+    played(scenario, server, target.into(), options, limits, OnDifference::Shorten)
+}
+
+/// What is done with a history that differs.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OnDifference {
+    /// It is made as short as possible.
+    Shorten,
+    /// It is kept up to the difference.
+    Cut,
+}
+
+fn played(
+    scenario: &Scenario,
+    server: &ServerProgram,
+    target: TargetProgram,
+    options: FuzzOptions,
+    limits: &Limits<'_>,
+    on_difference: OnDifference,
+) -> Result<Fuzzed, FuzzFailure> {
     let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, target)?;
     let (server, clients, seed) = (player.server(), player.clients().map(str::to_owned), options.seed);
@@ -150,6 +170,10 @@ pub fn fuzz(
             continue;
         }
         if let Some(difference) = result.difference {
+            if on_difference == OnDifference::Cut {
+                found.counterexample = Some(cut(scenario, (trace, difference)));
+                break;
+            }
             let (shortest, failed) = shrink(scenario, &mut player, &mut tree, (trace, difference), stop);
             found.counterexample = Some(shortest);
             if let Some((trace, error)) = failed {
@@ -179,10 +203,10 @@ impl Agreement {
     }
 }
 
-/// Plays the same random histories as [`fuzz`], until one differs, and does not make that one shorter.
+/// Plays the same random histories as [`fuzz`], and does not make the one that differs shorter.
 ///
 /// # Errors
-/// What keeps the servers from being asked; `Stopped`.
+/// What keeps the servers from being asked; `Stopped`, also by a limit of memory.
 pub fn agreement(
     scenario: &Scenario,
     server: &ServerProgram,
@@ -190,23 +214,16 @@ pub fn agreement(
     options: FuzzOptions,
     limits: &Limits<'_>,
 ) -> Result<Agreement, ReplayError> {
-    let mut player = Player::start(server, &scenario.config, target)?;
-    let mut runner = runner(options.seed);
-    let draws = vec(any::<u16>(), 1..=MOST_STEPS);
-    let mut followed = 0;
-    for history in 1..=options.cases {
-        if limits.stop.load(Ordering::Relaxed) {
-            return Err(ReplayError::Stopped);
-        }
-        let Ok(tree) = draws.new_tree(&mut runner) else { break };
-        let result = player.replay(&drawn(scenario, &tree.current()), false)?;
-        limits.progress.fetch_add(1, Ordering::Relaxed);
-        if result.difference.is_some() {
-            return Ok(Agreement { differs_in: Some(history), followed });
-        }
-        followed += u32::from(result.left.is_none());
+    let found =
+        played(scenario, server, target.into(), options, limits, OnDifference::Cut).map_err(|failed| match failed {
+            FuzzFailure::AtStart(error) => error,
+            FuzzFailure::InHistory(failed) => failed.error,
+        })?;
+    let differs_in = found.counterexample.is_some().then_some(found.cases);
+    if differs_in.is_none() && found.cases < options.cases {
+        return Err(ReplayError::Stopped);
     }
-    Ok(Agreement { differs_in: None, followed })
+    Ok(Agreement { differs_in, followed: found.cases - found.left - u32::from(differs_in.is_some()) })
 }
 
 /// A random history of the scenario.

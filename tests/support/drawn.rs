@@ -112,6 +112,15 @@ const TICKS_OR_NONE: &[&str] = &["0", "1", "2", "3"];
 const TICKS_OR_ANY: &[&str] = &["0", "1", "2", "\"any\""];
 const BUDGET: &[&str] = &["1", "1", "2"];
 
+const PROFILES: &[&str] = &[
+    "\"redisson-3.15\"",
+    "\"redisson-3.43\"",
+    "\"redisson-3.52\"",
+    "\"redisson-4.3\"",
+    "\"redisson-4.7\"",
+    "\"lockstep\"",
+];
+
 /// Every key, each after the keys it depends on.
 const ROWS: &[DrawnKey] = &[
     always("story", &["\"A world that nobody thought of.\""]),
@@ -120,19 +129,7 @@ const ROWS: &[DrawnKey] = &[
     row("mode", &["\"split\"", "\"split\"", "\"split\"", "\"atomic\""], 50, |_| true),
     row("delay", &["0", "\"any\"", "\"any\""], 30, |_| true),
     row("delay", &["1", "2"], 15, Said::is_split),
-    row(
-        "profile",
-        &[
-            "\"redisson-3.15\"",
-            "\"redisson-3.43\"",
-            "\"redisson-3.52\"",
-            "\"redisson-4.3\"",
-            "\"redisson-4.7\"",
-            "\"lockstep\"",
-        ],
-        60,
-        |_| true,
-    ),
+    row("profile", PROFILES, 60, |_| true),
     // Clients and their times.
     always("count", &["1", "2", "2", "2", "2", "3", "4"]),
     row("threads", &["1", "2", "2", "2"], 20, |_| true),
@@ -289,19 +286,7 @@ const OWN_ROWS: &[DrawnKey] = &[
     row("wait_limit", &["0", "1", "2", "\"none\""], 30, |_| true),
     row("hold_at_most", TICKS, 30, |said| !said.is("hold_for_ever", "true")),
     row("acquires", &["0", "1", "2"], 40, |_| true),
-    row(
-        "profile",
-        &[
-            "\"redisson-3.15\"",
-            "\"redisson-3.43\"",
-            "\"redisson-3.52\"",
-            "\"redisson-4.3\"",
-            "\"redisson-4.7\"",
-            "\"lockstep\"",
-        ],
-        40,
-        |_| true,
-    ),
+    row("profile", PROFILES, 40, |_| true),
 ];
 
 /// The text of a small world; the reader accepts most of them.

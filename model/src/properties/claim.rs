@@ -46,3 +46,11 @@ pub enum PropertyKind {
 pub(super) const fn always(_: &Config) -> Result<(), &'static str> {
     Ok(())
 }
+
+/// A property of renewals applies where there are any.
+pub(super) fn has_watchdog(config: &Config) -> Result<(), &'static str> {
+    if !config.some_client(|own| own.time.renew_every.is_some()) {
+        return Err("there is no watchdog: renew_every in [time] is left out");
+    }
+    Ok(())
+}

@@ -1,7 +1,6 @@
 //! The watchdog keeps the lease.
 
-use super::claim::{Claim, PropertyKind};
-use crate::config::sections::Config;
+use super::claim::{Claim, PropertyKind, has_watchdog};
 use crate::mutants::Mutant;
 use crate::notes::{Breach, Happening};
 use crate::world::layout::Layout;
@@ -16,15 +15,8 @@ pub(super) const CLAIM: Claim = Claim {
     antecedent: Some(Happening::LeaseRenewed),
     untested: "the watchdog never renews",
     mutant: Mutant::WatchdogTooSlow,
-    applies,
+    applies: has_watchdog,
 };
-
-fn applies(config: &Config) -> Result<(), &'static str> {
-    if !config.some_client(|own| own.time.renew_every.is_some()) {
-        return Err("there is no watchdog: renew_every in [time] is left out");
-    }
-    Ok(())
-}
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {

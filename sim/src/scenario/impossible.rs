@@ -4,16 +4,17 @@ use core::ops::Range;
 
 use lockstep_model::Config;
 use lockstep_model::config::{
-    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule,
-    RenewalTimer, Resource, Ttls, WaitRule,
+    ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule, Resource,
+    Ttls, WaitRule,
 };
-use lockstep_model::limits::{MAX_RENEWAL_PERIOD, MAX_TOKEN_UNDER_WAY};
+use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
+use super::renewals;
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
@@ -102,50 +103,13 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         .with(sections.cluster.span_of("replicas"), "there are no replicas")
         .note("remove `effects_under_way`, or add a replica: replicas = 1 in [cluster]");
     }
-    note_renewals(parts, sections);
+    renewals::note(parts, sections);
     note_kind(parts, top, sections);
     note_nodes(parts, sections);
     note_waits(parts, sections);
     note_clocks(parts, sections);
     note_starts(parts, sections);
     note_late_writes(parts, sections);
-}
-
-/// How clients renew.
-fn note_renewals(parts: &Parts, sections: &Sections<'_>) {
-    let multiply = |own: &ClientSettings| own.protocol.renewal_timer == RenewalTimer::Multiplying;
-    let is_split = parts.network.is_some_and(|network| network.mode == NetworkMode::Split);
-    for place in sections.places(parts) {
-        if place.nobody(|own| own.renew_every.is_some()) {
-            for key in ["renewal_timer", "missed_renewal", "failed_renewal", "partial_release"] {
-                Contradiction::of(place.protocol, key, "nothing is renewed: there is no watchdog")
-                    .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
-            }
-        }
-        if place.said.as_ref().is_some_and(multiply) && is_split {
-            let reason = "renewal timers that multiply on a split network are not modelled yet";
-            Contradiction::not_yet(place.protocol, "renewal_timer", reason)
-                .with(sections.network.span_of("mode"), "here each timer may have a renewal under way")
-                .note("use renewal_timer = \"shared\", or mode = \"atomic\" in [network]");
-        }
-        let is_long = |own: &ClientSettings| own.renew_every.is_some_and(|period| period > MAX_RENEWAL_PERIOD);
-        if place.said.as_ref().is_some_and(|own| multiply(own) && is_long(own)) {
-            let reason = format!("renewal timers that multiply have a period of at most {MAX_RENEWAL_PERIOD} ticks");
-            let timer = place.protocol.span_of("renewal_timer").or(sections.protocol.span_of("renewal_timer"));
-            // One of the two is said there, whatever the common tables say.
-            if place.time.span_of("renew_every").is_some() {
-                Contradiction::not_yet(place.time, "renew_every", &reason).with(timer, "timers multiply")
-            } else {
-                let period = sections.time.span_of("renew_every");
-                Contradiction::not_yet(place.protocol, "renewal_timer", &reason).with(period, "this period is longer")
-            }
-            .note("use renewal_timer = \"shared\", or a longer tick_ms");
-        }
-    }
-    if parts.nobody(multiply) {
-        Contradiction::of(&sections.bounds, "renewal_timers", "no client has more than one renewal timer")
-            .note("remove `renewal_timers`, or use renewal_timer = \"multiplying\" in [protocol]");
-    }
 }
 
 /// What this kind of lock has no use for, or no room.

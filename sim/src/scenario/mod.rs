@@ -18,6 +18,7 @@ mod keys;
 mod parts;
 mod places;
 mod reader;
+mod renewals;
 mod resolve;
 mod section;
 mod spelling;

@@ -5,10 +5,9 @@
 //! although it does, is a difference. While time passes, nothing may be held: the model's clients do at once what they can.
 
 use std::collections::BTreeSet;
-use std::time::Instant;
 
 use lockstep_model::client::{Phase, Slot};
-use lockstep_model::trace::{ClientState, SubscriptionState, ThreadState, Trace, client_name};
+use lockstep_model::trace::{ClientState, ThreadState, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::Cmd;
 
@@ -22,11 +21,10 @@ use super::open_wait::{OpenWait, ThreadTold};
 use super::refusals::refuse_world;
 use super::requests::GatedRequests;
 use super::wire_words::{
-    RECEIPTS, as_renewals, is_prelude, is_renewal, payload_of, receipt_of, request_words, script_words, shown, words_of,
+    RECEIPTS, as_renewals, is_prelude, is_renewal, receipt_of, request_words, script_words, shown, words_of,
 };
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
-use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator, request_state};
@@ -563,73 +561,6 @@ impl RedissonClients {
         testbed.findings.compare(at, what, model, &told);
     }
 
-    /// The client subscribes, unless it is subscribed already for another thread.
-    fn subscribe(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let asked = usize::from(client);
-        if matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_))) {
-            return Ok(());
-        }
-        let Some(channel) = self.translator.unlock_channel() else { return Ok(()) };
-        let wanted = ["SUBSCRIBE".to_owned(), channel.name];
-        let found = self.applications.await_request(asked, |held| words_of(held) == wanted)?;
-        let what = || format!("request of {}", client_name(client));
-        let Some(held) = found else {
-            testbed.findings.compare(step.place(), what, &wanted.join(" "), &self.held_words(asked));
-            return Ok(());
-        };
-        testbed.findings.compared += 1;
-        testbed.findings.note(|| format!("{}: {}", client_name(client), wanted.join(" ")));
-        self.applications.pass_request(asked, held.connection)?;
-        Ok(())
-    }
-
-    /// An unlock message reaches the client, or is lost on the way.
-    fn take_message(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let asked = usize::from(client);
-        let is_lost = matches!(step.step.action, Action::LoseMessage { .. });
-        let message = match (self.applications.messages(asked), is_lost) {
-            (0, _) => None,
-            (_, true) => Some(self.applications.drop_message(asked)?),
-            (_, false) => Some(self.applications.pass_message(asked)?),
-        };
-        let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
-        let expected = self.translator.unlock_channel().map_or("nothing", |channel| channel.message);
-        let what = || format!("messages to {}", client_name(client));
-        testbed.findings.compare(step.place(), what, expected, &payload);
-        testbed.findings.note(|| format!("message {payload}"));
-        Ok(())
-    }
-
-    /// What was published must be at the gates of those who are subscribed.
-    fn await_messages(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let begin = Instant::now();
-        loop {
-            self.applications.take_arrived()?;
-            let missing = self.compared_messages(step).into_iter().find(|(_, expected, arrived)| arrived < expected);
-            let Some((client, expected, arrived)) = missing else { break };
-            if begin.elapsed() > ANSWER_WAIT {
-                let what = || format!("messages to {}", client_name(client));
-                testbed.findings.compare(step.place(), what, &expected.to_string(), &arrived.to_string());
-                break;
-            }
-            std::thread::yield_now();
-        }
-        testbed.findings.compared += 1;
-        Ok(())
-    }
-
-    /// Per client that runs and is subscribed: the messages that are under way to it by the model, and by its gate.
-    fn compared_messages(&self, step: HistoryStep<'_>) -> Vec<(u8, usize, usize)> {
-        let state = &step.step.state;
-        let subscribed = (0u8..).zip(&state.clients).filter(|(client, state)| {
-            self.applications.runs(usize::from(*client))
-                && matches!(state.subscription, Some(SubscriptionState::Node(_)))
-        });
-        let counted = subscribed
-            .map(|(client, state)| (client, usize::from(state.messages), self.applications.messages(client.into())));
-        counted.collect()
-    }
-
     /// Before time passes, no client that runs has anything to send.
     fn expect_silence(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, state) in (0u8..).zip(&step.before.clients) {
@@ -658,7 +589,7 @@ impl RedissonClients {
     }
 
     /// Everything that a client has sent and no server has received, in words.
-    fn held_words(&self, client: usize) -> String {
+    pub(super) fn held_words(&self, client: usize) -> String {
         let held: Vec<_> = self.unsent(client).iter().map(shown).collect();
         if held.is_empty() { NOTHING.to_owned() } else { held.join("\n") }
     }

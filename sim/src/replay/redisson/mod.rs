@@ -13,6 +13,7 @@ mod gate;
 mod interruption;
 mod jvm;
 mod jvm_clock;
+mod messages;
 mod open_wait;
 mod quiet;
 mod refusals;

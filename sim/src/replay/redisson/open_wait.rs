@@ -15,7 +15,7 @@ pub struct OpenWait {
     pub replicas: u8,
     /// The thread that waits for a step of its own; `None`: the model does not have this one.
     pub confirming: Option<u8>,
-    /// Who is told what once it is answered.
+    /// The thread that waits for the answer, and what its call returns or throws then. `None`: no thread waits.
     pub told: Option<ThreadTold>,
     /// The step that sent it.
     pub at: StepPlace,

@@ -8,6 +8,7 @@ import java.util.Map;
 import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
+import org.redisson.config.BaseConfig;
 import org.redisson.config.Config;
 import org.redisson.config.MasterSlaveServersConfig;
 import org.redisson.config.ReadMode;
@@ -51,9 +52,13 @@ final class Versions {
         server.setConnectionMinimumIdleSize(settings.connections());
         server.setSubscriptionConnectionPoolSize(1);
         server.setSubscriptionConnectionMinimumIdleSize(1);
+        server.setDnsMonitoringInterval(-1);
+        useCommon(server, settings);
+    }
+
+    private static void useCommon(BaseConfig<?> server, Settings settings) throws ReflectiveOperationException {
         server.setSubscriptionsPerConnection(1000);
         server.setPingConnectionInterval(0);
-        server.setDnsMonitoringInterval(-1);
         server.setTimeout(settings.timeoutMs());
         server.setRetryAttempts(settings.attempts());
         setDelay(server, "setRetryDelay", "setRetryInterval", settings.delayMs());
@@ -71,12 +76,8 @@ final class Versions {
         servers.setMasterConnectionMinimumIdleSize(settings.connections());
         servers.setSubscriptionConnectionPoolSize(1);
         servers.setSubscriptionConnectionMinimumIdleSize(1);
-        servers.setSubscriptionsPerConnection(1000);
-        servers.setPingConnectionInterval(0);
         servers.setDnsMonitoringInterval(-1);
-        servers.setTimeout(settings.timeoutMs());
-        servers.setRetryAttempts(settings.attempts());
-        setDelay(servers, "setRetryDelay", "setRetryInterval", settings.delayMs());
+        useCommon(servers, settings);
         // It hears of a new master by a command, and of a lost connection never.
         setDelay(servers, "setReconnectionDelay", null, NEVER_MS);
     }
