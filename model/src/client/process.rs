@@ -55,7 +55,10 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// The process takes another node for the master than before: from here on it delays.
     pub(crate) fn turn_to(&mut self, master: u8) {
+        // A change of the master keeps the number of replicas (docs/facts/redisson.md#replica-count).
+        let known = self.client.views[0].known_replicas();
         self.client.views[0] = GroupView::of(master);
+        self.client.views[0].set_known_replicas(known);
         if !self.config.is_mutated(Mutant::LockDelayIgnored) {
             self.wait_before_asking(self.config.cluster.lock_delay);
         }

@@ -96,8 +96,8 @@ pub enum ValueRule {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum WaitRule {
-    /// At least one replica, if the client knows of any: it reads their number once for each master, again before its next
-    /// script after `WAIT` answered a different number, and sends no `WAIT` once it has read 0 (Redisson 4.7;
+    /// At least one replica, if the client knows of any: it reads their number once, also for later masters, again before its
+    /// next script after `WAIT` answered a different number, and sends no `WAIT` once it has read 0 (Redisson 4.7;
     /// docs/facts/redisson.md#replica-count).
     #[default]
     Any,

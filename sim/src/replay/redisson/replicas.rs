@@ -277,11 +277,6 @@ impl RedissonClients {
             testbed.findings.leave("a request of Redisson is on its way to the old master");
             return Ok(());
         }
-        // It would ask for that number at the new master (docs/facts/redisson.md#replica-count).
-        if self.config.cluster.wait_for > 0 && step.before.clients[asked].replicas_known.is_some() {
-            testbed.findings.leave("Redisson keeps the number of replicas that it has read from the old master");
-            return Ok(());
-        }
         self.applications.change_master(asked, server)
     }
 }
