@@ -205,6 +205,8 @@ breaches! {
     LeaseLost,
     /// A client renewed less than a period after it last had.
     RenewedTooSoon,
+    /// A client that waits for replicas was granted what none has, and its master had one.
+    GrantUnacknowledged,
 }
 
 impl Breaches {

@@ -9,6 +9,7 @@ pub mod claim;
 mod counts_agree;
 mod effects_in_order;
 mod freed_after_crash;
+mod grant_acknowledged;
 mod grant_survives;
 mod no_orphan;
 mod no_sleeping_waiter;

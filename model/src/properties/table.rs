@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, PropertyKind};
 use super::{
-    actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_survives, no_orphan, no_sleeping_waiter,
-    obtainable, one_believer, one_server_holder, only_holder_releases, renewal_rate_bounded, renewed_while_held,
-    tokens_increase, wait_limit_kept, waiter_served,
+    actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_acknowledged, grant_survives, no_orphan,
+    no_sleeping_waiter, obtainable, one_believer, one_server_holder, only_holder_releases, renewal_rate_bounded,
+    renewed_while_held, tokens_increase, wait_limit_kept, waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -120,6 +120,8 @@ properties! {
         OneBeliever => one_believer,
         /// At most one stored holder among the nodes that accept writes: mutual exclusion as Redis sees it.
         OneServerHolder => one_server_holder,
+        /// The check of replicas is made.
+        GrantAcknowledged => grant_acknowledged,
         /// Grants do not vanish.
         GrantSurvives => grant_survives,
         /// The resource sees holders in the order of their grants.

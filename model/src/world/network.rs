@@ -154,11 +154,12 @@ impl<Y: Layout> Context<'_, Y> {
     /// A thread was granted the lock in one step. Whether it sends a `WAIT` before it believes.
     fn begin_wait(&mut self, holder: Holder, token: u8) -> bool {
         let client = holder.client();
+        let master = self.world.client(client).master();
         if self.replicas_to_wait_for(client) == 0 {
+            self.note_unacknowledged(master);
             return false;
         }
         self.process(client, |process| process.begin_confirming(holder.thread(), token));
-        let master = self.world.client(client).master();
         // Nobody sees when the answer is given, only what it says at the time-out.
         let answers = self.server().open_wait(holder, master, 0);
         self.hear_wait_answers(answers);
@@ -260,6 +261,9 @@ impl<Y: Layout> Context<'_, Y> {
         let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).answers())?;
         let replicas = self.server().acknowledged(holder, node);
         let reply = verdict_on(&self.config.of_client(client), replicas);
+        if reply == (Reply::Acknowledged { replicas: 0 }) {
+            self.note_unacknowledged(node);
+        }
         if Y::InFlight::IS_SPLIT {
             self.server().close_wait(holder);
             self.process(client, |process| process.wait_answered(thread, reply))?;
@@ -276,6 +280,13 @@ impl<Y: Layout> Context<'_, Y> {
         });
         self.note_renewed(reply, self.world.requester(holder));
         Some(reply)
+    }
+
+    /// A client takes a grant that no replica has acknowledged. Without a replica there is nobody who could.
+    fn note_unacknowledged(&mut self, master: u8) {
+        if self.config.cluster.wait_for > 0 && self.world.group().count_connected(master) > 0 {
+            self.notes.broke(Breach::GrantUnacknowledged);
+        }
     }
 
     /// A grant that too few replicas have is given back in one step.
@@ -391,6 +402,9 @@ impl<Y: Layout> Context<'_, Y> {
         // Nobody asks how many replicas have a grant that nobody waits for.
         let waits = request.asks_for > 0 && reply == Reply::Acquired && !slot.is_late() && is_awaited;
         let (stage, asks_for) = if waits { (Stage::Confirming, request.asks_for) } else { (Stage::Executed(reply), 0) };
+        if reply == Reply::Acquired && request.asks_for == 0 && !slot.is_late() && is_awaited {
+            self.note_unacknowledged(node);
+        }
         let executed = Request { stage, token, age: 0, must_undo, asks_for, ..request };
         *self.slot_mut(client, slot)? = Some(executed).filter(|_| is_awaited);
         if waits {

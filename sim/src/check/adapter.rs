@@ -131,6 +131,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
     let condition: fn(&M, &M::State) -> bool = match property {
         Property::OneBeliever => |model, state| model.holds(Property::OneBeliever, state),
         Property::OneServerHolder => |model, state| model.holds(Property::OneServerHolder, state),
+        Property::GrantAcknowledged => |model, state| model.holds(Property::GrantAcknowledged, state),
         Property::GrantSurvives => |model, state| model.holds(Property::GrantSurvives, state),
         Property::EffectsInOrder => |model, state| model.holds(Property::EffectsInOrder, state),
         Property::TokensIncrease => |model, state| model.holds(Property::TokensIncrease, state),

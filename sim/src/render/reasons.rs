@@ -29,6 +29,7 @@ pub fn why(trace: &Trace) -> Option<String> {
                 list(&stores.collect::<Vec<_>>())
             )
         }
+        Property::GrantAcknowledged => unacknowledged(trace),
         Property::GrantSurvives => match (vanished_holder(trace), acting_master(last)) {
             (Some(holder), Some(master)) => {
                 format!("{holder}'s grant vanished: it was neither released nor expired, and {master} does not have it")
@@ -109,6 +110,18 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// Who was granted what no replica has: by the answer to its `WAIT`, or without one.
+fn unacknowledged(trace: &Trace) -> String {
+    let Some(step) = trace.steps.last() else { return Property::GrantAcknowledged.sentence().to_owned() };
+    let (last, holder) = (trace.state_after(trace.steps.len()), &step.lane);
+    let master = last.nodes.iter().find(|node| node.stored.holder().is_some_and(|lock| lock.holder == *holder));
+    let master = master.map_or("its master", |node| node.name.as_str());
+    if matches!(step.answer, Reply::Acknowledged { .. }) {
+        return format!("{holder} is content with 0 acknowledgements, and {master} has a replica");
+    }
+    format!("{holder} sends no WAIT with its grant, and {master} has a replica, which does not have the grant")
 }
 
 /// How long after its last renewal a client has renewed again.
