@@ -32,8 +32,41 @@ pub struct ClientTimes {
 pub struct ReplicaSync {
     /// For how long.
     pub within_ms: u32,
-    /// Whether a call fails that no replica has acknowledged.
-    pub is_checked: bool,
+    /// What it does about their number.
+    pub check: ReplicaCheck,
+}
+
+impl ReplicaSync {
+    /// For how long: shorter than half a tick, with a command that is not answered before it.
+    const WITHIN_MS: u32 = 50;
+
+    /// Its wait for replicas, with this check of their number.
+    pub const fn with(check: ReplicaCheck) -> Self {
+        Self { within_ms: Self::WITHIN_MS, check }
+    }
+}
+
+/// What a client does about the number of replicas that have its grant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReplicaCheck {
+    /// A call fails that no replica has acknowledged.
+    Checked,
+    /// It waits, and does not look at the number.
+    Unchecked,
+    /// There are none, and its master keeps its place. Unlike a single server's client it sends every request again
+    /// (docs/facts/redisson.md#resending).
+    Alone,
+}
+
+impl ReplicaCheck {
+    /// The word for it in the driver's commands.
+    const fn word(self) -> &'static str {
+        match self {
+            Self::Checked => "checked",
+            Self::Unchecked => "unchecked",
+            Self::Alone => "alone",
+        }
+    }
 }
 
 impl ClientTimes {
@@ -122,9 +155,8 @@ impl Applications {
             let mut gate = ClientGate::open_to(servers.to_vec())?;
             let port = gate.port();
             let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
-            let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, is_checked }| {
-                format!(" {within_ms} {}", if is_checked { "checked" } else { "unchecked" })
-            });
+            let sync = sync
+                .map_or_else(String::new, |ReplicaSync { within_ms, check }| format!(" {within_ms} {}", check.word()));
             let command = format!(
                 "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"
             );
@@ -367,6 +399,15 @@ impl Applications {
         let Application { name, jvm, gate, .. } = &self.clients[client];
         let (command, jvm) = (format!("master {name} redis://127.0.0.1:{}", gate.port_of(server)), *jvm);
         self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        self.wait_until_quiet(client)
+    }
+
+    /// A connection breaks, with what is under way over it.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn break_connection(&mut self, client: usize, connection: usize) -> Result<(), ReplayError> {
+        self.clients[client].gate.break_connection(connection);
         self.wait_until_quiet(client)
     }
 

@@ -7,17 +7,19 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::client::{Phase, Slot};
+use lockstep_model::config::Resend;
 use lockstep_model::trace::{ClientState, ThreadState, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::Cmd;
 
-use super::applications::{Applications, ClientTimes};
+use super::applications::{Applications, ClientTimes, ReplicaCheck, ReplicaSync};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
 use super::jvm::RedissonProgram;
 use super::open_wait::{OpenWait, ThreadTold};
+use super::overtaking::{GAP_MS, is_aside, overtaken_clients};
 use super::refusals::refuse_world;
 use super::requests::GatedRequests;
 use super::wire_words::{
@@ -27,7 +29,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{ScriptRequest, ScriptVerb, Translator, request_state};
+use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator, request_state};
 
 /// The name of the lock.
 pub(super) const LOCK: &str = "lock";
@@ -52,6 +54,8 @@ pub struct RedissonClients {
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
     flagged: BTreeSet<usize>,
+    /// The clients of which a request overtakes the attempt before it in this history.
+    pub(super) overtaken: BTreeSet<u8>,
 }
 
 impl RedissonClients {
@@ -66,7 +70,10 @@ impl RedissonClients {
         start_ms: i64,
     ) -> Result<Self, ReplayError> {
         refuse_world(config, &program)?;
-        let are_apart = config.faults.pause_client > 0 || config.faults.client_clock_jump > 0;
+        // Who waits until a request is sent again moves the clocks, and with them the time-outs of the others.
+        let sends_again = (0..config.clients.count).any(|client| config.of_client(client).calls.resend == Resend::All);
+        let are_apart =
+            config.faults.pause_client > 0 || config.faults.client_clock_jump > 0 || config.is_split() && sends_again;
         let interruption = program.interruption();
         Ok(Self {
             config: *config,
@@ -78,6 +85,7 @@ impl RedissonClients {
             open_waits: Vec::new(),
             interruption,
             flagged: BTreeSet::new(),
+            overtaken: BTreeSet::new(),
         })
     }
 
@@ -89,8 +97,17 @@ impl RedissonClients {
         if !own.is_split() {
             return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
         }
-        // One attempt, and a delay that makes receipts live as long as the scenario says: what is sent again is not followed.
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
+        if own.calls.resend == Resend::All {
+            // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
+            // a master that has no replicas.
+            let sync = Some(ReplicaSync::with(ReplicaCheck::Alone));
+            let attempts = u32::from(own.calls.retry_attempts);
+            let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
+            let answer_within_ms = answer_within_ms - delay_ms;
+            return ClientTimes { answer_within_ms, attempts, delay_ms, connections: CONNECTIONS, sync, ..times };
+        }
+        // One attempt, and a delay that makes receipts live as long as the scenario says.
         let delay_ms = (u32::from(own.calls.receipt) * tick_ms).saturating_sub(answer_within_ms);
         ClientTimes { answer_within_ms, attempts: 1, delay_ms, connections: CONNECTIONS, ..times }
     }
@@ -107,6 +124,7 @@ impl Target for RedissonClients {
 
     fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.flagged = flagged(trace, self.interruption);
+        self.overtaken = overtaken_clients(trace);
         let clients: Vec<_> = (0..self.config.clients.count)
             .map(|client| (client_name(client).to_string(), self.times(client)))
             .collect();
@@ -191,11 +209,11 @@ impl Target for RedissonClients {
             | Action::Unregister { .. }
             | Action::Answer { .. }
             | Action::Abandon { .. }
-            | Action::Resend { .. } => self.move_request(step, testbed),
+            | Action::Resend { .. }
+            | Action::LoseRequest { .. }
+            | Action::LoseReply { .. } => self.move_request(step, testbed),
             Action::GiveUp { client, thread } => {
-                self.applications.await_end(usize::from(client), usize::from(thread))?;
-                self.clear_up(client, testbed)?;
-                self.compare_told((client, thread), calls::REFUSED, step.place(), testbed);
+                self.give_up((client, thread), step, testbed)?;
                 Ok(None)
             }
             Action::Interrupt { client, thread } => {
@@ -305,6 +323,21 @@ impl RedissonClients {
         self.applications.pass_late_timers(asked)
     }
 
+    /// The wait limit of a thread is over.
+    fn give_up(
+        &mut self,
+        (client, thread): (u8, u8),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        self.applications.await_end(usize::from(client), usize::from(thread))?;
+        self.clear_up(client, testbed)?;
+        if !self.goes_on_at_its_limit(client, step, testbed) {
+            self.compare_told((client, thread), calls::REFUSED, step.place(), testbed);
+        }
+        Ok(())
+    }
+
     /// A client stands still from now on.
     fn pause(&mut self, client: u8, testbed: &mut Testbed) {
         if !self.applications.held(usize::from(client)).is_empty() || self.in_flight.has_any_of(client) {
@@ -398,14 +431,7 @@ impl RedissonClients {
         };
         let Some(held) = self.find((client, thread), verb, &request, step, testbed)? else { return Ok(None) };
         if sent.is_some() {
-            testbed
-                .findings
-                .note(|| format!("{} sends, on connection {}: {}", client_name(client), held.connection, shown(&held)));
-            let receipt = request.call.keys.iter().find(|key| key.starts_with(RECEIPTS)).cloned();
-            if let Some((drawn, model)) = receipt_of(&held).zip(receipt) {
-                testbed.note_drawn_name(drawn, model);
-            }
-            self.in_flight.add((client, slot), held, request);
+            self.note_sent((client, slot), held, request, testbed);
             return Ok(None);
         }
         let asked = usize::from(client);
@@ -416,6 +442,23 @@ impl RedissonClients {
             self.unwind((client, thread), step, testbed)?;
         }
         Ok(Some(node))
+    }
+
+    /// A request has been sent, and waits at the gate.
+    pub(super) fn note_sent(
+        &mut self,
+        key: RequestKey,
+        held: HeldCommand,
+        request: ScriptRequest,
+        testbed: &mut Testbed,
+    ) {
+        let client = client_name(key.0);
+        testbed.findings.note(|| format!("{client} sends, on connection {}: {}", held.connection, shown(&held)));
+        let receipt = request.call.keys.iter().find(|key| key.starts_with(RECEIPTS)).cloned();
+        if let Some((drawn, model)) = receipt_of(&held).zip(receipt) {
+            testbed.note_drawn_name(drawn, model);
+        }
+        self.in_flight.add(key, held, request);
     }
 
     /// A request passes with its reply, and what follows it. What the caller is `told` is compared once it is told something: a
@@ -516,7 +559,7 @@ impl RedissonClients {
     /// What a client has sent, and the history has not come to.
     pub(super) fn unsent(&self, client: usize) -> Vec<HeldCommand> {
         let held = self.applications.held(client).into_iter();
-        held.filter(|held| !self.in_flight.is_sent(client, held)).collect()
+        held.filter(|held| !self.in_flight.is_sent(client, held) && !is_aside(held)).collect()
     }
 
     /// What the model says the application is told by this step.
@@ -573,6 +616,7 @@ impl RedissonClients {
             } else {
                 self.applications.pass_what_is_due(asked)?;
             }
+            self.pass_asides(client)?;
             if !self.pass_extra_renewals(client, step, testbed)? {
                 return Ok(());
             }

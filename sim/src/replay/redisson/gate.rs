@@ -118,6 +118,13 @@ impl ClientGate {
         own.filter(|connection| !connection.is_closed).for_each(ClientConnection::close);
     }
 
+    /// A connection breaks, with all that is under way over it.
+    pub fn break_connection(&mut self, connection: usize) {
+        if let Some(connection) = self.connections.get_mut(connection) {
+            connection.close();
+        }
+    }
+
     /// A server is there again, at the same port.
     ///
     /// # Errors
@@ -363,6 +370,7 @@ impl ClientConnection {
     fn close(&mut self) {
         self.is_closed = true;
         self.held.clear();
+        self.replies.clear();
         let _ = self.client.shutdown(std::net::Shutdown::Both);
         let _ = self.server.shutdown(std::net::Shutdown::Both);
     }

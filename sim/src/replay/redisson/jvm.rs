@@ -240,6 +240,13 @@ impl Jvm {
             if quiet {
                 return self.take_ends();
             }
+            if begin.elapsed() > JVM_WAIT {
+                return Err(self.failed(&format!(
+                    "waited {} s for it to be quiet: {}",
+                    JVM_WAIT.as_secs(),
+                    self.unrest(gates)
+                )));
+            }
             self.check(begin, "it to be quiet")?;
             thread::sleep(pause);
             pause = (pause * 2).min(Duration::from_millis(1));
@@ -371,6 +378,19 @@ impl Jvm {
             return Err(self.failed(&format!("waited {} s for {awaited}", JVM_WAIT.as_secs())));
         }
         Ok(())
+    }
+
+    /// What keeps it from being quiet, in words.
+    fn unrest(&self, gates: &[&mut ClientGate]) -> String {
+        let page = self.clock.page();
+        let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
+        let due_in_ms = page.next_due_ns().saturating_sub(self.now_ns()) / NS_OF_MS;
+        format!(
+            "{} threads sleep by the machine's clock, the next one is due in {due_in_ms} ms, {} run; connections: {}",
+            page.sleepers.load(Ordering::SeqCst),
+            self.threads.awake(page).join(", "),
+            if ClientGate::agrees_with(&gates, page) { "as counted" } else { "other bytes than counted" }
+        )
     }
 
     fn failed(&self, reason: &str) -> ReplayError {

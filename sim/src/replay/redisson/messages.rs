@@ -6,7 +6,7 @@ use lockstep_model::Action;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::clients::RedissonClients;
-use super::wire_words::{payload_of, words_of};
+use super::wire_words::{is_renewal, payload_of, script_words, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::servers::ANSWER_WAIT;
@@ -36,6 +36,23 @@ impl RedissonClients {
         testbed.findings.note(|| format!("{}: {}", client_name(client), wanted.join(" ")));
         self.applications.pass_request(asked, held.connection)?;
         Ok(())
+    }
+
+    /// A thread whose wait limit is over gives up. At the same instant Redisson's may go on: it has subscribed, or asked again.
+    pub(super) fn goes_on_at_its_limit(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+        let asked = usize::from(client);
+        let is_subscribed = matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_)));
+        let unsent = self.unsent(asked);
+        let goes_on = unsent.iter().any(|held| {
+            let words = words_of(held);
+            if words[0] == "SUBSCRIBE" { !is_subscribed } else { script_words(&words).is_some() && !is_renewal(held) }
+        });
+        if goes_on {
+            testbed
+                .findings
+                .leave("at the very instant of its wait limit a thread gives up here, and Redisson's goes on");
+        }
+        goes_on
     }
 
     /// An unlock message reaches the client, or is lost on the way.

@@ -15,6 +15,7 @@ mod jvm;
 mod jvm_clock;
 mod messages;
 mod open_wait;
+mod overtaking;
 mod quiet;
 mod refusals;
 mod replicas;

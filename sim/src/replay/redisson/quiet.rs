@@ -43,6 +43,21 @@ impl WatchedThreads {
         is_waiting() && is_silent() && self.sleeping(waker) == Some(before)
     }
 
+    /// The names of those that do not sleep now, but for the waker.
+    pub fn awake(&self, page: &JvmPage) -> Vec<String> {
+        let waker = page.waker.load(Ordering::SeqCst).to_string();
+        let ids = fs::read_dir(&self.folder)
+            .into_iter()
+            .flatten()
+            .filter_map(|entry| entry.ok()?.file_name().into_string().ok());
+        let awake = ids.filter(|id| *id != waker).filter_map(|id| {
+            let status = fs::read_to_string(self.folder.join(id).join("status")).ok()?;
+            let name = status.lines().find_map(|line| line.strip_prefix("Name:"))?.trim().to_owned();
+            switches_of_sleeper(&status).is_none().then_some(name)
+        });
+        awake.collect()
+    }
+
     /// All threads but the waker; `None` if one of them does not sleep.
     fn sleeping(&mut self, waker: u32) -> Option<SleepingThreads> {
         let mut threads = Vec::with_capacity(self.files.len());

@@ -1,7 +1,7 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::{AnsweredReceipt, Fault, Profile, WaitRule};
+use lockstep_model::config::{AnsweredReceipt, Fault, Profile, Resend, WaitRule};
 
 use super::interruption::Interruption;
 use super::jvm::RedissonProgram;
@@ -9,7 +9,7 @@ use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
 /// What happens to the way to servers, and to servers that go on later: not replayed.
-const OF_LINKS: [Fault; 3] = [Fault::PauseNode, Fault::LoseRequest, Fault::LoseReply];
+const OF_LINKS: [Fault; 1] = [Fault::PauseNode];
 /// What happens to servers: of a single one its clients would wait for its return.
 const OF_SERVERS: [Fault; 8] = [
     Fault::CrashNode,
@@ -102,11 +102,32 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
         let reason = "it renews at a third of the lease; set lease to three times renew_every".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
-    // A receipt lives for the time of all attempts (docs/facts/redisson.md#receipt-ttl).
-    if own.is_split() && own.protocol.receipts && own.calls.receipt < own.calls.answer_within {
-        let reason = "its receipts live for as long as it waits for an answer, or longer; set receipt to answer_within"
-            .to_owned();
-        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
+    match refused_calls(own) {
+        Some(reason) if own.is_split() => {
+            Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
+        }
+        _ => Ok(()),
     }
-    Ok(())
+}
+
+/// What it does not send again, and receipts that live for another time than all its attempts
+/// (docs/facts/redisson.md#resending, #receipt-ttl).
+fn refused_calls(own: &Config) -> Option<&'static str> {
+    let calls = own.calls;
+    let all_attempts = u16::from(calls.answer_within) * u16::from(calls.retry_attempts);
+    match calls.resend {
+        Resend::Release => Some(
+            "with a single server it sends neither acquires nor releases again, and otherwise both; set resend to \"none\" or \"all\"",
+        ),
+        Resend::None if own.protocol.receipts && calls.receipt < calls.answer_within => {
+            Some("its receipts live for as long as it waits for an answer, or longer; set receipt to answer_within")
+        }
+        Resend::All if calls.retry_attempts == 0 => {
+            Some("it sends a request again at least once; set retry_attempts to 1")
+        }
+        Resend::All if own.protocol.receipts && u16::from(calls.receipt) != all_attempts => {
+            Some("its receipts live for all its attempts; set receipt to answer_within times retry_attempts")
+        }
+        Resend::None | Resend::All => None,
+    }
 }

@@ -9,7 +9,7 @@ use lockstep_model::config::WaitRule;
 use lockstep_model::trace::client_name;
 use lockstep_model::{Action, Config, Reply};
 
-use super::applications::{ClientTimes, ReplicaSync};
+use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync};
 use super::calls::{self, NO_SERVER};
 use super::clients::RedissonClients;
 use super::open_wait::{OpenWait, ThreadTold};
@@ -20,14 +20,12 @@ use crate::replay::target::end_wait;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, acknowledged};
 
-/// Shorter than half a tick, with a command that is not answered before it.
-const SYNC_WITHIN_MS: u32 = 50;
-
 impl RedissonClients {
     /// Nothing is sent again: what fails here fails at once.
     pub(super) fn times_with_replicas(times: ClientTimes, own: &Config) -> ClientTimes {
         let is_checked = own.cluster.wait_for > 0 && own.protocol.wait_rule != WaitRule::Ignored;
-        let sync = Some(ReplicaSync { within_ms: SYNC_WITHIN_MS, is_checked });
+        let check = if is_checked { ReplicaCheck::Checked } else { ReplicaCheck::Unchecked };
+        let sync = Some(ReplicaSync::with(check));
         ClientTimes { attempts: 0, sync, ..times }
     }
 

@@ -16,6 +16,8 @@ pub enum GatedStage {
     Executed,
     /// The client has the reply.
     Heard,
+    /// It is lost, or its reply, with the connection.
+    Lost,
 }
 
 /// A request that the history knows of.
@@ -58,6 +60,15 @@ impl GatedRequests {
     pub fn is_sent(&self, client: usize, held: &HeldCommand) -> bool {
         let is_same = |request: &GatedRequest| usize::from(request.key.0) == client && request.held == *held;
         self.requests.iter().any(|request| request.stage == GatedStage::Sent && is_same(request))
+    }
+
+    /// Whether another one than this is under way over its connection.
+    pub fn shares_connection(&self, one: &GatedRequest) -> bool {
+        self.requests.iter().any(|other| {
+            let is_under_way = matches!(other.stage, GatedStage::Sent | GatedStage::Executed);
+            let is_same_way = (other.key.0, other.held.connection) == (one.key.0, one.held.connection);
+            is_under_way && is_same_way && other.key != one.key
+        })
     }
 
     /// Whether a client waits for anything.

@@ -1,18 +1,23 @@
 //! A split network: a request is sent, executed and answered in steps of their own.
 
 use lockstep_model::client::{Phase, Slot, Verb};
+use lockstep_model::config::Resend;
 use lockstep_model::trace::client_name;
 use lockstep_model::{Action, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
-use super::clients::RedissonClients;
+use super::clients::{LOCK, RedissonClients};
 use super::interruption::Interruption;
+use super::overtaking::{QUESTION, is_aside, set_aside};
 use super::requests::GatedStage;
-use super::wire_words::{as_renewals, receipt_of};
+use super::wire_words::{as_renewals, is_renewal, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
+
+const ANSWERED_AT_ITS_TIME_OUT: &str =
+    "at the very instant of its time-out a request is answered here, and in Redisson not";
 
 impl RedissonClients {
     /// Whether what a client does comes in the order in which a JVM does it: a hold is in the renewal table before its application
@@ -36,11 +41,29 @@ impl RedissonClients {
         match step.step.action {
             Action::Execute { client, slot } => return self.execute((client, slot), step, testbed),
             Action::Register { client, thread } | Action::Unregister { client, thread } => {
-                self.hear((client, Slot::of_thread(thread)))?;
+                let key = (client, Slot::of_thread(thread));
+                let is_due = request_state(step.before, key).is_some_and(|state| state.answer_left == Some(0));
+                if is_due && self.has_timed_out(key) {
+                    testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
+                    return Ok(None);
+                }
+                let state = &step.before.clients[usize::from(client)];
+                let has_timer_due =
+                    state.renewal_due_in == Some(0) && state.renewal_counts.iter().all(|count| *count == 0);
+                if has_timer_due && self.applications.is_ahead(usize::from(client)) {
+                    testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+                    return Ok(None);
+                }
+                self.hear(key)?;
+                self.leave_early_renewal(client, step, testbed);
             }
             Action::Answer { client, slot } => self.answer((client, slot), step, testbed)?,
             Action::Abandon { client, slot } => self.abandon((client, slot), step, testbed)?,
-            _ => testbed.findings.leave("what Redisson sends again is not followed yet"),
+            Action::Resend { client, slot } => self.resend((client, slot), step, testbed)?,
+            Action::LoseRequest { client, slot } | Action::LoseReply { client, slot } => {
+                self.lose((client, slot), testbed)?;
+            }
+            _ => {}
         }
         Ok(None)
     }
@@ -71,8 +94,27 @@ impl RedissonClients {
         if request_state(&step.step.state, key).is_none() {
             // Nobody waits for the reply. Redisson counts replies, so it has to come all the same.
             self.drop_request(key)?;
+            self.pass_asides(key.0)?;
         }
         Ok(Some(node))
+    }
+
+    /// A watchdog that has nothing to renew any more at the very instant at which it would renew: whoever waited for a request to be
+    /// sent again has let Redisson's do so first.
+    fn leave_early_renewal(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
+        let counts = &step.step.state.clients[usize::from(client)].renewal_counts;
+        let is_empty = counts.iter().all(|count| *count == 0);
+        if is_empty && self.unsent(usize::from(client)).iter().any(is_renewal) {
+            testbed.findings.leave("at the very instant of a renewal its hold ends here, and Redisson's has renewed");
+        }
+    }
+
+    /// Whether a request whose time is over at this instant is given up by Redisson already, and nothing that its caller is told
+    /// shows it.
+    fn has_timed_out(&self, (client, slot): RequestKey) -> bool {
+        let may_be_sent_again = self.config.of_client(client).calls.resend == Resend::All || slot == Slot::Renewal;
+        let is_ahead = self.applications.is_ahead(usize::from(client));
+        self.overtaken.contains(&client) || may_be_sent_again && is_ahead
     }
 
     /// The client hears a reply, if it has not heard it yet.
@@ -90,13 +132,18 @@ impl RedissonClients {
     fn answer(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let (client, slot) = key;
         let state = request_state(step.before, key).ok_or(ReplayError::NothingInFlight)?;
+        let is_due = state.answer_left == Some(0);
+        if is_due && self.has_timed_out(key) {
+            testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
+            return Ok(());
+        }
         self.hear(key)?;
         let answered = self.in_flight.take(key).ok_or(ReplayError::NothingInFlight)?;
         self.receipts[usize::from(client)].extend(receipt_of(&answered.held));
         self.clear_up(client, testbed)?;
         if let Some(thread) = slot.thread() {
             let told = Self::told_by_model((client, thread), verb_of(state.verb, key), step);
-            self.compare_call((client, thread), told, (state.answer_left == Some(0), step), testbed);
+            self.compare_call((client, thread), told, (is_due, step), testbed);
             if state.verb == Verb::Release && step.step.answer == Reply::NotHeld {
                 self.unwind((client, thread), step, testbed)?;
             }
@@ -115,10 +162,49 @@ impl RedissonClients {
         Ok(())
     }
 
+    /// A request is lost, or its reply: its connection breaks, and nothing else can be lost with it. Redisson opens another one,
+    /// and waits for the reply for as long as it would have.
+    fn lose(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let client = usize::from(key.0);
+        let lost = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
+        let mut held = self.applications.held(client).into_iter();
+        let carries_more = held.any(|other| other.connection == lost.held.connection && other != lost.held);
+        if carries_more || self.in_flight.shares_connection(&lost) {
+            testbed.findings.leave("another request of Redisson would be lost with the connection of this one");
+            return Ok(());
+        }
+        testbed.findings.note(|| format!("connection {} of {} breaks", lost.held.connection, client_name(key.0)));
+        self.applications.break_connection(client, lost.held.connection)?;
+        if let Some(request) = self.in_flight.get_mut(key) {
+            request.stage = GatedStage::Lost;
+        }
+        Ok(())
+    }
+
+    /// No reply came in time: the time of the client moves on until it has sent the request again. The attempt before may still be
+    /// executed, and its reply finds nobody.
+    fn resend(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let (client, slot) = key;
+        let state = request_state(&step.step.state, key).ok_or(ReplayError::NothingInFlight)?;
+        if slot.is_late() {
+            testbed.findings.leave("what Redisson sends again after an interrupt is not followed yet");
+            return Ok(());
+        }
+        let request = self.translator.call_of(state, client, &step.step.state);
+        let asking = (client, slot.thread());
+        if self.overtaken.contains(&client) {
+            self.occupy_connection(client, step, testbed)?;
+        }
+        let Some(held) = self.find(asking, verb_of(state.verb, key), &request, step, testbed)? else { return Ok(()) };
+        self.drop_given_up(step)?;
+        self.note_sent(key, held, request, testbed);
+        Ok(())
+    }
+
     /// No reply came in time: the time of the client moves on until it finds that.
     fn abandon(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let (client, slot) = key;
-        if slot == Slot::Renewal {
+        if slot == Slot::Renewal && self.config.of_client(client).calls.resend == Resend::None {
             testbed.findings.leave("Redisson sends a renewal again that is not answered in time");
             return Ok(());
         }
@@ -131,7 +217,33 @@ impl RedissonClients {
             // Its caller was interrupted.
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
-        self.drop_given_up(step)
+        self.drop_given_up(step)?;
+        self.occupy_connection(client, step, testbed)
+    }
+
+    /// A request of this client was given up in this step. Where it may still be executed, another thread asks over its connection.
+    pub(super) fn occupy_connection(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        if !set_aside(step.before, &step.step.state, client) {
+            return Ok(());
+        }
+        testbed.findings.note(|| format!("another thread of {} asks for its hold count", client_name(client)));
+        let thread = usize::from(self.config.clients.threads) + 1;
+        self.applications.begin_call(usize::from(client), thread, &format!("{QUESTION} {LOCK}/{thread}.0"), false)
+    }
+
+    /// Lets pass what is no part of the history, where nothing is under way before it.
+    pub(super) fn pass_asides(&mut self, client: u8) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        loop {
+            let mut asides = self.applications.held(asked).into_iter().filter(is_aside);
+            let Some(next) = asides.find(|held| self.is_first(asked, held)) else { return Ok(()) };
+            self.applications.pass_request(asked, next.connection)?;
+        }
     }
 
     /// A thread is interrupted where it waits, or while its request is under way.
@@ -205,10 +317,16 @@ impl RedissonClients {
             return;
         }
         let told = self.told((client, thread), testbed);
-        if is_answer_due && told == TIMED_OUT && model != TIMED_OUT {
-            testbed
-                .findings
-                .leave("at the very instant of its time-out a call has its reply here, and in Redisson not");
+        let wait_left = step.before.clients[usize::from(client)].threads[usize::from(thread)].wait_left;
+        if wait_left == Some(0) && told == calls::REFUSED && model == calls::INSIDE {
+            testbed.findings.leave(
+                "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
+            );
+            return;
+        }
+        let is_sent_again = self.config.of_client(client).calls.resend == Resend::All && told == calls::INSIDE;
+        if is_answer_due && model != told && (told == TIMED_OUT || is_sent_again) {
+            testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
             return;
         }
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);

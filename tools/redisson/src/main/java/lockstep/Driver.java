@@ -48,7 +48,7 @@ final class Driver {
                 if (clients.containsKey(name)) {
                     throw new IllegalArgumentException("client " + name + " exists");
                 }
-                clients.put(name, Client.connect(name, new Settings(words), reports));
+                clients.put(name, Client.connect(name, Settings.of(words), reports));
                 return "connected";
             }
             case "call" -> {

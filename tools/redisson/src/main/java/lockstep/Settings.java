@@ -12,6 +12,7 @@ package lockstep;
  * @param replicas whether its server has replicas; then it is a master whose place another server can take
  * @param syncWithinMs how long it waits for replicas
  * @param isSyncChecked whether it takes back what no replica has
+ * @param isAlone whether its master has no replicas after all, and keeps its place
  */
 record Settings(
         String address,
@@ -22,17 +23,36 @@ record Settings(
         int connections,
         boolean replicas,
         int syncWithinMs,
-        boolean isSyncChecked) {
-    Settings(Words words) {
-        this(
+        boolean isSyncChecked,
+        boolean isAlone) {
+    static Settings of(Words words) {
+        Settings single = new Settings(
                 words.next(),
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
                 words.nextLong(),
                 Math.toIntExact(words.nextLong()),
-                words.hasNext(),
-                words.hasNext() ? Math.toIntExact(words.nextLong()) : 0,
-                words.hasNext() && words.next().equals("checked"));
+                false,
+                0,
+                false,
+                false);
+        return words.hasNext() ? single.ofMaster(words) : single;
+    }
+
+    private Settings ofMaster(Words words) {
+        int within = Math.toIntExact(words.nextLong());
+        String check = words.next();
+        return new Settings(
+                address,
+                timeoutMs,
+                attempts,
+                delayMs,
+                watchdogMs,
+                connections,
+                true,
+                within,
+                !check.equals("unchecked"),
+                check.equals("alone"));
     }
 }

@@ -20,6 +20,7 @@ import org.redisson.misc.RedisURI;
 final class Versions {
     /** Longer than any history. */
     private static final int NEVER_MS = 1_000_000_000;
+    private static final int AT_ONCE_MS = 1;
 
     private Versions() {}
 
@@ -54,6 +55,7 @@ final class Versions {
         server.setSubscriptionConnectionMinimumIdleSize(1);
         server.setDnsMonitoringInterval(-1);
         useCommon(server, settings);
+        setDelay(server, "setReconnectionDelay", null, AT_ONCE_MS);
     }
 
     private static void useCommon(BaseConfig<?> server, Settings settings) throws ReflectiveOperationException {
@@ -78,8 +80,8 @@ final class Versions {
         servers.setSubscriptionConnectionMinimumIdleSize(1);
         servers.setDnsMonitoringInterval(-1);
         useCommon(servers, settings);
-        // It hears of a new master by a command, and of a lost connection never.
-        setDelay(servers, "setReconnectionDelay", null, NEVER_MS);
+        // It hears of a new master by a command, and of a lost connection never, unless there is no other master.
+        setDelay(servers, "setReconnectionDelay", null, settings.isAlone() ? AT_ONCE_MS : NEVER_MS);
     }
 
     /** The server at this address is the master from now on, as the watchers of Sentinel and of a replicated group say it. */
