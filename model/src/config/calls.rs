@@ -68,9 +68,9 @@ pub enum Resend {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 pub enum RequestId {
-    /// Every attempt of one release carries the same id (Redisson since 3.52).
+    /// Every attempt of one release carries the same id (Redisson 3.43 to 4.7; docs/facts/redisson.md#release-receipt).
     PerRelease,
-    /// Every attempt carries its own id, so no receipt is ever found (before 3.52).
+    /// Every attempt carries its own id, so no receipt is ever found: what happens otherwise.
     PerTry,
 }
 

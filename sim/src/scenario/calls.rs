@@ -61,9 +61,9 @@ pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
             stale_renewal: StaleRenewal::Ignore,
             ..Calls::DEFAULT
         },
-        // One id for all attempts since 3.52 (docs/facts/redisson.md#release-receipt).
-        Some(Profile::Redisson343) => Calls { request_id: RequestId::PerTry, ..Calls::DEFAULT },
-        Some(Profile::Redisson352 | Profile::Redisson43 | Profile::Redisson47) | None => Calls::DEFAULT,
+        Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43 | Profile::Redisson47) | None => {
+            Calls::DEFAULT
+        }
     }
 }
 
