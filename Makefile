@@ -31,7 +31,7 @@ SOAK_REDISSON_HISTORIES ?= 30
 # Random histories for each other value of a switch of the protocol, on each version: reports/redisson.md.
 SOAK_SWITCH_HISTORIES ?= 25
 # More versions on which the museum is examined, and how often each history is replayed.
-SOAK_MUSEUM_VERSIONS ?= 3.45.0
+SOAK_MUSEUM_VERSIONS ?= 4.3.1 3.52.0 3.43.0
 SOAK_MUSEUM_TIMES ?= 20
 # Start states on which each script of Redisson's and ours are compared, on each server version.
 SOAK_REDISSON_SCRIPTS ?= 5000

@@ -3,7 +3,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
-use lockstep_model::config::{InterruptedAcquire, MissedRenewal, Profile, RenewalTimer, StaleRenewal};
+use lockstep_model::config::{
+    FailedRenewal, InterruptedAcquire, MissedRenewal, Profile, Protocol, RenewalTimer, RequestId, StaleRenewal,
+};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Config, Reply};
 use lockstep_sim::check::{Engine, Limits, check};
@@ -19,7 +21,7 @@ use crate::redisson;
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 3;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 78;
+const FOLLOWED: u32 = 87;
 /// How many scenarios are replayed at once.
 const AT_ONCE: usize = 2;
 
@@ -131,6 +133,12 @@ fn redisson_contradicts_a_wrong_switch_of_the_protocol() {
         });
         assert!(differs_at_random(&wrong), "{kept:?}");
     }
+    let per_try = flipped("resent-requests", &|config| config.calls.request_id = RequestId::PerTry);
+    assert!(differs_at_random(&per_try), "request_id");
+    let forgets = flipped("renewals-that-fail", &|config| {
+        config.protocol = Protocol { failed_renewal: FailedRenewal::Forget, ..Profile::Redisson47.protocol() };
+    });
+    assert!(differs_in_a_counterexample(&forgets), "failed_renewal");
     let ignores = flipped("late-renewal-after-release", &|config| config.calls.stale_renewal = StaleRenewal::Ignore);
     assert!(differs_where_the_watchdog_stops(&ignores), "stale_renewal");
 }

@@ -19,17 +19,19 @@ use lockstep_tests::servers::servers;
 use crate::redisson;
 use crate::scenarios::random_histories;
 
-/// Scenarios that together show the switches: renewals that are missed, nested holds, answers that come late, and callers that are
-/// interrupted.
-const WORLDS: [&str; 5] = [
+/// Scenarios that together show the switches: renewals that are missed, nested holds, answers that come late, callers that are
+/// interrupted, requests that are lost and sent again, and renewals that fail.
+const WORLDS: [&str; 7] = [
     "missed-renewal-of-2026",
     "nested-release-of-4-7",
     "nested-holds-that-are-lost",
     "late-renewal-after-release",
     "interrupted-acquire-is-renewed-for-ever",
+    "resent-requests",
+    "renewals-that-fail",
 ];
 /// Random histories of each world on each version.
-const HISTORIES: u32 = 5;
+const HISTORIES: u32 = 3;
 /// How many histories are tried for each value of a switch, by `make soak`; without it only the rows of the page are compared.
 const ASKED: &str = "LOCKSTEP_SWITCH_HISTORIES";
 /// How many searches go on at once.

@@ -72,6 +72,8 @@ pub enum OnLibrary {
     },
     /// There is no history to replay: clients of that profile do not break the property.
     NothingToReplay,
+    /// The harness cannot follow this version in this world, for this reason.
+    NotFollowed(String),
 }
 
 /// What the world beside the exhibit does.
@@ -173,7 +175,11 @@ fn on_library(
     library: &RedissonProgram,
     limits: &Limits<'_>,
 ) -> Result<OnLibrary, ReplayError> {
-    let mut player = Player::start(on.server, &trace.config, library.clone())?;
+    let mut player = match Player::start(on.server, &trace.config, library.clone()) {
+        Ok(player) => player,
+        Err(ReplayError::NotForRedisson { reason, .. }) => return Ok(OnLibrary::NotFollowed(reason)),
+        Err(error) => return Err(error),
+    };
     let (mut times, mut left, mut compared) = (0, 0, 0);
     while times < on.times {
         if limits.stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -204,7 +210,13 @@ fn control(
     limits: &Limits<'_>,
 ) -> Result<ControlRun, ExamineError> {
     let (verdict, _) = found(world, exhibit.property, limits)?;
-    let fuzzed = fuzz(world, server, library, CONTROL, limits)?;
+    let fuzzed = match fuzz(world, server, library, CONTROL, limits) {
+        Ok(fuzzed) => fuzzed,
+        Err(FuzzFailure::AtStart(ReplayError::NotForRedisson { .. })) => {
+            return Ok(ControlRun { verdict, histories: (0, 0), difference: None });
+        }
+        Err(error) => return Err(error.into()),
+    };
     let difference = fuzzed.counterexample.map(|(_, difference)| Box::new(difference));
     Ok(ControlRun { verdict, histories: (fuzzed.cases, fuzzed.cases - fuzzed.left), difference })
 }

@@ -70,13 +70,18 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
     line("repair", &format!("{} ({}): {}", repair.sentence, keys(repair), holds(found.repaired)));
     let (played, followed) = found.control.histories;
     let beside = match &found.control.difference {
+        None if played == 0 => "was not asked".to_owned(),
         None => format!("does the same in {followed} of {}", counted(played)),
         Some(difference) => format!("differs: {}", difference_line(difference)),
     };
     let verdict = holds(found.control.verdict);
     line("control", &format!("{} ({}): {verdict}; {library} {beside}", control.sentence, keys(control)));
     line("today", today);
-    let result = if found.is_reproduced() { "reproduced" } else { "not reproduced" };
+    let result = match &found.on_library {
+        _ if found.is_reproduced() => "reproduced",
+        OnLibrary::NotFollowed(_) => "not followed",
+        _ => "not reproduced",
+    };
     let said = match exhibit.versions.has(version) {
         Some(true) => "",
         Some(false) => "; its file says that this version does not have it",
@@ -109,6 +114,7 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
             "left": left,
         }),
         OnLibrary::NothingToReplay => Value::Null,
+        OnLibrary::NotFollowed(reason) => json!({ "not_followed": reason }),
     };
     object["repair"] = json!({ "keys": exhibit.repair.lines(), "verdict": repaired });
     object["control"] = json!({
@@ -137,6 +143,7 @@ fn on_library(found: &OnLibrary) -> String {
             (None, None) => "was not followed to the end".to_owned(),
         },
         OnLibrary::NothingToReplay => "was not asked: there is no history to replay".to_owned(),
+        OnLibrary::NotFollowed(reason) => format!("was not asked: {reason}"),
     }
 }
 

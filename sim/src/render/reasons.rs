@@ -14,11 +14,7 @@ pub fn why(trace: &Trace) -> Option<String> {
     let before = trace.state_after(trace.steps.len().saturating_sub(1));
     let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
     let says = match property {
-        Property::OneBeliever => {
-            let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
-            let all = if believers.len() == 2 { "both" } else { "all" };
-            format!("{} {all} believe they hold; at most 1 may", list(&believers))
-        }
+        Property::OneBeliever => believers(last),
         Property::OneServerHolder => {
             let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
                 let lock = node.stored.holder()?;
@@ -103,13 +99,20 @@ pub fn why(trace: &Trace) -> Option<String> {
             let holder = list(&stored);
             format!("the lock stays {holder}'s in every state of the loop, and {holder} will not release it")
         }
-        Property::Obtainable => {
-            let limits = limits_of_grants(&trace.config);
-            format!("whatever happens from here on without another fault, no client gets the lock{limits}")
-        }
+        Property::Obtainable => format!(
+            "whatever happens from here on without another fault, no client gets the lock{}",
+            limits_of_grants(&trace.config)
+        ),
         Property::ActionsReached => property.sentence().to_owned(),
     };
     Some(format!("{says}."))
+}
+
+/// Who believes.
+fn believers(last: &State) -> String {
+    let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+    let all = if believers.len() == 2 { "both" } else { "all" };
+    format!("{} {all} believe they hold; at most 1 may", list(&believers))
 }
 
 /// Who was granted what no replica has: by the answer to its `WAIT`, or without one.
