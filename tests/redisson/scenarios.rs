@@ -19,7 +19,7 @@ use lockstep_tests::servers::servers;
 use crate::redisson;
 
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
-const HISTORIES: u32 = 3;
+const HISTORIES: u32 = 2;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
 const FOLLOWED: u32 = 87;
 /// How many scenarios are replayed at once.
