@@ -78,6 +78,19 @@ fn every_version_does_what_its_profile_says() {
     at_once(&all, |(version, world)| assert_agrees(*version, world, cases));
 }
 
+/// Up to 3.51 the source reads as if each attempt of a release had an id of its own (docs/facts/redisson.md#release-receipt).
+#[test]
+fn a_release_that_is_sent_again_keeps_its_id_also_in_3_43() {
+    const WORLD: &str = "resent-requests";
+    const ENOUGH: u32 = 8;
+    let (profile, version) = (Profile::Redisson343, "3.43.0");
+    assert_agrees((profile, version), WORLD, ENOUGH);
+    let own = world_of(WORLD, profile);
+    let wrong = other_protocol(WORLD, &own.text, "request_id", "\"per-try\"").expect("it is a scenario");
+    let found = agreement_of(&wrong.scenario, version, ENOUGH).expect("it is replayed");
+    assert!(found.differs_in.is_some(), "{found:?}");
+}
+
 fn assert_agrees((profile, version): (Profile, &str), world: &str, cases: u32) {
     let found = random_histories(&world_of(world, profile).scenario, redisson(version), cases, 1);
     let difference = found.counterexample.map(|(_, difference)| difference);

@@ -2,7 +2,8 @@
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
 //!
 //! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`, `interruption`), and
-//! compares what they send and are told (`wire_words`). `replicas` is what they do because their master has some.
+//! compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
+//! becomes of those that take too long, and `replicas` what clients do because their master has some.
 
 mod after_replies;
 mod applications;
@@ -20,7 +21,9 @@ mod quiet;
 mod refusals;
 mod replicas;
 mod requests;
+mod sent;
 mod split;
+mod unanswered;
 mod unwinding;
 mod wire_words;
 

@@ -6,11 +6,10 @@ use lockstep_model::trace::client_name;
 use lockstep_model::{Action, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
-use super::clients::{LOCK, RedissonClients};
+use super::clients::RedissonClients;
 use super::interruption::Interruption;
-use super::overtaking::{QUESTION, is_aside, set_aside};
 use super::requests::GatedStage;
-use super::wire_words::{as_renewals, is_renewal, receipt_of};
+use super::wire_words::{as_renewals, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::testbed::{Expected, Testbed};
@@ -99,24 +98,6 @@ impl RedissonClients {
         Ok(Some(node))
     }
 
-    /// A watchdog that has nothing to renew any more at the very instant at which it would renew: whoever waited for a request to be
-    /// sent again has let Redisson's do so first.
-    fn leave_early_renewal(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
-        let counts = &step.step.state.clients[usize::from(client)].renewal_counts;
-        let is_empty = counts.iter().all(|count| *count == 0);
-        if is_empty && self.unsent(usize::from(client)).iter().any(is_renewal) {
-            testbed.findings.leave("at the very instant of a renewal its hold ends here, and Redisson's has renewed");
-        }
-    }
-
-    /// Whether a request whose time is over at this instant is given up by Redisson already, and nothing that its caller is told
-    /// shows it.
-    fn has_timed_out(&self, (client, slot): RequestKey) -> bool {
-        let may_be_sent_again = self.config.of_client(client).calls.resend == Resend::All || slot == Slot::Renewal;
-        let is_ahead = self.applications.is_ahead(usize::from(client));
-        self.overtaken.contains(&client) || may_be_sent_again && is_ahead
-    }
-
     /// The client hears a reply, if it has not heard it yet.
     fn hear(&mut self, key: RequestKey) -> Result<(), ReplayError> {
         let Some(request) = self.in_flight.get_mut(key) else { return Ok(()) };
@@ -162,90 +143,6 @@ impl RedissonClients {
         Ok(())
     }
 
-    /// A request is lost, or its reply: its connection breaks, and nothing else can be lost with it. Redisson opens another one,
-    /// and waits for the reply for as long as it would have.
-    fn lose(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let client = usize::from(key.0);
-        let lost = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
-        let mut held = self.applications.held(client).into_iter();
-        let carries_more = held.any(|other| other.connection == lost.held.connection && other != lost.held);
-        if carries_more || self.in_flight.shares_connection(&lost) {
-            testbed.findings.leave("another request of Redisson would be lost with the connection of this one");
-            return Ok(());
-        }
-        testbed.findings.note(|| format!("connection {} of {} breaks", lost.held.connection, client_name(key.0)));
-        self.applications.break_connection(client, lost.held.connection)?;
-        if let Some(request) = self.in_flight.get_mut(key) {
-            request.stage = GatedStage::Lost;
-        }
-        Ok(())
-    }
-
-    /// No reply came in time: the time of the client moves on until it has sent the request again. The attempt before may still be
-    /// executed, and its reply finds nobody.
-    fn resend(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let (client, slot) = key;
-        let state = request_state(&step.step.state, key).ok_or(ReplayError::NothingInFlight)?;
-        if slot.is_late() {
-            testbed.findings.leave("what Redisson sends again after an interrupt is not followed yet");
-            return Ok(());
-        }
-        let request = self.translator.call_of(state, client, &step.step.state);
-        let asking = (client, slot.thread());
-        if self.overtaken.contains(&client) {
-            self.occupy_connection(client, step, testbed)?;
-        }
-        let Some(held) = self.find(asking, verb_of(state.verb, key), &request, step, testbed)? else { return Ok(()) };
-        self.drop_given_up(step)?;
-        self.note_sent(key, held, request, testbed);
-        Ok(())
-    }
-
-    /// No reply came in time: the time of the client moves on until it finds that.
-    fn abandon(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let (client, slot) = key;
-        if slot == Slot::Renewal && self.config.of_client(client).calls.resend == Resend::None {
-            testbed.findings.leave("Redisson sends a renewal again that is not answered in time");
-            return Ok(());
-        }
-        match slot.thread() {
-            Some(thread) => {
-                self.applications.await_end(usize::from(client), usize::from(thread))?;
-                self.clear_up(client, testbed)?;
-                self.compare_call((client, thread), TIMED_OUT, (true, step), testbed);
-            }
-            // Its caller was interrupted.
-            None => self.applications.pass_what_is_due(usize::from(client))?,
-        }
-        self.drop_given_up(step)?;
-        self.occupy_connection(client, step, testbed)
-    }
-
-    /// A request of this client was given up in this step. Where it may still be executed, another thread asks over its connection.
-    pub(super) fn occupy_connection(
-        &mut self,
-        client: u8,
-        step: HistoryStep<'_>,
-        testbed: &mut Testbed,
-    ) -> Result<(), ReplayError> {
-        if !set_aside(step.before, &step.step.state, client) {
-            return Ok(());
-        }
-        testbed.findings.note(|| format!("another thread of {} asks for its hold count", client_name(client)));
-        let thread = usize::from(self.config.clients.threads) + 1;
-        self.applications.begin_call(usize::from(client), thread, &format!("{QUESTION} {LOCK}/{thread}.0"), false)
-    }
-
-    /// Lets pass what is no part of the history, where nothing is under way before it.
-    pub(super) fn pass_asides(&mut self, client: u8) -> Result<(), ReplayError> {
-        let asked = usize::from(client);
-        loop {
-            let mut asides = self.applications.held(asked).into_iter().filter(is_aside);
-            let Some(next) = asides.find(|held| self.is_first(asked, held)) else { return Ok(()) };
-            self.applications.pass_request(asked, next.connection)?;
-        }
-    }
-
     /// A thread is interrupted where it waits, or while its request is under way.
     pub(super) fn interrupt(
         &mut self,
@@ -287,7 +184,7 @@ impl RedissonClients {
     }
 
     /// A request that was given up in this step, and of which nothing can come by the model.
-    fn drop_given_up(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
+    pub(super) fn drop_given_up(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
         match self.in_flight.give_up(step) {
             Some(given_up) if given_up.stage == GatedStage::Executed => {
                 self.applications.pass_reply(usize::from(given_up.key.0), given_up.held.connection)
@@ -306,7 +203,7 @@ impl RedissonClients {
 
     /// Compares what a call has told, unless its thread has died by the model. `is_answer_due`: it is the very instant at which
     /// its caller stops waiting.
-    fn compare_call(
+    pub(super) fn compare_call(
         &mut self,
         (client, thread): (u8, u8),
         model: &str,
@@ -334,7 +231,7 @@ impl RedissonClients {
     }
 }
 
-fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {
+pub(super) fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {
     let thread = slot.thread().unwrap_or_default();
     match verb {
         Verb::Acquire => ScriptVerb::Acquire { client, thread },

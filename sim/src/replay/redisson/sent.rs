@@ -1,0 +1,178 @@
+//! What clients of Redisson have sent: the request that a step asks for, renewals that the model does not have, and nothing at all
+//! before time passes.
+
+use lockstep_model::client::Phase;
+use lockstep_model::trace::{ClientState, ThreadState, client_name};
+
+use super::clients::{Asking, RedissonClients};
+use super::gate::HeldCommand;
+use super::overtaking::is_aside;
+use super::wire_words::{is_prelude, is_renewal, request_words, script_words, shown, words_of};
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::testbed::Testbed;
+use crate::replay::translate::{ScriptRequest, ScriptVerb};
+
+impl RedissonClients {
+    /// The request that the step sends, as Redisson has sent it; `None`: it has not, which is a difference or the end of what
+    /// can be followed.
+    pub(super) fn find(
+        &mut self,
+        (client, thread): Asking,
+        verb: ScriptVerb,
+        request: &ScriptRequest,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<HeldCommand>, ReplayError> {
+        let asked = usize::from(client);
+        let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
+        let wanted_words = request_words(request);
+        // A client that waits for replicas sends one request after the other.
+        if self.config.cluster.replicas > 0 && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+            return Ok(None);
+        }
+        let found = loop {
+            let in_flight = &self.in_flight;
+            let is_wanted = |held: &HeldCommand| {
+                is_renewal(held) == is_of_watchdog
+                    && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
+                    && !in_flight.is_sent(asked, held)
+            };
+            let found = self.applications.await_request(asked, |held| is_wanted(held) || is_prelude(held))?;
+            let Some(prelude) = found.as_ref().filter(|held| is_prelude(held)) else { break found };
+            if !self.is_first(asked, prelude) {
+                // Behind a renewal that the model does not have.
+                if is_of_watchdog || !self.pass_extra_renewals(client, step, testbed)? {
+                    return Ok(None);
+                }
+                if !self.is_first(asked, prelude) {
+                    break None;
+                }
+            }
+            self.applications.pass_request(asked, prelude.connection)?;
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude)));
+        };
+        if !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+            return Ok(None);
+        }
+        // With one connection what was sent first has to pass first.
+        let is_next = |held: &HeldCommand| self.config.is_split() || self.is_first(asked, held);
+        if let Some(held) = found.filter(is_next) {
+            testbed.findings.compared += 1;
+            return Ok(Some(held));
+        }
+        let limit = thread.and_then(|thread| step.before.clients[asked].threads.get(usize::from(thread))?.wait_left);
+        let is_busy = !self.unsent(asked).is_empty();
+        if limit == Some(0) {
+            testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
+        } else if is_busy && has_more_to_ask(&step.before.clients[asked], thread) {
+            testbed
+                .findings
+                .leave("Redisson sends two requests over its one connection in another order than the history");
+        } else {
+            let what = || format!("request of {}", client_name(client));
+            testbed.findings.compare(step.place(), what, &wanted_words, &self.held_words(asked));
+        }
+        Ok(None)
+    }
+
+    /// Whether nothing is before it on its connection.
+    pub(super) fn is_first(&self, client: usize, held: &HeldCommand) -> bool {
+        self.applications.first_held(client, held.connection).as_ref() == Some(held)
+    }
+
+    /// What a client has sent, and the history has not come to.
+    pub(super) fn unsent(&self, client: usize) -> Vec<HeldCommand> {
+        let held = self.applications.held(client).into_iter();
+        held.filter(|held| !self.in_flight.is_sent(client, held) && !is_aside(held)).collect()
+    }
+
+    /// Lets renewals pass that the model does not have, as Redisson has more timers: where they change nothing, because the
+    /// lease is whole. Where one changes something the history can be followed no further. Returns whether it can.
+    pub(super) fn pass_extra_renewals(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<bool, ReplayError> {
+        let asked = usize::from(client);
+        let state = &step.before.clients[asked];
+        let time = self.config.of_client(client).time;
+        let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
+        let node = testbed.servers.index_of(&state.master);
+        let hold = step.before.nodes.get(node).and_then(|node| node.stored.holder());
+        let changes_nothing = hold.is_some_and(|hold| {
+            state.threads.iter().any(|thread| thread.name == hold.holder) && hold.ttl_ms == Some(lease_ms)
+        });
+        loop {
+            self.pass_preludes(client, testbed)?;
+            let is_first =
+                |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
+            let mut requests = self.unsent(asked).into_iter();
+            let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
+            if !self.chains[asked].has_extra_due() {
+                return Ok(true);
+            }
+            if !changes_nothing {
+                testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
+                return Ok(false);
+            }
+            self.applications.pass_request(asked, extra.connection)?;
+            testbed.findings.note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra)));
+            self.begin_wait((client, extra.connection), None, step, testbed)?;
+            self.end_waits_of(client, testbed)?;
+            if testbed.findings.is_over() {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Before time passes, no client that runs has anything to send.
+    pub(super) fn expect_silence(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        for (client, state) in (0u8..).zip(&step.before.clients) {
+            let asked = usize::from(client);
+            if !self.applications.runs(asked) {
+                continue;
+            }
+            if self.chains[asked].are_of_model() {
+                self.applications.pass_half_a_tick(asked)?;
+            } else {
+                self.applications.pass_what_is_due(asked)?;
+            }
+            self.pass_asides(client)?;
+            if !self.pass_extra_renewals(client, step, testbed)? {
+                return Ok(());
+            }
+            let held = self.held_words(asked);
+            if held != NOTHING && state.threads.iter().any(|thread| thread.may_wake_now) {
+                testbed
+                    .findings
+                    .leave("Redisson asks again at once while the key has no time left, and here time passes");
+                return Ok(());
+            }
+            testbed.findings.compare(step.place(), || format!("request of {}", client_name(client)), NOTHING, &held);
+        }
+        Ok(())
+    }
+
+    /// Everything that a client has sent and no server has received, in words.
+    pub(super) fn held_words(&self, client: usize) -> String {
+        let held: Vec<_> = self.unsent(client).iter().map(shown).collect();
+        if held.is_empty() { NOTHING.to_owned() } else { held.join("\n") }
+    }
+}
+
+/// Whether the client may ask for something else at this instant as well as for this thread, or, if it is none, for its
+/// watchdog: with one connection the second request waits for the reply to the first.
+fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
+    let may_ask = |thread: &ThreadState| match thread.phase {
+        Phase::Subscribed => true,
+        Phase::Waiting => client.permits > 0 || thread.wake_in == Some(0) || thread.may_wake_now,
+        _ => false,
+    };
+    let others = (0u8..).zip(&client.threads).filter(|(number, _)| Some(*number) != asking);
+    let is_renewal_due = asking.is_some() && client.renewal_due_in == Some(0);
+    is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
+}
+
+const NOTHING: &str = "nothing";
