@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::museum::{Change, Examination, Exhibit, InModel, OnLibrary, Servers, Versions, examine};
-use lockstep_sim::render::museum::keys;
+use lockstep_sim::render::museum::{self, keys};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::page::{self, table};
 use lockstep_tests::servers::servers;
@@ -37,8 +37,9 @@ fn every_exhibit_is_reproduced_on_the_versions_that_have_it_and_not_on_those_tha
         for version in versions {
             let Some(has) = exhibit.versions.has(version) else { continue };
             let found = examined(&exhibit, version, times);
-            assert_eq!(found.is_reproduced(), has, "{} on {version}: {found:?}", exhibit.id);
-            assert_eq!(found.is_contradicted(), !has, "{} on {version}: {found:?}", exhibit.id);
+            let said = museum::page(&exhibit, &found, version, 120);
+            assert_eq!(found.is_reproduced(), has, "{} on {version}: museum/ says otherwise\n{said}", exhibit.id);
+            assert_eq!(found.is_contradicted(), !has, "{} on {version}: museum/ says otherwise\n{said}", exhibit.id);
             assert_eq!(found.control.difference, None, "{} on {version}", exhibit.id);
         }
     }
