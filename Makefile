@@ -74,7 +74,7 @@ reports:
 	cargo build --workspace --locked && \
 	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test reports && \
 	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test inclusion a_record_of_real_servers && \
-	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test redisson the_page_on_the_museum
+	LOCKSTEP_WRITE_REPORTS=1 cargo test --locked -p lockstep-tests --test redisson -- the_page_on_the_museum the_page_on_departures
 
 bench:
 	cargo bench --locked -p lockstep-sim --bench engines -- --write

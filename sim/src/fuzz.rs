@@ -3,6 +3,7 @@
 //! Each action of a history is drawn from those that can happen, so a history that was made shorter is still one that can
 //! happen. What is found is kept as a trace and not as a seed: a seed draws other histories once the model changes.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -46,6 +47,8 @@ pub struct Fuzzed {
     pub cases: u32,
     /// Histories that the target could not follow to their end.
     pub left: u32,
+    /// Why a client library could not be followed to their end, and how many histories for each reason.
+    pub ends: BTreeMap<&'static str, u32>,
     /// How many of these ended at a known difference of this server, and which one that is.
     pub known: Option<(u32, &'static str)>,
     /// Steps that were compared.
@@ -139,8 +142,18 @@ fn played(
     let Limits { stop, progress, .. } = *limits;
     let mut player = Player::start(server, &scenario.config, target)?;
     let (server, clients, seed) = (player.server(), player.clients().map(str::to_owned), options.seed);
-    let mut found =
-        Fuzzed { server, clients, seed, cases: 0, left: 0, known: None, steps: 0, counterexample: None, stopped: None };
+    let mut found = Fuzzed {
+        server,
+        clients,
+        seed,
+        cases: 0,
+        left: 0,
+        ends: BTreeMap::new(),
+        known: None,
+        steps: 0,
+        counterexample: None,
+        stopped: None,
+    };
     let mut runner = runner(options.seed);
     let draws = vec(any::<u16>(), 1..=MOST_STEPS);
     while found.cases < options.cases && !stop.load(Ordering::Relaxed) {
@@ -162,7 +175,10 @@ fn played(
         };
         found.steps += result.steps;
         found.cases += 1;
-        found.left += u32::from(result.left.is_some());
+        if let Some(end) = result.left {
+            found.left += 1;
+            *found.ends.entry(end).or_default() += 1;
+        }
         progress.fetch_add(1, Ordering::Relaxed);
         if let Some(cause) = result.difference.as_ref().and_then(|difference| difference.known) {
             found.left += 1;

@@ -257,6 +257,7 @@ fn everything_that_has_a_name_is_explained() {
     }
     assert_eq!(json(&["explain", "exit-4", "--format", "json"])["kind"], "exit code");
     assert_eq!(json(&["explain", "d4", "--format", "json"])["kind"], "exhibit");
+    assert_eq!(json(&["explain", "instant-of-a-limit", "--format", "json"])["kind"], "departure");
     let [both, one] = ["delay", "resource.delay"].map(|key| run(&["explain", key]).stdout);
     assert!(both.contains("a key in [network]") && both.contains("a key in [resource]"), "{both}");
     assert!(!one.contains("a key in [network]") && one.contains("a key in [resource]"), "{one}");

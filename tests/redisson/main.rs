@@ -2,6 +2,7 @@
 //!
 //! `tools/redisson/install` builds what these tests need, and `LOCKSTEP_REDISSON` names it; without it they fail.
 
+mod departures;
 mod history;
 mod museum;
 mod repeated;

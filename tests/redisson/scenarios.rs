@@ -73,11 +73,7 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let mut counts = FollowedHistories::default();
     for scenario in scenarios {
-        // Some say what a client would do with other rules than Redisson's.
-        let (protocol, calls) = (scenario.config.protocol, scenario.config.calls);
-        let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
-            && (scenario.config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
-        if protocol.profile == Profile::Lockstep || protocol != protocol.profile.protocol() || !are_its_calls {
+        if !is_of_redisson(&scenario.config) {
             continue;
         }
         match suitability(scenario) {
@@ -93,6 +89,14 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
         counts.histories += found.cases;
     }
     counts
+}
+
+/// Whether the clients of a scenario have the rules of a version of Redisson: some say what a client with others would do.
+pub fn is_of_redisson(config: &Config) -> bool {
+    let (protocol, calls) = (config.protocol, config.calls);
+    let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
+        && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
+    protocol.profile != Profile::Lockstep && protocol == protocol.profile.protocol() && are_its_calls
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.

@@ -7,6 +7,7 @@
 mod acquaintance;
 mod citations;
 mod cycles;
+mod departures;
 mod dictionary;
 mod files;
 mod kinds;

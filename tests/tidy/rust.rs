@@ -26,7 +26,7 @@ pub fn names(file: &File) -> Vec<Name> {
     names
 }
 
-fn tokens(file: &File) -> TokenStream {
+pub fn tokens(file: &File) -> TokenStream {
     TokenStream::from_str(&file.text).unwrap_or_else(|error| panic!("{}: {error}", file.path))
 }
 

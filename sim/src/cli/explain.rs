@@ -1,5 +1,5 @@
-//! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict, an error code or a concept
-//! means, and the words of the glossary.
+//! `lockstep explain`: what a property, a scenario, a key of its file, an exit code, a verdict, an error code, an exhibit, a
+//! departure or a concept means, and the words of the glossary.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -17,6 +17,7 @@ use crate::exit::Exit;
 use crate::museum::Exhibit;
 use crate::render::words;
 use crate::render::words::{hanging, next};
+use crate::replay::redisson::Departure;
 use crate::scenario;
 use crate::scenario::{CLIENT, KEYS, Others, Scenario, ScenarioKey, TABLES, header};
 
@@ -85,6 +86,9 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
     }
     if let Some(exhibit) = Exhibit::named(what) {
         return Ok(Some(("exhibit", of_exhibit(&exhibit))));
+    }
+    if let Some(departure) = Departure::named(what) {
+        return Ok(Some(("departure", of_departure(&departure))));
     }
     let mut known = scenario::builtin().into_iter().filter(|scenario| scenario.name == what);
     if let Some(scenario) = known.next() {
@@ -233,6 +237,19 @@ fn of_exhibit(exhibit: &Exhibit) -> String {
         + &row("next", &next)
 }
 
+fn of_departure(departure: &Departure) -> String {
+    let Departure { id, title, model, redisson, reason, consequence, followed_by, .. } = departure;
+    let mut text = paragraph(&format!("{id}: a departure of the model from Redisson: {title}")) + "\n";
+    text += &row("model", model);
+    text += &row("Redisson", redisson);
+    text += &row("reason", reason);
+    text += &row("verdicts", consequence);
+    if let Some(key) = followed_by {
+        text += &row("same with", key);
+    }
+    text
+}
+
 fn of_table(table: &str, means: &str) -> String {
     let text = format!("{}: a table of a scenario's file\n\n{}", header(table), paragraph(means));
     let keys: Vec<_> = KEYS.iter().filter(|key| key.stands_in(table)).collect();
@@ -333,7 +350,7 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
 const SCENARIOS: &str = "built-in scenarios";
 
 /// Everything that can be explained, by kind.
-fn topics() -> [(&'static str, Vec<String>); 10] {
+fn topics() -> [(&'static str, Vec<String>); 11] {
     let owned = |name: &str| name.to_owned();
     [
         ("concepts", CONCEPTS.iter().map(|(name, _)| owned(name)).collect()),
@@ -348,6 +365,7 @@ fn topics() -> [(&'static str, Vec<String>); 10] {
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
         ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
         ("exhibits of the museum", Exhibit::all().into_iter().map(|exhibit| exhibit.id).collect()),
+        ("departures from Redisson", Departure::all().into_iter().map(|departure| departure.id).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
     ]
 }

@@ -24,6 +24,7 @@ use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words::{count, thousands};
+use crate::replay::redisson::Departure;
 use crate::replay::{ReplayError, ServerProgram};
 
 #[derive(clap::Args)]
@@ -304,6 +305,9 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
         if fuzzed.left > 0 {
             let left = thousands(fuzzed.left.into());
             let _ = writeln!(page, "{}: {left} of them not followed to their end", chosen.scenario.name);
+            for (end, times) in &fuzzed.ends {
+                let _ = writeln!(page, "  {:>5}  {}", thousands((*times).into()), replayed::left_words(end));
+            }
         }
         if let Some((times, cause)) = fuzzed.known {
             let times = thousands(times.into());
@@ -369,6 +373,11 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
             "agrees": !drawn.is_diverged(),
             "left": drawn.fuzzed.left,
+            "left_because": drawn.fuzzed.ends.iter().map(|(end, times)| json!({
+                "reason": end,
+                "departure": Departure::behind(end).map(|departure| departure.id),
+                "histories": times,
+            })).collect::<Vec<_>>(),
             "known": drawn.fuzzed.known.map(|(histories, cause)| json!({ "histories": histories, "cause": cause })),
             "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
@@ -396,6 +405,8 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+
     use lockstep_model::Action;
     use lockstep_model::trace::About;
 
@@ -420,6 +431,7 @@ mod tests {
             seed: 7,
             cases,
             left: 0,
+            ends: BTreeMap::new(),
             known: None,
             steps: 1234,
             counterexample: is_diverged.then(|| (record(), difference())),
@@ -453,9 +465,12 @@ mod tests {
         let chosen = Chosen { scenario, argument, place };
         let mut all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
         (all[0].fuzzed.left, all[0].fuzzed.known) = (3, Some((2, "an old server")));
+        all[0].fuzzed.ends.insert("which of two callbacks runs first is the choice of the JVM", 1);
         let page = page(&all, 4, &args(), 7, &Screen::new(Color::Never, true));
         assert_eq!(page.lines().last(), Some("1 passed, 1 failed, 2 skipped"), "{page}");
         assert!(page.contains("3 of them not followed to their end"), "{page}");
+        let end = "    1  which of two callbacks runs first is the choice of the JVM (departure order-inside-the-jvm)";
+        assert!(page.contains(end), "{page}");
         assert!(page.contains("2 of them ended at a known difference: an old server"), "{page}");
         assert!(
             page.contains(
@@ -470,5 +485,6 @@ mod tests {
         assert_eq!(object["pace"]["compared_steps_per_second"], 617.0);
         assert_eq!(object["scenarios"][1]["pace"]["histories_per_second"], 30.0);
         assert_eq!(object["counterexample"], "it is here.json");
+        assert_eq!(object["scenarios"][0]["left_because"][0]["departure"], "order-inside-the-jvm");
     }
 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::actions::{actor, does};
 use super::units::count;
 use super::{sentinel, text};
+use crate::replay::redisson::Departure;
 use crate::replay::{Difference, Played};
 
 /// The picture of a history, what the servers were asked and answered, and whether that agrees with the model.
@@ -34,7 +35,7 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
                 servers_and_clients(&replayed.server, replayed.clients.as_deref())
             );
             if let Some(left) = replayed.left {
-                let _ = writeln!(page, "not followed beyond step {}: {left}", replayed.steps);
+                let _ = writeln!(page, "not followed beyond step {}: {}", replayed.steps, left_words(left));
             }
         }
         Some(found) => {
@@ -47,6 +48,14 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
         }
     }
     page
+}
+
+/// Why a history was not followed to its end, and the departure that says more.
+pub fn left_words(end: &str) -> String {
+    match Departure::behind(end) {
+        Some(departure) => format!("{end} (departure {})", departure.id),
+        None => end.to_owned(),
+    }
 }
 
 /// `redis 7.0.15`, and the client library if one was replayed.
@@ -100,6 +109,7 @@ pub fn json(trace: &Trace, replayed: &Played) -> Value {
     if let Some(clients) = &replayed.clients {
         object["clients"] = json!(clients);
         object["left"] = json!(replayed.left);
+        object["departure"] = json!(replayed.left.and_then(Departure::behind).map(|departure| departure.id));
     }
     if !replayed.failovers.is_empty() {
         object["sentinel"] = sentinel::json_of(replayed, &trace.config);

@@ -3,13 +3,15 @@
 //!
 //! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`, `interruption`), and
 //! compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
-//! becomes of those that take too long, and `replicas` what clients do because their master has some.
+//! becomes of those that take too long, and `replicas` what clients do because their master has some. What differs on purpose is
+//! listed in `departures`.
 
 mod after_replies;
 mod applications;
 mod calls;
 mod chains;
 mod clients;
+mod departures;
 mod gate;
 mod interruption;
 mod jvm;
@@ -28,6 +30,8 @@ mod unwinding;
 mod wire_words;
 
 pub use clients::RedissonClients;
+pub use departures::Departure;
 pub use gate::{ClientGate, HeldCommand};
 pub use interruption::Interruption;
 pub use jvm::{Jvm, RedissonProgram};
+pub use refusals::refuse_world;
