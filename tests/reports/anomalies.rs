@@ -104,6 +104,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "missed-renewal-is-told",
             "nested-release-of-3-43",
             "nested-holds-that-are-lost",
+            "stale-holds-starve-another-thread",
             "failed-renewal-of-2021",
             "refused-renewal-ends-the-lease",
             "refused-renewal-and-a-bounded-hold",
