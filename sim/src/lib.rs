@@ -2,7 +2,8 @@
 //!
 //! [`scenario`] reads what to check, [`check`] visits every state, [`frontier`] finds which faults break which
 //! property, [`explore`] shows the states in a browser, [`replay`] and [`fuzz`] compare with real servers, [`museum`]
-//! reproduces defects of real client libraries, [`other_protocols`] finds the switch in which one differs, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
+//! reproduces defects of real client libraries, [`other_protocols`] finds the switch in which one differs and
+//! [`telling_apart`] the histories that show it, [`render`] shows the results, and [`cli`] is the `lockstep` command over all of them.
 
 pub mod check;
 pub mod cli;
@@ -17,3 +18,4 @@ pub mod render;
 pub mod replay;
 pub mod scenario;
 pub mod stop;
+pub mod telling_apart;

@@ -2,16 +2,18 @@
 
 use std::collections::BTreeSet;
 use std::env;
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
 use lockstep_model::config::Profile;
+use lockstep_model::trace::{About, Trace};
 use lockstep_sim::check::Limits;
 use lockstep_sim::fuzz::{Agreement, FuzzOptions, agreement};
 use lockstep_sim::other_protocols::{OtherProtocol, agreeing, other_protocol, other_protocols};
-use lockstep_sim::replay::ReplayError;
+use lockstep_sim::replay::{Player, ReplayError, suited};
 use lockstep_sim::scenario::{BuiltIn, Scenario};
+use lockstep_sim::telling_apart::{Apart, ApartLimits, histories_apart};
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::page::{self, table};
 use lockstep_tests::servers::servers;
@@ -37,6 +39,9 @@ const ALWAYS: usize = 5;
 const HISTORIES: u32 = 5;
 /// How many histories are tried for each value of a switch, by `make soak`; without it only the rows of the page are compared.
 const ASKED: &str = "LOCKSTEP_SWITCH_HISTORIES";
+/// How far histories are searched for that tell two values of a switch apart, and how many of them are replayed.
+const APART: ApartLimits<'_> = ApartLimits { most_histories: 12, most_pairs: 60_000, stop: &GOES_ON };
+static GOES_ON: AtomicBool = AtomicBool::new(false);
 /// How many searches go on at once.
 const AT_ONCE: usize = 2;
 
@@ -143,7 +148,7 @@ fn page_on_versions(cases: u32) -> String {
     at_once(&own, |(version, world)| assert_agrees(*version, world, cases));
     let values: Vec<_> = all_values().into_iter().collect();
     let cells: Vec<_> = values.iter().flat_map(|value| versions().map(move |version| (value, version))).collect();
-    let found = at_once(&cells, |(value, (profile, version))| cell(value, *profile, version, cases));
+    let found = at_once(&cells, |(value, (profile, version))| cell(value, *profile, version, APART).to_string());
     let head: Vec<_> = versions().map(|(_, version)| version).collect();
     let head: Vec<&str> = ["switch"].into_iter().chain(head).collect();
     let rows: Vec<_> = values
@@ -155,7 +160,8 @@ fn page_on_versions(cases: u32) -> String {
         "# Versions of Redisson\n\n\
          Made by `make soak` from runs of the unmodified library; `make test` compares the rows.\n\n\
          A profile is what a version of Redisson was seen to do. Each version was driven through {cases} random histories of each of \
-         these worlds, with its own profile and then with each other value of one switch:\n\n"
+         these worlds with its own profile, and agrees. Then, for each other value of one switch, the shortest histories were \
+         searched for in which a world with that value shows something that the profile's own world does not, and replayed on it:\n\n"
     );
     for world in WORLDS {
         let _ = writeln!(made, "- `{world}`");
@@ -163,30 +169,80 @@ fn page_on_versions(cases: u32) -> String {
     let profiles: Vec<_> = versions().map(|(profile, version)| format!("{version}: `{}`", profile.name())).collect();
     let _ = write!(
         made,
-        "\nThe profiles: {}. **own** is the value of the profile: no history differed. *world* n: in that world the n-th history \
-         was the first that differed. \"same\": no history differed, so these worlds do not tell the two values apart on that \
-         version. \"–\": the value says nothing there.\n\n",
-        profiles.join(", ")
+        "\nThe profiles: {}. **own** is the value of the profile. *world*, n steps: in a history of so many steps of that \
+         world Redisson does not do what this value says. \"same\": in these worlds every history with this value is one of the \
+         profile's own, and shows the same (searched completely). \"not seen\": the worlds differ, and Redisson could not be \
+         followed into the difference. \"not found\": no such history among the first {} pairs of states. \"–\": the value says nothing \
+         there.\n\n",
+        profiles.join(", "),
+        page::thousands(APART.most_pairs as u64)
     );
     made + &table(&head, &rows)
 }
 
-/// What becomes of a value on a version.
-fn cell(value: &str, profile: Profile, version: &str, cases: u32) -> String {
-    let mut is_tried = false;
+/// What becomes of a value on a version: the histories that tell it from the profile's own value, shortest first, until one in which
+/// Redisson does not do what it says.
+fn cell(value: &str, profile: Profile, version: &str, limits: ApartLimits<'_>) -> Cell {
+    let (mut seen, mut is_tried) = (None, false);
     for name in WORLDS {
         let own = world_of(name, profile);
         let (key, word) = value.split_once(" = ").expect("it is a line of a file");
         let Some(other) = other_protocol(name, &own.text, key, word) else { continue };
-        if other.scenario.config == own.scenario.config {
-            return "**own**".to_owned();
+        let [own, other] = [own, other].map(|one| suited(&one.scenario.config, &servers()[0]));
+        if own == other {
+            return Cell::Own;
         }
-        match agreement_of(&other.scenario, version, cases) {
-            Ok(Agreement { differs_in: Some(history), .. }) => return format!("`{name}` {history}"),
-            Ok(_) => is_tried = true,
-            Err(ReplayError::NotForRedisson { .. }) => {}
+        let mut player = match Player::start(&servers()[0], &other, redisson(version)) {
+            Ok(player) => player,
+            Err(ReplayError::NotForRedisson { .. }) => continue,
             Err(error) => panic!("{name} with {value} on {version}: {error}"),
+        };
+        is_tried = true;
+        match histories_apart(&other, &own, limits) {
+            Apart::Nowhere => {}
+            Apart::NotWithin(_) => seen = seen.or(Some(Cell::NotFound)),
+            Apart::Histories(histories) => {
+                for actions in histories {
+                    let trace = Trace::record(name, "", &other, About::Drawn, &actions, "").expect("it can happen");
+                    let played = player.replay(&trace, false);
+                    let played = played.unwrap_or_else(|error| panic!("{name} with {value} on {version}: {error}"));
+                    if played.difference.is_some() {
+                        return Cell::Contradicted { world: name, steps: actions.len() };
+                    }
+                    seen = Some(Cell::NotSeen { world: name });
+                }
+            }
         }
     }
-    if is_tried { "same" } else { "–" }.to_owned()
+    seen.unwrap_or(if is_tried { Cell::Same } else { Cell::Nothing })
+}
+
+/// What runs of a version say of a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Cell {
+    /// It is the value of the profile.
+    Own,
+    /// In a history of so many steps Redisson does something else.
+    Contradicted { world: &'static str, steps: usize },
+    /// The worlds differ, and Redisson was not followed into the difference.
+    NotSeen { world: &'static str },
+    /// No history was found within the limit of the search.
+    NotFound,
+    /// No history of these worlds tells it from the profile's own value.
+    Same,
+    /// It says nothing on this version.
+    Nothing,
+}
+
+impl fmt::Display for Cell {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Own => f.write_str("**own**"),
+            Self::Contradicted { world, steps } => write!(f, "`{world}`, {steps} steps"),
+            Self::NotSeen { world } => write!(f, "not seen (`{world}`)"),
+            Self::NotFound => f.write_str("not found"),
+            Self::Same => f.write_str("same"),
+            Self::Nothing => f.write_str("–"),
+        }
+    }
 }
