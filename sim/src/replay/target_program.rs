@@ -3,7 +3,7 @@
 use lockstep_model::Config;
 use lockstep_redis::{Lease, Scripts};
 
-use super::redisson::RedissonProgram;
+use super::redisson::{RedissonProgram, asks_once};
 
 /// The program that plays the clients.
 #[derive(Clone)]
@@ -38,9 +38,8 @@ impl TargetProgram {
     /// How long its release receipts live, where the scenario does not say.
     pub fn receipt_lease(&self, config: &Config) -> Option<Lease> {
         match self {
-            // A client with replicas sends nothing again here, and the time for no second attempt is the least there is
-            // (docs/facts/redisson.md#receipt-ttl).
-            Self::Redisson(_) if config.cluster.replicas > 0 && !config.is_split() => Lease::from_ms(1),
+            // The time for no second attempt is the least there is (docs/facts/redisson.md#receipt-ttl).
+            Self::Redisson(_) if asks_once(config) => Lease::from_ms(1),
             Self::Redisson(_) | Self::Scripts(_) => None,
         }
     }

@@ -5,7 +5,6 @@ use std::path::PathBuf;
 use redis::Value;
 
 use super::gate::{ClientGate, HeldCommand};
-use super::interruption::Interruption;
 use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
 
@@ -34,6 +33,8 @@ pub struct ReplicaSync {
     pub within_ms: u32,
     /// What it does about their number.
     pub check: ReplicaCheck,
+    /// The server on which it subscribes, if that is a replica.
+    pub messages_from: Option<usize>,
 }
 
 impl ReplicaSync {
@@ -42,7 +43,7 @@ impl ReplicaSync {
 
     /// Its wait for replicas, with this check of their number.
     pub const fn with(check: ReplicaCheck) -> Self {
-        Self { within_ms: Self::WITHIN_MS, check }
+        Self { within_ms: Self::WITHIN_MS, check, messages_from: None }
     }
 }
 
@@ -76,6 +77,17 @@ impl ClientTimes {
     }
 }
 
+/// How clients reach a server.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ServerReach {
+    /// It executes what it is sent.
+    Reached,
+    /// It executes nothing, and its connections for messages stay: it stands still, or lets requests wait.
+    MessagesOnly,
+    /// It is down: its connections are closed.
+    Down,
+}
+
 /// What each history leaves in its JVM (threads that never end, classes that are compiled) is small; a new JVM has none of it.
 const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
@@ -87,13 +99,26 @@ const ROUNDS_NS: i64 = 200 * NS_OF_MS;
 
 /// The applications of a history.
 pub struct Applications {
-    program: RedissonProgram,
+    /// The version of each client; of the first one, where they share a JVM.
+    programs: Vec<RedissonProgram>,
     /// Whether each has a JVM of its own, and so its own clocks: where one can stand still alone.
     are_apart: bool,
     tick_ns: i64,
     start_ms: i64,
     jvms: Vec<StartedJvm>,
     clients: Vec<Application>,
+    /// Whether each client asks its server something as soon as it is connected.
+    has_asked: bool,
+}
+
+/// A client of a history.
+pub struct NewClient {
+    /// The first half of its holders.
+    pub name: String,
+    /// How it reaches its server.
+    pub times: ClientTimes,
+    /// Whether it is not there at the beginning.
+    pub is_late: bool,
 }
 
 struct StartedJvm {
@@ -114,10 +139,13 @@ struct StartedJvm {
 
 struct Application {
     name: String,
+    times: ClientTimes,
     jvm: usize,
     gate: ClientGate,
     /// The call that each thread is in, and the verb.
     calls: Vec<Option<(u64, String)>>,
+    /// Whether it has started.
+    is_connected: bool,
     /// Whether it has died: nothing reaches it, and nothing that it sends reaches anybody.
     is_dead: bool,
 }
@@ -133,47 +161,33 @@ impl StartedJvm {
 }
 
 impl Applications {
-    /// None yet. `tick_ms`: the length of a tick.
-    pub fn new(program: RedissonProgram, are_apart: bool, tick_ms: u32, start_ms: i64) -> Self {
+    /// None yet. `programs`: the version of each client. `tick_ms`: the length of a tick.
+    pub fn new(programs: Vec<RedissonProgram>, are_apart: bool, tick_ms: u32, start_ms: i64) -> Self {
         let tick = i64::from(tick_ms) * NS_OF_MS;
-        Self { program, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new() }
+        Self { programs, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new(), has_asked: false }
     }
 
-    /// Connects a client for each of these names and times, with so many threads, to the first of the servers at these sockets.
+    /// Makes these clients, each with so many threads and a way to the servers at these sockets, and connects all to the first one,
+    /// but those that are late. `has_asked`: each has asked it something before the history begins.
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
     pub fn connect(
         &mut self,
-        clients: &[(String, ClientTimes)],
+        clients: Vec<NewClient>,
         threads: usize,
         servers: &[PathBuf],
+        has_asked: bool,
     ) -> Result<(), ReplayError> {
+        self.has_asked = has_asked;
         self.start_jvms(if self.are_apart { clients.len() } else { 1 })?;
-        for (index, (name, times)) in clients.iter().enumerate() {
+        for (index, NewClient { name, times, is_late }) in clients.into_iter().enumerate() {
             let jvm = if self.are_apart { index } else { 0 };
-            let mut gate = ClientGate::open_to(servers.to_vec())?;
-            let port = gate.port();
-            let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
-            let sync = sync
-                .map_or_else(String::new, |ReplicaSync { within_ms, check }| format!(" {within_ms} {}", check.word()));
-            let command = format!(
-                "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"
-            );
-            self.jvms[jvm].jvm.command(&command, &mut [&mut gate])?;
-            let (name, calls) = (name.clone(), vec![None; threads]);
-            self.clients.push(Application { name, jvm, gate, calls, is_dead: false });
-        }
-        // The first command of a client starts its timer, and that swallows an interrupt
-        // (docs/facts/redisson.md#the-interrupt-flag-is-enough).
-        if self.program.interruption() == Interruption::Flag {
-            for (index, (name, _)) in clients.iter().enumerate() {
-                let command = format!("call {name} 1 is-held nothing");
-                self.in_jvm(self.clients[index].jvm, |started, gates| {
-                    let number = started.jvm.command(&command, gates)?;
-                    // Its reply passes by itself, and later than the JVM is quiet where the server is slow.
-                    started.jvm.wait_for_end(number, gates)
-                })?;
+            let gate = ClientGate::open_to(servers.to_vec())?;
+            let calls = vec![None; threads];
+            self.clients.push(Application { name, times, jvm, gate, calls, is_connected: false, is_dead: false });
+            if !is_late {
+                self.connect_to(index, 0)?;
             }
         }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
@@ -188,10 +202,46 @@ impl Applications {
         Ok(())
     }
 
+    /// A client that is late starts, and takes this server for the master.
+    ///
+    /// # Errors
+    /// As [`Jvm::command`] and [`Jvm::wait_until_quiet`].
+    pub fn start_client(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
+        self.connect_to(client, server)?;
+        self.wait_until_quiet(client)?;
+        self.clients[client].gate.set_open(false);
+        Ok(())
+    }
+
+    fn connect_to(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
+        let Application { name, times, jvm, gate, is_connected, .. } = &mut self.clients[client];
+        *is_connected = true;
+        let port = gate.port_of(server);
+        let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
+        let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
+            let from = messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)));
+            format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
+        });
+        let command = format!(
+            "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"
+        );
+        let question = format!("call {name} 1 is-held nothing");
+        let (jvm, has_asked) = (*jvm, self.has_asked);
+        self.in_jvm(jvm, |started, gates| {
+            started.jvm.command(&command, gates)?;
+            if has_asked {
+                let number = started.jvm.command(&question, gates)?;
+                // Its reply passes by itself, and later than the JVM is quiet where the server is slow.
+                started.jvm.wait_for_end(number, gates)?;
+            }
+            Ok(())
+        })
+    }
+
     fn start_jvms(&mut self, number: usize) -> Result<(), ReplayError> {
         self.jvms.retain(|started| started.histories < MOST_HISTORIES);
-        while self.jvms.len() < number {
-            let jvm = Jvm::start(&self.program, self.start_ms)?;
+        for program in self.programs.iter().take(number).skip(self.jvms.len()) {
+            let jvm = Jvm::start(program, self.start_ms)?;
             self.jvms.push(StartedJvm {
                 jvm,
                 due_ns: 0,
@@ -212,7 +262,8 @@ impl Applications {
     /// As [`Jvm::close`].
     pub fn close(&mut self) -> Result<(), ReplayError> {
         self.clients.iter_mut().for_each(|client| client.gate.set_open(true));
-        let names: Vec<_> = self.clients.iter().map(|client| (client.jvm, client.name.clone())).collect();
+        let connected = self.clients.iter().filter(|client| client.is_connected);
+        let names: Vec<_> = connected.map(|client| (client.jvm, client.name.clone())).collect();
         let closed = names
             .into_iter()
             .try_for_each(|(jvm, name)| self.in_jvm(jvm, |started, gates| started.jvm.close(&name, gates)));
@@ -322,10 +373,10 @@ impl Applications {
         self.clients[client].gate.messages()
     }
 
-    /// Whether it lives, and its clocks run.
+    /// Whether it has started and lives, and its clocks run.
     pub fn runs(&self, client: usize) -> bool {
         let client = &self.clients[client];
-        !client.is_dead && !self.jvms[client.jvm].is_paused
+        client.is_connected && !client.is_dead && !self.jvms[client.jvm].is_paused
     }
 
     /// Lets the first request of a connection pass, and its reply. Returns the reply.
@@ -371,22 +422,26 @@ impl Applications {
         Ok(reply)
     }
 
-    /// Every client learns that a server is down, or there again, as its connections to it tell.
+    /// Every client learns that a server is down, or there again, as its connections to it tell. Returns whether each is told: a
+    /// connection for messages that nobody has used yet cannot be told from one for requests.
     ///
     /// # Errors
     /// As [`ClientGate::open_entrance`] and [`Jvm::wait_until_quiet`].
-    pub fn set_server_down(&mut self, server: usize, is_down: bool) -> Result<(), ReplayError> {
+    pub fn set_server(&mut self, server: usize, reach: ServerReach) -> Result<bool, ReplayError> {
+        let mut are_told = true;
         for client in &mut self.clients {
-            match (client.gate.is_shut(server), is_down) {
-                (false, true) => client.gate.shut_entrance(server),
-                (true, false) => client.gate.open_entrance(server)?,
-                _ => {}
+            match (client.gate.is_shut(server), reach) {
+                (true, ServerReach::Reached) => client.gate.open_entrance(server)?,
+                (false, ServerReach::Reached) => {}
+                (_, ServerReach::MessagesOnly) => are_told &= client.gate.shut_for_requests(server),
+                (_, ServerReach::Down) => client.gate.shut_entrance(server),
             }
         }
-        (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))
+        (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
+        Ok(are_told)
     }
 
-    /// Whether the clients know that a server is down.
+    /// Whether no server executes the requests of clients that take this one for the master.
     pub fn is_down(&self, server: usize) -> bool {
         self.clients.iter().any(|client| client.gate.is_shut(server))
     }

@@ -48,6 +48,13 @@ struct GateEntrance {
     server: PathBuf,
 }
 
+/// What a client uses a connection for, once it has used it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum ConnectionUse {
+    Requests,
+    Messages,
+}
+
 #[derive(Debug)]
 struct ClientConnection {
     /// The server, in the order of the entrances.
@@ -58,6 +65,7 @@ struct ClientConnection {
     server: UnixStream,
     /// The client's own port.
     port: u16,
+    is_for: Option<ConnectionUse>,
     /// Bytes that the client has sent and received.
     received: u64,
     sent: u64,
@@ -114,8 +122,30 @@ impl ClientGate {
     /// A server is down: its connections are closed, and new ones are refused.
     pub fn shut_entrance(&mut self, server: usize) {
         self.entrances[server].listener = None;
-        let own = self.connections.iter_mut().filter(|connection| connection.server_number == server);
-        own.filter(|connection| !connection.is_closed).for_each(ClientConnection::close);
+        self.connections_to(server).for_each(ClientConnection::close);
+    }
+
+    /// A server executes no requests for a while, and its messages still come: the connections for requests are closed, and new
+    /// ones are refused. Returns whether these could be told from the one for messages.
+    pub fn shut_for_requests(&mut self, server: usize) -> bool {
+        self.entrances[server].listener = None;
+        let number_for = |gate: &mut Self, what| gate.connections_to(server).filter(|one| one.is_for == what).count();
+        let of_requests = number_for(self, Some(ConnectionUse::Requests));
+        let of_messages = number_for(self, Some(ConnectionUse::Messages));
+        let is_told = match number_for(self, None) {
+            0 => true,
+            // One that was never used is for messages, where there is no other for them.
+            1 => of_requests > 0 && of_messages == 0,
+            _ => false,
+        };
+        self.connections_to(server)
+            .filter(|one| one.is_for == Some(ConnectionUse::Requests))
+            .for_each(ClientConnection::close);
+        is_told
+    }
+
+    fn connections_to(&mut self, server: usize) -> impl Iterator<Item = &mut ClientConnection> {
+        self.connections.iter_mut().filter(move |one| one.server_number == server && !one.is_closed)
     }
 
     /// A connection breaks, with all that is under way over it.
@@ -277,6 +307,13 @@ impl ClientGate {
     }
 }
 
+impl ConnectionUse {
+    fn of(words: &WireCommand) -> Self {
+        let name = words.first().map_or(&[][..], Vec::as_slice);
+        if name.eq_ignore_ascii_case(b"SUBSCRIBE") { Self::Messages } else { Self::Requests }
+    }
+}
+
 impl GateEntrance {
     /// The next connection of the client, and its port.
     fn accept(&self) -> Result<Option<(TcpStream, u16)>, ReplayError> {
@@ -310,6 +347,7 @@ impl ClientConnection {
             client,
             server,
             port,
+            is_for: None,
             received: 0,
             sent: 0,
             from_client: Vec::new(),
@@ -336,6 +374,7 @@ impl ClientConnection {
         self.from_server.extend(from_server);
         while let Some((words, length)) = command_at_start(&self.from_client)? {
             let bytes = self.from_client.drain(..length).collect();
+            self.is_for.get_or_insert_with(|| ConnectionUse::of(&words));
             self.held.push_back((self.requests, words, bytes));
             self.requests += 1;
         }

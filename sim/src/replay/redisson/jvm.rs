@@ -53,6 +53,18 @@ impl RedissonProgram {
         Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
     }
 
+    /// The version of a client with this profile: this one where it has the profile of the scenario, or else the one that the
+    /// profile is named after.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
+        match own.redisson_version().filter(|_| own != of_scenario) {
+            Some(version) => Ok(Self::find(version)?.interrupted_by(self.interruption)),
+            None => Ok(self.clone()),
+        }
+    }
+
     /// The same, with callers that give up in this way.
     #[must_use]
     pub fn interrupted_by(self, interruption: Interruption) -> Self {

@@ -9,6 +9,7 @@ use super::clients::RedissonClients;
 use super::wire_words::{is_renewal, payload_of, script_words, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
+use crate::replay::node_names::name_of_node;
 use crate::replay::servers::ANSWER_WAIT;
 use crate::replay::testbed::Testbed;
 
@@ -32,8 +33,14 @@ impl RedissonClients {
             testbed.findings.compare(step.place(), what, &wanted.join(" "), &self.held_words(asked));
             return Ok(());
         };
-        testbed.findings.compared += 1;
         testbed.findings.note(|| format!("{}: {}", client_name(client), wanted.join(" ")));
+        let place = match &step.step.state.clients[asked].subscription {
+            Some(SubscriptionState::Node(node)) => node.clone(),
+            _ => "no node".to_owned(),
+        };
+        let (server, _) = self.applications.server_of(asked, held.connection);
+        let what = || format!("the node on which {} subscribes", client_name(client));
+        testbed.findings.compare(step.place(), what, &place, &name_of_node(server));
         self.applications.pass_request(asked, held.connection)?;
         Ok(())
     }

@@ -8,19 +8,15 @@ use super::jvm::RedissonProgram;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 
-/// What happens to the way to servers, and to servers that go on later: not replayed.
-const OF_LINKS: [Fault; 1] = [Fault::PauseNode];
-/// What happens to servers: of a single one its clients would wait for its return.
-const OF_SERVERS: [Fault; 8] = [
-    Fault::CrashNode,
-    Fault::KillNode,
-    Fault::ShutdownNode,
-    Fault::RestartNode,
-    Fault::CutLink,
-    Fault::BreakLink,
-    Fault::RefuseWrites,
-    Fault::HandOver,
-];
+/// What happens to servers while requests are under way: with a single server its clients wait for its return.
+const OF_SERVERS: [Fault; 4] = [Fault::CrashNode, Fault::KillNode, Fault::ShutdownNode, Fault::RestartNode];
+
+/// Whether a client that gets no answer asks once only: in an atomic network what fails fails at once. Its receipts then live for a
+/// millisecond (docs/facts/redisson.md#receipt-ttl).
+pub fn asks_once(config: &Config) -> bool {
+    let may_fail = config.faults.deaths_of_nodes() > 0 || config.can_stall_writes();
+    !config.is_split() && (config.cluster.replicas > 0 || may_fail)
+}
 
 /// The shortest tick in which its timers can be told from the next one.
 const LEAST_TICK_MS: u32 = 1_000;
@@ -34,21 +30,15 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
     if translation_of(config.lock).redisson().object.is_none() {
         return refused(format!("it has no {} lock", config.lock.facts().name));
     }
-    let of_single = if config.cluster.replicas == 0 { &OF_SERVERS[..] } else { &[] };
-    if let Some(fault) = OF_LINKS.iter().chain(of_single).find(|fault| config.faults.left(**fault) > 0) {
-        return refused(format!("faults of servers and links are not replayed on it yet; remove {}", fault.name()));
-    }
-    if config.faults.start_client > 0 {
-        return refused("clients that start later are not replayed on it yet; remove start_client".to_owned());
+    let of_split = if config.is_split() { &OF_SERVERS[..] } else { &[] };
+    if let Some(fault) = of_split.iter().find(|fault| config.faults.left(**fault) > 0) {
+        return refused(format!(
+            "requests that are under way to a server that ends are not replayed on it yet; remove {}",
+            fault.name()
+        ));
     }
     if config.cluster.replicas > 0 {
         refuse_replicas(config, program)?;
-    }
-    if config.clients.threads > 1 && config.waits() {
-        return refused(
-            "which of two waiting threads takes a message is the choice of the JVM; use threads = 1, or wait_limit = 0"
-                .to_owned(),
-        );
     }
     // Its timers are late by up to a tenth of a second, and each renewal is late by that once more.
     if config.time.tick_ms < LEAST_TICK_MS {
@@ -69,28 +59,34 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
     };
     let cluster = &config.cluster;
     if config.is_split() {
-        return refused("replicas are replayed where request and answer are one step; set network mode to \"atomic\"");
-    }
-    if cluster.lock_delay > 0 || cluster.start_delay > 0 {
-        return refused("it asks a new master at once; use lock_delay = 0 and start_delay = 0");
-    }
-    if config.faults.hand_over > 0 && cluster.promote.is_by_the_master() {
         return refused(
-            "a master that hands over lets its requests wait, which is not replayed yet; use promote = \"any\"",
+            "beside replicas it sends every request again, or its receipts live for a millisecond, and its requests with their WAITs \
+             are replayed where request and answer are one step; set network mode to \"atomic\"",
         );
     }
-    if config.subscribes_to_replica() {
-        return refused("subscriptions on replicas are not replayed yet; use subscribe_to = \"master\"");
+    if cluster.lock_delay > 0 || cluster.start_delay > 0 {
+        return refused(
+            "it asks a new master at once, and has no setting for a delay after a failover or at its start; use lock_delay = 0 and \
+             start_delay = 0",
+        );
     }
-    if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
-        return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");
+    if config.subscribes_to_replica() && (cluster.replicas > 1 || config.can_fail_over()) {
+        return refused(
+            "its load balancer chooses the replica on which it subscribes, and it moves to another one at times of its own; use \
+             subscribe_to = \"master\", or one replica, and no fault that takes a node away",
+        );
+    }
+    if cluster.wait_for > 0 && config.protocol.wait_rule == WaitRule::All {
+        return refused(
+            "it is content with one replica that has a grant, or does not look at their number; use wait_rule = \"any\" or \"ignored\"",
+        );
     }
     Ok(())
 }
 
 fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> Result<(), ReplayError> {
-    if own.protocol.profile != profile {
-        let reason = "all its clients are of one version; give them one profile".to_owned();
+    if own.protocol.profile.redisson_version().is_none() && own.protocol.profile != profile {
+        let reason = "one of its clients is none of Redisson; give it a profile of Redisson".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     if own.cluster.replicas > 0 && own.protocol.answered_receipt == AnsweredReceipt::Keep {

@@ -6,10 +6,10 @@
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::WaitRule;
-use lockstep_model::trace::client_name;
+use lockstep_model::trace::{ClientState, client_name};
 use lockstep_model::{Action, Config, Reply};
 
-use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync, ServerReach};
 use super::calls::{self, NO_SERVER};
 use super::clients::RedissonClients;
 use super::open_wait::{OpenWait, ThreadTold};
@@ -20,13 +20,18 @@ use crate::replay::target::end_wait;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, acknowledged};
 
+/// Where a thread waits for a message.
+const WAITING: [Phase; 3] = [Phase::Refused, Phase::Subscribed, Phase::Waiting];
+
 impl RedissonClients {
-    /// Nothing is sent again: what fails here fails at once.
+    /// What a client is told of its replicas.
     pub(super) fn times_with_replicas(times: ClientTimes, own: &Config) -> ClientTimes {
         let is_checked = own.cluster.wait_for > 0 && own.protocol.wait_rule != WaitRule::Ignored;
         let check = if is_checked { ReplicaCheck::Checked } else { ReplicaCheck::Unchecked };
-        let sync = Some(ReplicaSync::with(check));
-        ClientTimes { attempts: 0, sync, ..times }
+        // There is one replica (`refuse_world`).
+        let messages_from = own.subscribes_to_replica().then_some(1);
+        let sync = Some(ReplicaSync { messages_from, ..ReplicaSync::with(check) });
+        ClientTimes { sync, ..times }
     }
 
     /// What a client does because its master has replicas. Returns the node that executed a request.
@@ -173,28 +178,40 @@ impl RedissonClients {
         Ok(())
     }
 
-    /// Servers that are down by now close their connections, and refuse new ones. Returns whether the history can be followed.
+    /// Servers that are down by now close their connections, and refuse new ones. Where request and answer are one step, a server
+    /// that stands still or hands over is as one that is down (`model/src/redis/pause.rs`), but for its messages. Returns whether the
+    /// history can be followed.
     pub(super) fn follow_servers(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<bool, ReplayError> {
+        self.reaches.resize(testbed.servers.len(), ServerReach::Reached);
         for server in 0..testbed.servers.len() {
-            let is_down = testbed.servers.is_dead(server);
-            if self.applications.is_down(server) == is_down {
+            let reach = if testbed.servers.is_dead(server) {
+                ServerReach::Down
+            } else if self.config.is_split() || testbed.servers.executes_writes(server) {
+                ServerReach::Reached
+            } else {
+                ServerReach::MessagesOnly
+            };
+            if self.reaches[server] == reach {
                 continue;
             }
-            let is_of = |master: &str| testbed.servers.index_of(master) == server;
-            if !is_down && step.before.clients.iter().any(|client| is_of(&client.master)) {
-                testbed.findings.leave("Redisson connects to a master that is back at times of its own");
+            if reach == ServerReach::Reached && self.has_lost_subscription(server, step, testbed) {
+                testbed.findings.leave("Redisson connects for messages to a master that is back at times of its own");
                 return Ok(false);
             }
             for client in 0..self.config.clients.count {
                 let asked = usize::from(client);
                 let held = self.unsent(asked).into_iter().filter(|held| replicas_asked_for(held).is_none());
                 let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);
-                if is_down && self.applications.runs(asked) && lost.next().is_some() {
+                if reach != ServerReach::Reached && self.applications.runs(asked) && lost.next().is_some() {
                     testbed.findings.leave("a request of Redisson is on its way to a server that goes down");
                     return Ok(false);
                 }
             }
-            self.applications.set_server_down(server, is_down)?;
+            self.reaches[server] = reach;
+            if !self.applications.set_server(server, reach)? {
+                testbed.findings.leave("a server lets requests wait, and which connections of Redisson are for them is not known");
+                return Ok(false);
+            }
             self.lose_waits(server, step, testbed)?;
         }
         if step.step.action == Action::Tick {
@@ -210,6 +227,15 @@ impl RedissonClients {
             }
         }
         Ok(true)
+    }
+
+    /// Whether a client that takes this server for its master was subscribed there when it went down, and nothing makes it subscribe
+    /// again.
+    fn has_lost_subscription(&self, server: usize, step: HistoryStep<'_>, testbed: &Testbed) -> bool {
+        let waits = |client: &ClientState| client.threads.iter().any(|thread| WAITING.contains(&thread.phase));
+        let is_its = |client: &&ClientState| testbed.servers.index_of(&client.master) == server;
+        let has_replicas = self.config.cluster.replicas > 0;
+        has_replicas && self.reaches[server] == ServerReach::Down && step.before.clients.iter().filter(is_its).any(waits)
     }
 
     /// The callers of open `WAIT`s on a server that is down do not know what became of their requests, once their time is over.
@@ -243,7 +269,7 @@ impl RedissonClients {
         }
         let master = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
         if !self.applications.is_down(master) {
-            testbed.findings.leave("a master that hands over lets requests of Redisson wait, and executes them later");
+            testbed.findings.leave("requests of Redisson reach a server here that the model does not reach");
             return Ok(());
         }
         match thread {

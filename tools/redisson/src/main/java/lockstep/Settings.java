@@ -13,6 +13,7 @@ package lockstep;
  * @param syncWithinMs how long it waits for replicas
  * @param isSyncChecked whether it takes back what no replica has
  * @param isAlone whether its master has no replicas after all, and keeps its place
+ * @param messagesFrom the replica on which it subscribes; {@code null}: the master
  */
 record Settings(
         String address,
@@ -24,7 +25,8 @@ record Settings(
         boolean replicas,
         int syncWithinMs,
         boolean isSyncChecked,
-        boolean isAlone) {
+        boolean isAlone,
+        String messagesFrom) {
     static Settings of(Words words) {
         Settings single = new Settings(
                 words.next(),
@@ -36,7 +38,8 @@ record Settings(
                 false,
                 0,
                 false,
-                false);
+                false,
+                null);
         return words.hasNext() ? single.ofMaster(words) : single;
     }
 
@@ -53,6 +56,7 @@ record Settings(
                 true,
                 within,
                 !check.equals("unchecked"),
-                check.equals("alone"));
+                check.equals("alone"),
+                words.hasNext() ? words.next() : null);
     }
 }

@@ -66,7 +66,7 @@ final class Versions {
         setDelay(server, "setRetryDelay", "setRetryInterval", settings.delayMs());
     }
 
-    /** Reads and subscribes on the master, so that it opens no connection to a replica. */
+    /** Reads on the master, and subscribes there too unless a replica is named: it opens no connection to any other. */
     private static void useMaster(Config config, Settings settings) throws ReflectiveOperationException {
         setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
         setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
@@ -74,6 +74,12 @@ final class Versions {
         servers.setMasterAddress(settings.address());
         servers.setReadMode(ReadMode.MASTER);
         servers.setSubscriptionMode(SubscriptionMode.MASTER);
+        if (settings.messagesFrom() != null) {
+            servers.addSlaveAddress(settings.messagesFrom());
+            servers.setSubscriptionMode(SubscriptionMode.SLAVE);
+            servers.setSlaveConnectionPoolSize(1);
+            servers.setSlaveConnectionMinimumIdleSize(1);
+        }
         servers.setMasterConnectionPoolSize(settings.connections());
         servers.setMasterConnectionMinimumIdleSize(settings.connections());
         servers.setSubscriptionConnectionPoolSize(1);
