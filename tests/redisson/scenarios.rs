@@ -94,9 +94,11 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
 /// Whether the clients of a scenario have the rules of a version of Redisson: some say what a client with others would do.
 pub fn is_of_redisson(config: &Config) -> bool {
     let (protocol, calls) = (config.protocol, config.calls);
+    // On which node it subscribes is a setting.
+    let own = Protocol { subscribe_to: protocol.subscribe_to, ..protocol.profile.protocol() };
     let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
         && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
-    protocol.profile != Profile::Lockstep && protocol == protocol.profile.protocol() && are_its_calls
+    protocol.profile != Profile::Lockstep && protocol == own && are_its_calls
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.

@@ -207,6 +207,7 @@ impl Applications {
     /// # Errors
     /// As [`Jvm::command`] and [`Jvm::wait_until_quiet`].
     pub fn start_client(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
+        self.clients[client].gate.set_open(true);
         self.connect_to(client, server)?;
         self.wait_until_quiet(client)?;
         self.clients[client].gate.set_open(false);

@@ -107,7 +107,10 @@ impl RedissonClients {
         let times = ClientTimes::default_with(i64::from(own.time.lease) * i64::from(tick_ms));
         if !own.is_split() {
             let attempts = if asks_once(&own) { 0 } else { times.attempts };
-            let times = ClientTimes { attempts, ..times };
+            // Where two threads wait, each asks at once when it is subscribed or woken, and a history may take them in either order.
+            let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
+            let connections = if may_ask_together { CONNECTIONS } else { times.connections };
+            let times = ClientTimes { attempts, connections, ..times };
             return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;

@@ -186,14 +186,15 @@ impl ClientGate {
         let has_several = self.entrances.len() > 1;
         for (number, entrance) in self.entrances.iter().enumerate() {
             while let Some((client, port)) = entrance.accept()? {
-                let server = connect_server(&entrance.server)?;
+                has_moved = true;
+                // Nobody listens where a server has just died: the client finds its connection closed.
+                let Ok(server) = connect_server(&entrance.server) else { continue };
                 server.set_nonblocking(true).map_err(ReplayError::system("set up a link"))?;
                 let mut connection = ClientConnection::new(client, server, port, number);
                 if has_several {
                     connection.ask_id()?;
                 }
                 self.connections.push(connection);
-                has_moved = true;
             }
         }
         for connection in self.connections.iter_mut().filter(|connection| !connection.is_closed) {

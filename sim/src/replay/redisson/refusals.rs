@@ -64,10 +64,11 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
              are replayed where request and answer are one step; set network mode to \"atomic\"",
         );
     }
-    if cluster.lock_delay > 0 || cluster.start_delay > 0 {
+    // Where each acquire is one request, the application may wait before it calls: the delay is its own then.
+    if cluster.start_delay > 0 || cluster.lock_delay > 0 && config.waits() {
         return refused(
-            "it asks a new master at once, and has no setting for a delay after a failover or at its start; use lock_delay = 0 and \
-             start_delay = 0",
+            "a thread that waits asks a new master at once, and it has no setting for a delay after a failover or at its start; use \
+             lock_delay = 0, or wait_limit = 0 with an application that waits before it calls, and start_delay = 0",
         );
     }
     if config.subscribes_to_replica() && (cluster.replicas > 1 || config.can_fail_over()) {
@@ -76,10 +77,14 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
              subscribe_to = \"master\", or one replica, and no fault that takes a node away",
         );
     }
-    if cluster.wait_for > 0 && config.protocol.wait_rule == WaitRule::All {
+    if cluster.wait_for > 0 && config.protocol.wait_rule == WaitRule::Ignored {
         return refused(
-            "it is content with one replica that has a grant, or does not look at their number; use wait_rule = \"any\" or \"ignored\"",
+            "a version that does not look at the number of replicas sends no WAIT unless it is given their addresses, and then moves \
+             between them by itself; use wait_rule = \"any\"",
         );
+    }
+    if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
+        return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");
     }
     Ok(())
 }

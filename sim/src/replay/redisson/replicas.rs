@@ -13,7 +13,8 @@ use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync, ServerReach};
 use super::calls::{self, NO_SERVER};
 use super::clients::RedissonClients;
 use super::open_wait::{OpenWait, ThreadTold};
-use super::wire_words::{is_prelude, replicas_asked_for, shown};
+use super::gate::HeldCommand;
+use super::wire_words::{is_prelude, replicas_asked_for, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
 use crate::replay::target::end_wait;
@@ -200,7 +201,11 @@ impl RedissonClients {
             }
             for client in 0..self.config.clients.count {
                 let asked = usize::from(client);
-                let held = self.unsent(asked).into_iter().filter(|held| replicas_asked_for(held).is_none());
+                let stays = |held: &HeldCommand| {
+                    replicas_asked_for(held).is_some()
+                        || reach == ServerReach::MessagesOnly && words_of(held)[0] == "SUBSCRIBE"
+                };
+                let held = self.unsent(asked).into_iter().filter(|held| !stays(held));
                 let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);
                 if reach != ServerReach::Reached && self.applications.runs(asked) && lost.next().is_some() {
                     testbed.findings.leave("a request of Redisson is on its way to a server that goes down");

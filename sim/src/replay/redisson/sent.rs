@@ -2,7 +2,7 @@
 //! before time passes.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{ClientState, ThreadState, client_name};
+use lockstep_model::trace::{ClientState, NodeState, ThreadState, client_name};
 
 use super::clients::{Asking, RedissonClients};
 use super::gate::HeldCommand;
@@ -144,6 +144,12 @@ impl RedissonClients {
                 return Ok(());
             }
             let held = self.held_words(asked);
+            if held != NOTHING && is_refused_by_no_master(state, step) {
+                testbed.findings.leave(
+                    "Redisson subscribes on the master that it knows, and here it does not while that stands still or is a replica",
+                );
+                return Ok(());
+            }
             if held != NOTHING && state.threads.iter().any(|thread| thread.may_wake_now) {
                 testbed
                     .findings
@@ -167,12 +173,22 @@ impl RedissonClients {
 fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
     let may_ask = |thread: &ThreadState| match thread.phase {
         Phase::Subscribed => true,
+        // Its process may be subscribed already for another one.
+        Phase::Refused => client.threads.len() > 1,
         Phase::Waiting => client.permits > 0 || thread.wake_in == Some(0) || thread.may_wake_now,
         _ => false,
     };
     let others = (0u8..).zip(&client.threads).filter(|(number, _)| Some(*number) != asking);
     let is_renewal_due = asking.is_some() && client.renewal_due_in == Some(0);
     is_renewal_due || others.map(|(_, thread)| thread).any(may_ask)
+}
+
+/// Whether a thread was refused by a node that stands still by now, or is no master any more: in the model it subscribes once that
+/// goes on, or its client knows the new one (docs/facts/redisson.md#known-differences-between-the-model-and-redisson).
+fn is_refused_by_no_master(client: &ClientState, step: HistoryStep<'_>) -> bool {
+    let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
+    let is_refused = client.threads.iter().any(|thread| thread.phase == Phase::Refused);
+    is_refused && !step.before.nodes.iter().any(answers)
 }
 
 const NOTHING: &str = "nothing";
