@@ -32,6 +32,9 @@ macro_rules! field_type {
     (node) => {
         u8
     };
+    (name) => {
+        u8
+    };
     (slot) => {
         Slot
     };
@@ -51,7 +54,7 @@ macro_rules! party {
     (client = $client:ident $(, node = $node:ident)?) => {
         Party::Client($client)
     };
-    (node = $node:ident) => {
+    (node = $node:ident $(, name = $name:ident)?) => {
         Party::Node($node)
     };
 }
@@ -81,6 +84,10 @@ macro_rules! instances {
     ($config:ident, $action:ident, $which:expr, client) => {
         (0..$config.clients.count).map(|client| Action::$action { client }).collect::<Vec<_>>()
     };
+    ($config:ident, $action:ident, $which:expr, node, name) => {{
+        let names = |node| (0..$config.clients.names).map(move |name| Action::$action { node, name });
+        (0..$config.nodes()).flat_map(names).collect::<Vec<_>>()
+    }};
     ($config:ident, $action:ident, $which:expr, node) => {
         (0..$config.nodes()).map(|node| Action::$action { node }).collect::<Vec<_>>()
     };
@@ -118,7 +125,7 @@ macro_rules! actions {
         )+
         @time $(#[$last_doc:meta])* $last:ident = $last_name:literal;
     ) => {
-        /// Something that happens. `client`, `thread` and `node` count from 0.
+        /// Something that happens. `client`, `thread`, `node` and `name` (of a lock) count from 0.
         #[expect(missing_docs, reason = "the fields are the parties, named alike everywhere")]
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -191,7 +198,7 @@ macro_rules! actions {
             }
 
             /// Who acts, or to whom it happens.
-            #[expect(unused_variables, reason = "the node that a client connects to does not act")]
+            #[expect(unused_variables, reason = "neither the node that a client connects to nor a lock acts")]
             pub const fn party(self) -> Party {
                 match self {
                     $(Self::$action { $($field),+ } => party!($($field = $field),+),)+
@@ -358,6 +365,8 @@ actions! {
     PersistKey { node } = "persist_key", fault PersistKey, when |_config| true;
     /// A master evicts the release receipts, and keeps the lock.
     VanishReceipts { node } = "vanish_receipts", fault VanishReceipts, when |config| config.leaves_receipts();
+    /// Another program stores a string under the name of a lock (`SET`): the lock is gone, and its key is of a wrong type.
+    OverwriteKey { node, name } = "overwrite_key", fault OverwriteKey, when |config| config.clients.names > 1;
     /// The clock of a node jumps.
     ClockJump { node } = "clock_jump", fault ClockJump, when |_config| true;
     /// The wall clock of a client jumps.

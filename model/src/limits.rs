@@ -6,6 +6,10 @@
 pub const MAX_CLIENTS: u8 = 4;
 /// Threads of one client.
 pub const MAX_THREADS: u8 = 2;
+/// Names of locks that one client uses: its threads use one each.
+pub const MAX_NAMES: u8 = MAX_THREADS;
+/// Locks that one renewal carries (Redisson: `lockWatchdogBatchSize`, 100 unless it is set).
+pub const RENEWAL_BATCH: u8 = 100;
 /// Groups of one master with its replicas. Several independent masters are not modelled yet.
 pub const MAX_GROUPS: u8 = 1;
 /// Replicas of one master.

@@ -43,6 +43,8 @@ mutants! {
     WaitLimitIgnored,
     /// The watchdog's timer fires one period too late for the lease.
     WatchdogTooSlow,
+    /// A renewal of several locks extends the lease of the first one only.
+    BatchRenewsFirstOnly,
     /// A shared renewal timer is joined by one more whenever there is something to renew again.
     TimersMultiply,
     /// A client that learns of a new master asks at once.

@@ -88,6 +88,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::WrongType, overwrites_keys),
             ],
             // Only a thread that was refused gets this far.
             Self::SecondAsk | Self::WakeByMessage | Self::WakeByTimer => &[
@@ -118,6 +119,7 @@ impl ActionKind {
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
                 (ReplyKind::Unreachable, can_be_unreachable),
+                (ReplyKind::WrongType, overwrites_keys),
             ],
             // A stored holder that does not believe is one whose release a failover lost, or a node refused.
             Self::ForeignRelease => &[
@@ -127,6 +129,7 @@ impl ActionKind {
                 (ReplyKind::NotEnoughReplicas, |config| counts_replicas(config) && can_keep_released(config)),
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
+                (ReplyKind::WrongType, overwrites_keys),
             ],
             Self::ForceRelease => &[
                 (ReplyKind::ForceReleased, always),
@@ -138,6 +141,8 @@ impl ActionKind {
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
+                (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
+                (ReplyKind::WrongType, overwrites_keys),
                 (ReplyKind::NothingToRenew, |config| config.protocol.renewal_timer != RenewalTimer::PerLock),
                 (ReplyKind::Unreachable, can_be_unreachable),
                 (ReplyKind::NotEnoughReplicas, counts_replicas),
@@ -189,6 +194,7 @@ impl ActionKind {
             | Self::BreakLink
             | Self::PersistKey
             | Self::VanishReceipts
+            | Self::OverwriteKey
             | Self::ClockJump
             | Self::ClientClockJump
             | Self::HandOver
@@ -231,7 +237,8 @@ impl Happening {
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
-                faults.vanish_key > 0 || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
+                let is_taken = faults.vanish_key > 0 || faults.overwrite_key > 0;
+                is_taken || config.can_restart() || config.can_fail_over() && (is_late || is_passed_over)
             }
             Self::LaterToken | Self::AnotherHoldersEffect => config.resource.is_some(),
             Self::StaleEffect => can_be_stale(config),
@@ -248,7 +255,7 @@ impl Happening {
             }
             Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
-            Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0,
+            Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,
             Self::HolderTold => {
                 has_watchdog && can_lose_grant(config) && config.protocol.missed_renewal == MissedRenewal::TellHolder
             }
@@ -403,6 +410,17 @@ const fn counts_replicas(config: &Config) -> bool {
     config.cluster.min_replicas > 0
 }
 
+/// Whether a key may be of a wrong type.
+const fn overwrites_keys(config: &Config) -> bool {
+    config.faults.overwrite_key > 0
+}
+
+/// Whether one renewal can carry several locks.
+const fn renews_several(config: &Config) -> bool {
+    let is_together = !matches!(config.protocol.renewal_timer, RenewalTimer::PerLock);
+    config.clients.names > 1 && is_together && config.protocol.renewal_batch > 1
+}
+
 /// Whether a master may refuse every write.
 const fn refuses_writes(config: &Config) -> bool {
     config.faults.refuse_writes > 0
@@ -480,7 +498,8 @@ const fn can_lose_grant(config: &Config) -> bool {
         && config.clients.max_holds > 1
         && config.clients.threads > 1;
     let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone || keeps_nested;
-    let is_taken = faults.force_release > 0 || faults.vanish_key > 0 || faults.clock_jump > 0;
+    let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
+    let is_taken = is_deleted || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.
     is_unattended || config.is_split() || can_keep_released(config) || is_taken
 }

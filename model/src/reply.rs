@@ -63,6 +63,14 @@ replies! {
     Renewed = "renewed",
     /// The caller does not hold the lock any more; nothing was changed.
     RenewalMissed = "renewal_missed",
+    /// Of the locks that one renewal carried, the lease of one is complete again.
+    RenewedInPart {
+        /// Whose lock was not held any more: the thread, from 0.
+        missed: u8
+    } = "renewed_in_part",
+    /// A key is no lock: another program has stored a value of another type under its name. Of the locks that one renewal
+    /// carried, those before it were renewed.
+    WrongType = "wrong_type",
     /// There was nothing to renew; the timer stops.
     NothingToRenew = "nothing_to_renew",
     /// The master that this client knows does not answer.

@@ -8,6 +8,7 @@ use crate::config::faults::Fault;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
 use crate::locks::values::ValueStore as _;
+use crate::redis::group::Node;
 use crate::notes::{Breach, Breaches, Capacities, Happening, Happenings, Notes};
 use crate::reply::Reply;
 use crate::world::context::Context;
@@ -156,6 +157,7 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::VanishKey { node } => context.server().vanish(node).map(done),
         Action::PersistKey { node } => context.server().persist(node).map(done),
         Action::VanishReceipts { node } => context.server().vanish_receipts(node).map(done),
+        Action::OverwriteKey { node, name } => context.server().overwrite(node, name).map(done),
         Action::ClockJump { node } => context.jump_clock(node),
         Action::ClientClockJump { client } => context.process(client, |process| process.jump_wall_clock()).map(done),
         Action::HandOver { node } => context.hand_over(node),
@@ -172,7 +174,8 @@ pub fn enabled<Y: Layout>(config: &Config, world: &World<Y>, actions: &[Action])
 
 /// Notes what puts the properties about nodes to the test: see [`Property::antecedent`](crate::Property::antecedent).
 fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, action: Action, notes: &mut Notes) {
-    if !config.can_fail_over() && !config.can_restart() && config.faults.vanish_key == 0 {
+    let is_taken = config.faults.vanish_key > 0 || config.faults.overwrite_key > 0;
+    if !config.can_fail_over() && !config.can_restart() && !is_taken {
         return;
     }
     if after.group().nodes.as_ref().iter().filter(|node| node.is_master()).count() > 1 {
@@ -185,7 +188,8 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ShutdownNode
         | Fault::CutLink
         | Fault::PauseNode
-        | Fault::VanishKey => is_at_master,
+        | Fault::VanishKey
+        | Fault::OverwriteKey => is_at_master,
         // It may be replaced, if there is a replica.
         Fault::RefuseWrites => is_at_master && config.can_promote(),
         Fault::HandOver => true,
@@ -206,7 +210,12 @@ fn note_tests<Y: Layout>(config: &Config, before: &World<Y>, after: &World<Y>, a
         | Fault::ClockJump
         | Fault::ClientClockJump => false,
     });
-    if is_risky && before.acting_master().is_some_and(|master| !master.stored.is_free()) {
+    // Of several locks one is overwritten.
+    let is_held = |master: &Node<Y>| match action {
+        Action::OverwriteKey { name, .. } => master.stored.holder_under(name).is_some(),
+        _ => !master.stored.is_free(),
+    };
+    if is_risky && before.acting_master().is_some_and(is_held) {
         notes.happened(Happening::GrantAtRisk);
     }
 }
@@ -284,6 +293,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
+            | Action::OverwriteKey { .. }
             | Action::ClientClockJump { .. }
             | Action::HandOver { .. } => false,
         };

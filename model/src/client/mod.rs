@@ -7,6 +7,7 @@ pub(crate) mod calls;
 pub(crate) mod due;
 mod finished;
 pub(crate) mod interrupt;
+pub(crate) mod named_renewals;
 pub(crate) mod process;
 pub mod renewal_table;
 pub mod requests;

@@ -424,5 +424,7 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::TooFewReplicas { replicas } => (21, replicas),
         // 22 is `Stage::Confirming`.
         Reply::SaveFailed => (23, 0),
+        Reply::RenewedInPart { missed } => (24, missed),
+        Reply::WrongType => (25, 0),
     }
 }

@@ -49,7 +49,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// what that thread has released and acquired since is not considered (Redisson: `LockTask.renew`), unless the protocol
     /// says that a stale answer is ignored.
     pub(crate) fn hear_renewal(&mut self, thread: u8, reply: Reply, is_stale: bool) {
-        if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed) {
+        if matches!(reply, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::WrongType) {
             // An error is no answer.
             return self.renewal_failed();
         }
@@ -75,7 +75,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The next renewal is one period after the answer to this one. With a timer per lock, the timer ends with its entry,
     /// and already runs if the lock was acquired anew meanwhile. One of several ends if nothing is left to renew
     /// (Redisson's `RenewalTask.schedule`). `has_renewed`: a renewal was sent and answered.
-    fn rearm(&mut self, has_renewed: bool) {
+    pub(super) fn rearm(&mut self, has_renewed: bool) {
         let (period, adds_timers) = (self.period(), self.adds_timers());
         let is_shared = self.config.protocol.renewal_timer == RenewalTimer::Shared;
         let table = &mut self.client.renewal;
@@ -115,9 +115,17 @@ impl<Q: InFlight> Process<'_, Q> {
         let (period, adds_timers) = (self.period(), self.adds_timers());
         let timers = usize::from(self.config.room_for(Capacity::RenewalTimers));
         let room = MAX_REGISTERED + self.config.room_for(Capacity::Registrations).saturating_sub(REGISTRATIONS);
+        let has_timer_per_name = self.config.has_timer_per_name();
+        let has_names = self.config.clients.names > 1;
         let table = &mut self.client.renewal;
-        if table.is_empty() {
-            table.set_first(thread);
+        if has_timer_per_name {
+            if table.count(thread) == 0 {
+                table.start_timer_of(thread, period);
+            }
+        } else if table.is_empty() {
+            if !has_names {
+                table.set_first(thread);
+            }
             if adds_timers {
                 if table.timers() == timers || !table.add_timer(period, false) {
                     self.notes.exceeded(Capacity::RenewalTimers);
@@ -169,8 +177,15 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     fn set_count(&mut self, thread: u8, count: u8) {
+        let (has_names, has_timer_per_name) = (self.config.clients.names > 1, self.config.has_timer_per_name());
         let table = &mut self.client.renewal;
         table.set_count(thread, count);
+        if has_names {
+            if count == 0 && has_timer_per_name {
+                table.cancel_timer_of(thread);
+            }
+            return;
+        }
         if count == 0 && table.first() == thread {
             // With two threads the other one, if it has holds, is the first now.
             table.set_first(if table.is_empty() { 0 } else { 1 - thread });
@@ -181,11 +196,12 @@ impl<Q: InFlight> Process<'_, Q> {
     }
 
     /// The server says that this thread does not hold the lock any more.
-    fn miss(&mut self, thread: u8) {
+    pub(super) fn miss(&mut self, thread: u8) {
         match self.config.protocol.missed_renewal {
             MissedRenewal::LowerFirst => self.unregister_hold(thread),
             // It was not set again. If the lock was acquired anew meanwhile, the timer of that entry continues.
             MissedRenewal::StopTimer => {}
+            MissedRenewal::Forget if self.config.clients.names > 1 => self.forget_renewals(thread),
             MissedRenewal::Forget => self.forget_every_renewal(),
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
@@ -200,7 +216,7 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
-    fn period(&self) -> Timer {
+    pub(super) fn period(&self) -> Timer {
         if self.config.is_mutated(Mutant::WatchdogTooSlow) {
             return Timer::ticks(self.config.time.lease + 1);
         }

@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
 use super::calls::{InterruptedAcquire, Resend};
-use super::profiles::{AnsweredReceipt, ValueRule, WaitRule};
+use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitRule};
 use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, ReplicasLeave, Ttls};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
@@ -10,6 +10,11 @@ use crate::mutants::{ActiveMutant, Mutant};
 use crate::notes::Capacity;
 
 impl Config {
+    /// Whether a client has a timer for each of several locks.
+    pub(crate) const fn has_timer_per_name(&self) -> bool {
+        self.clients.names > 1 && matches!(self.protocol.renewal_timer, RenewalTimer::PerLock)
+    }
+
     /// Nodes of the group: the first master and its replicas.
     pub const fn nodes(&self) -> u8 {
         1 + self.cluster.replicas

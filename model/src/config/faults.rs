@@ -115,6 +115,8 @@ faults! {
     persist_key => PersistKey: "the lock's key loses its TTL: somebody sends PERSIST",
     #[serde(skip_serializing_if = "is_default")]
     vanish_receipts => VanishReceipts: "a master evicts the release receipts, and keeps the lock",
+    #[serde(skip_serializing_if = "is_default")]
+    overwrite_key => OverwriteKey: "another program stores a string under the name of a lock (SET)",
 }
 
 impl Faults {

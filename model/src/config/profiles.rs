@@ -2,7 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::defaults::is_default;
+use super::defaults::{is_default, is_usual_batch, usual_batch};
+use crate::limits::RENEWAL_BATCH;
 
 /// The switches of the protocol between client and server, each read where its rule stands.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -21,6 +22,11 @@ pub struct Protocol {
     pub partial_release: PartialRelease,
     /// Which timer renews.
     pub renewal_timer: RenewalTimer,
+    /// How many locks one renewal carries at most. The next one is sent when that is answered, and an error ends them all until
+    /// the next period; read where a client has several lock names and one timer for them
+    /// (docs/facts/redisson.md#several-locks-in-one-renewal).
+    #[serde(default = "usual_batch", skip_serializing_if = "is_usual_batch")]
+    pub renewal_batch: u8,
     /// What the client does when a renewal is answered "not yours".
     pub missed_renewal: MissedRenewal,
     /// What the client does when a renewal has no answer.
@@ -214,6 +220,7 @@ impl Profile {
             answered_receipt: AnsweredReceipt::Delete,
             partial_release: PartialRelease::Lower,
             renewal_timer: RenewalTimer::Shared,
+            renewal_batch: RENEWAL_BATCH,
             missed_renewal: MissedRenewal::LowerFirst,
             failed_renewal: FailedRenewal::Retry,
             wait_rule: WaitRule::Any,

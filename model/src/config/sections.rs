@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::bounds::Bounds;
 use super::calls::Calls;
 use super::clients::ClientTables;
-use super::defaults::{is_default, is_one_tick, one_tick};
+use super::defaults::{is_default, is_one_name, is_one_tick, one_name, one_tick};
 use super::faults::Faults;
 use super::node_set::NodeSet;
 use super::profiles::Protocol;
@@ -98,6 +98,10 @@ pub struct Clients {
     pub count: u8,
     /// Threads of each.
     pub threads: u8,
+    /// How many locks there are, each with a name of its own. With more than one, thread *t* of every client uses the lock with
+    /// the name *t*.
+    #[serde(default = "one_name", skip_serializing_if = "is_one_name")]
+    pub names: u8,
     /// How often one thread may enter at once.
     pub max_holds: u8,
     /// How many acquires each client may start, its threads together; `None`: without bound.

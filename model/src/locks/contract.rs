@@ -23,8 +23,21 @@ pub trait Lock:
     /// What the shared rules must know of this kind.
     const FACTS: Facts;
 
+    /// How many locks it is, each under a name of its own.
+    const NAMES: u8 = 1;
+
     /// What a process remembers of the values of its acquires, if the kind has them ([`Facts::value`]).
     type Values: ValueStore;
+
+    /// Several locks of this kind ([`Named`](super::named::Named)); the kind itself, where [`Facts::names`] says that there is
+    /// no use for them.
+    type Several: Lock;
+
+    /// Which of the locks this holder's requests are about: where there are several, thread *t* of every client uses the lock
+    /// with the name *t*.
+    fn name_of(holder: Holder) -> u8 {
+        if Self::NAMES == 1 { 0 } else { holder.thread() }
+    }
 
     /// Executes one request, as one script does.
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self>;
@@ -38,6 +51,19 @@ pub trait Lock:
     /// The same without one of its keys: evicted, or deleted by hand.
     #[must_use]
     fn without(self, slot: KeyFamily) -> Self;
+
+    /// The same without every lock's key that has no time left.
+    #[must_use]
+    fn without_due(self) -> Self {
+        self.without(KeyFamily::Lock)
+    }
+
+    /// The same where another program has stored a string under that name; `None`: there is one already, or none is modelled.
+    #[must_use]
+    fn overwritten(self, name: u8) -> Option<Self> {
+        let _ = name;
+        None
+    }
 
     /// The same where the lock's key has no TTL (`PERSIST`): it stays until somebody writes or deletes it.
     #[must_use]
@@ -88,6 +114,8 @@ pub struct Facts {
     pub force: Support,
     /// Whether a grant stores a value that is unique per acquire, by which one hold of a holder is told from the next.
     pub value: Support,
+    /// Whether one renewal of a client can carry several locks of this kind.
+    pub names: Support,
     /// The calls by which an application uses it.
     pub calls: CallNames,
 }
@@ -215,6 +243,8 @@ pub enum LockReply {
     StillHeld,
     /// The caller does not hold it; nothing was changed.
     NotHeld,
+    /// The key is no lock: another program has stored a value of another type under its name. Nothing was changed.
+    WrongType,
     /// There was a lock, and it was deleted.
     ForceReleased,
     /// There was no lock to delete.
@@ -269,6 +299,16 @@ impl Writes {
     #[must_use]
     pub const fn key(self, slot: KeyFamily) -> Self {
         self.content(slot).ttl(slot)
+    }
+
+    /// What either of both wrote.
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self {
+            is_command: self.is_command || other.is_command,
+            contents: self.contents | other.contents,
+            ttls: self.ttls | other.ttls,
+        }
     }
 
     /// Whether a node that may not write refuses the request.

@@ -28,6 +28,11 @@ pub struct Key {
 pub enum KeySlot {
     /// The key that carries the lock's name.
     Lock,
+    /// Where there are several locks: the key that carries the name of another one than the first.
+    NamedLock {
+        /// Which, from 2.
+        number: u8,
+    },
     /// The receipt of one release: it makes the same release harmless when it is sent again.
     Receipt {
         /// Who released, as Redis stores it: client and thread.

@@ -2,10 +2,12 @@
 //!
 //! Nothing here knows of nodes, replication or clients: a lock is a value, and a request turns it into another.
 
+pub mod batch;
 pub mod contract;
 pub mod holder;
 pub mod keys;
 pub mod kind;
+pub mod named;
 pub mod plain;
 pub mod procedure;
 pub mod receipts;

@@ -56,6 +56,7 @@ impl Lock for Plain {
         receipts: Support::No { why: "a second delete finds nothing, or another client's key" },
         force: Support::No { why: "only its creator deletes the key" },
         value: Support::Yes,
+        names: Support::No { why: "each key is extended by a request of its own" },
         calls: CallNames {
             acquire: "SET NX PX",
             try_acquire: "SET NX PX",
@@ -66,6 +67,7 @@ impl Lock for Plain {
     };
 
     type Values = HoldValues;
+    type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {

@@ -12,6 +12,7 @@ use super::contract::{
 };
 use super::holder::Holder;
 use super::keys::{Key, KeySlot, KeyValue};
+use super::named::Named;
 use super::values::NoValues;
 use crate::mutants::Mutant;
 use crate::time::Timer;
@@ -36,6 +37,7 @@ impl Lock for Reentrant {
         receipts: Support::Yes,
         force: Support::Yes,
         value: Support::No { why: "the field of the hash is the holder" },
+        names: Support::Yes,
         calls: CallNames {
             acquire: "lock()",
             try_acquire: "tryLock()",
@@ -46,6 +48,7 @@ impl Lock for Reentrant {
     };
 
     type Values = NoValues;
+    type Several = Named<Self>;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {

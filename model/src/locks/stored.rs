@@ -31,6 +31,11 @@ impl<L: Lock, R: ReceiptStore> Stored<L, R> {
         self.lock.holders().any(|hold| hold.by == requester)
     }
 
+    /// The first holder of the lock with that name.
+    pub fn holder_under(&self, name: u8) -> Option<StoredHold> {
+        self.lock.holders().find(|hold| L::name_of(hold.by.holder) == name)
+    }
+
     /// How often this holder entered, by that acquire; 0: it does not hold.
     pub fn hold_count(&self, requester: Requester) -> u8 {
         self.lock.holders().find(|hold| hold.by == requester).map_or(0, |hold| hold.count)

@@ -34,6 +34,7 @@ impl Lock for Toy {
         receipts: Support::No { why: "a second release finds no hold" },
         force: Support::No { why: "only its holder releases the lock" },
         value: Support::No { why: "a holder is stored by its name" },
+        names: Support::No { why: "each renewal is a request of its own" },
         calls: CallNames {
             acquire: "acquire",
             try_acquire: "acquire",
@@ -44,6 +45,7 @@ impl Lock for Toy {
     };
 
     type Values = NoValues;
+    type Several = Self;
 
     fn execute(self, context: LockContext, request: LockRequest) -> Outcome<Self> {
         match request {

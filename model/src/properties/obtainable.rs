@@ -21,6 +21,9 @@ pub(super) const CLAIM: Claim = Claim {
 };
 
 fn applies(config: &Config) -> Result<(), &'static str> {
+    if config.clients.names > 1 {
+        return Err("there are several locks, and it is checked for one only (names in [clients])");
+    }
     let may_ask = config.some_client(|own| own.clients.acquires != Some(0));
     if may_ask { Ok(()) } else { Err("no client ever asks for the lock: acquires is 0") }
 }

@@ -1,6 +1,7 @@
 //! At most one believer: mutual exclusion as a user of the lock sees it.
 
 use super::claim::{Claim, PropertyKind, always};
+use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::world::layout::Layout;
@@ -20,5 +21,5 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    world.believers().count() <= 1
+    (0..Y::Lock::NAMES).all(|name| world.believers().filter(|(holder, ..)| Y::Lock::name_of(*holder) == name).count() <= 1)
 }

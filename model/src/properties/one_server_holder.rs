@@ -2,6 +2,7 @@
 //! per acquire, two acquires of one thread are two holders: neither can release or renew what the other stored.
 
 use super::claim::{Claim, PropertyKind, always};
+use crate::locks::contract::Lock as _;
 use crate::mutants::Mutant;
 use crate::notes::Happening;
 use crate::world::layout::Layout;
@@ -22,8 +23,11 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    let masters = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref()).filter(|node| node.is_master());
-    let mut holders = masters.filter_map(|node| node.stored.holders().next()).map(|hold| hold.by);
-    let first = holders.next();
-    holders.all(|by| Some(by) == first)
+    (0..Y::Lock::NAMES).all(|name| {
+        let nodes = world.groups.as_ref().iter().flat_map(|group| group.nodes.as_ref());
+        let masters = nodes.filter(|node| node.is_master());
+        let mut holders = masters.filter_map(|node| node.stored.holder_under(name)).map(|hold| hold.by);
+        let first = holders.next();
+        holders.all(|by| Some(by) == first)
+    })
 }

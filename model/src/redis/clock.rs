@@ -91,7 +91,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// it, and whatever else has no time left by its clock; what its master sends treats it as alive.
     pub(crate) fn expire(&mut self, node: u8) -> Option<()> {
         let expiring = self.group.node_mut(node);
-        expiring.stored.lock = expiring.stored.lock.without(KeyFamily::Lock);
+        expiring.stored.lock = expiring.stored.lock.without_due();
         if !expiring.is_master() {
             expiring.stored.receipts = expiring.stored.receipts.without_due();
         }

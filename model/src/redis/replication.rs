@@ -163,6 +163,15 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.write(node, stored, Writes::NONE.key(KeyFamily::Lock))
     }
 
+    /// Another program stores a string under the name of a lock, whoever holds it: a `SET`, which takes the TTL away as well
+    /// (docs/facts/redisson.md#a-key-of-a-wrong-type). The master tells its replicas, as of any write, and no waiter.
+    pub(crate) fn overwrite(&mut self, node: u8, name: u8) -> Option<()> {
+        let master = self.group.node(node);
+        let is_executed = master.is_working() && self.refusal(node).is_none();
+        let lock = master.stored.lock.overwritten(name).filter(|_| is_executed)?;
+        self.write(node, Stored { lock, ..master.stored }, Writes::NONE.key(KeyFamily::Lock))
+    }
+
     /// The receipts are evicted and the lock stays: `volatile-ttl` takes the keys with the shortest TTL first, and a receipt
     /// outlives no lock that is renewed (docs/facts/redis.md#receipts-are-evicted-first). The master tells its replicas.
     pub(crate) fn vanish_receipts(&mut self, node: u8) -> Option<()> {

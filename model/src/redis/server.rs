@@ -3,7 +3,9 @@
 use super::group::Group;
 use super::layout::ServerLayout;
 use crate::config::sections::Config;
-use crate::locks::contract::{Lock, LockReply, LockRequest, Publish, Requester};
+use crate::locks::batch::RenewalBatch;
+use crate::locks::contract::{Lock, LockReply, LockRequest, Publish, Requester, Writes};
+use crate::locks::holder::Holder;
 use crate::locks::receipts::{Receipt, ReceiptStore};
 use crate::locks::stored::Stored;
 use crate::mutants::Mutant;
@@ -28,6 +30,15 @@ pub(crate) struct Executed {
     pub(crate) is_reentry: bool,
     /// Whether an unlock message was published to everybody who is subscribed on the node.
     pub(crate) is_published: bool,
+}
+
+/// What a node answers to a renewal of several locks.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BatchAnswer {
+    /// What it replies.
+    pub(crate) reply: Reply,
+    /// Those that are not held any more.
+    pub(crate) missed: RenewalBatch,
 }
 
 impl Executed {
@@ -92,6 +103,54 @@ impl<Y: ServerLayout> Server<'_, Y> {
         Some(Executed { reply, is_reentry, is_published })
     }
 
+    /// One script that renews these locks of a client, one after the other. One that is no lock ends the script with an error;
+    /// what was renewed before it stays renewed (docs/facts/redisson.md#several-locks-in-one-renewal). `None`: it cannot be
+    /// executed yet.
+    pub(crate) fn renew_batch(&mut self, node: u8, client: u8, batch: RenewalBatch) -> Option<BatchAnswer> {
+        let before = self.group.node(node).stored;
+        let (mut lock, mut writes) = (before.lock, Writes::NONE);
+        let (mut missed, mut has_failed) = (RenewalBatch::EMPTY, false);
+        for thread in batch.threads() {
+            let requester = Requester::of(Holder::new(client, thread));
+            let request = LockRequest::Renew(requester);
+            let outcome = lock.execute(self.config.lock_context_for(request, false), request);
+            self.note_foreign(&Stored { lock, ..before }, outcome.stored, requester);
+            if outcome.writes.is_command()
+                && let Some(refusal) = self.refusal(node)
+            {
+                self.notes.happened(Happening::WriteRefused);
+                return Some(BatchAnswer { reply: refusal, missed: RenewalBatch::EMPTY });
+            }
+            match outcome.reply {
+                LockReply::WrongType => {
+                    has_failed = true;
+                    break;
+                }
+                LockReply::Renewed => self.notes.happened(Happening::LeaseRenewed),
+                _ => {
+                    self.notes.happened(Happening::RenewalWasMissed);
+                    missed = missed.with(thread);
+                }
+            }
+            (lock, writes) = (outcome.stored, writes.and(outcome.writes));
+            if self.config.is_mutated(Mutant::BatchRenewsFirstOnly) {
+                break;
+            }
+        }
+        if writes.any() {
+            self.write(node, Stored { lock, ..before }, writes)?;
+        }
+        if has_failed {
+            return Some(BatchAnswer { reply: Reply::WrongType, missed: RenewalBatch::EMPTY });
+        }
+        let reply = match missed.threads().next() {
+            None => Reply::Renewed,
+            Some(_) if missed == batch => Reply::RenewalMissed,
+            Some(missed) => Reply::RenewedInPart { missed },
+        };
+        Some(BatchAnswer { reply, missed })
+    }
+
     /// What the caller is told, and what is noted.
     const fn reply_of(reply: LockReply) -> (Reply, Option<Happening>) {
         match reply {
@@ -105,6 +164,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             LockReply::Released => (Reply::Released, None),
             LockReply::StillHeld => (Reply::StillHeld, None),
             LockReply::NotHeld => (Reply::NotHeld, None),
+            LockReply::WrongType => (Reply::WrongType, None),
             LockReply::ForceReleased => (Reply::ForceReleased, None),
             LockReply::NothingToRelease => (Reply::NothingToRelease, None),
         }

@@ -6,6 +6,7 @@ use super::names::holder_name;
 use crate::config::sections::Config;
 use crate::locks::contract::{Lock, StoredHold};
 use crate::locks::keys::{Key, KeySlot, KeyValue};
+use crate::locks::named::FOREIGN_VALUE;
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::stored::Stored;
 use crate::names::node_name;
@@ -98,6 +99,12 @@ impl Contents {
         self.holders.first()
     }
 
+    /// Whether another program has stored a value of another type under the name of this lock.
+    pub fn is_overwritten(&self, name: u8) -> bool {
+        let slot = if name == 0 { KeySlot::Lock } else { KeySlot::NamedLock { number: name + 1 } };
+        self.keys.iter().any(|key| key.slot == slot && key.value == KeyValue::String(FOREIGN_VALUE.to_owned()))
+    }
+
     /// The release receipts.
     pub fn receipts(&self, config: &Config) -> Vec<ReceiptState> {
         let receipt = |key: &StoredKey| match key.slot {
@@ -107,7 +114,7 @@ impl Contents {
                 freed: key.value == KeyValue::String("1".to_owned()),
                 ttl_ms: key.ttl_ms,
             }),
-            KeySlot::Lock => None,
+            KeySlot::Lock | KeySlot::NamedLock { .. } => None,
         };
         self.keys.iter().filter_map(receipt).collect()
     }

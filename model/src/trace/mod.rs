@@ -16,7 +16,7 @@ mod snapshot;
 mod state;
 
 pub use crate::locks::keys::{KeySlot, KeyValue};
-pub use crate::names::{client_name, node_name};
+pub use crate::names::{client_name, lock_name, node_name};
 pub use bounds::{BOUNDS, CLIENT_BOUNDS, NumberBound};
 pub use contents::{Contents, Hold, ReceiptState, StoredKey};
 pub use format::{About, ClaimInterval, Claims, FairAction, InLoop, SCHEMA, Trace, TraceStep};

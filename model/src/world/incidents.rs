@@ -5,6 +5,8 @@ use super::context::Context;
 use super::layout::Layout;
 use super::network::clients;
 use super::normal_form::asked_nodes;
+use crate::locks::contract::{Lock as _, StoredHold};
+use crate::locks::holder::Holder;
 use crate::notes::{Breach, Happening};
 use crate::redis::group::Death;
 use crate::reply::Reply;
@@ -139,7 +141,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         if node == self.world.group().master() && self.server().expires_by_jump(node) {
-            self.note_lost_lease();
+            self.note_lost_lease(self.config.time.jump);
         }
         self.server().jump(node)?;
         Some(Reply::Done)
@@ -151,7 +153,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         if node == self.world.group().master() {
-            self.note_lost_lease();
+            self.note_lost_lease(1);
         }
         self.server().expire(node)?;
         Some(Reply::Done)
@@ -176,10 +178,13 @@ impl<Y: Layout> Context<'_, Y> {
         reading.is_working() && (reading.is_master() || asked_nodes(self.config, self.world) >> node & 1 != 0)
     }
 
-    /// Notes that the acting master's key expires, and whether a holder has a watchdog that should have prevented it.
-    pub(super) fn note_lost_lease(&mut self) {
+    /// Notes that a key of the acting master expires when `ticks` pass, and whether a holder has a watchdog that should have
+    /// prevented it.
+    pub(super) fn note_lost_lease(&mut self, ticks: i8) {
         let Some(stored) = self.world.acting_master().map(|master| master.stored) else { return };
-        for hold in stored.holders() {
+        // Of several locks only those whose time is over.
+        let is_over = |hold: &StoredHold| Y::Lock::NAMES == 1 || hold.remaining.moved(ticks).is_none();
+        for hold in stored.holders().filter(is_over) {
             self.notes.happened(Happening::Expired);
             let client = self.world.client(hold.by.holder.client());
             let master = self.world.group().master();
@@ -189,10 +194,16 @@ impl<Y: Layout> Context<'_, Y> {
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
             let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some();
             // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.
-            let was_paused = client.renewal.due_in() == Timer::OVERDUE;
+            let was_paused = self.renewal_due_in(hold.by.holder) == Timer::OVERDUE;
             if has_watchdog && is_connected && is_held && !was_paused {
                 self.notes.broke(Breach::LeaseLost);
             }
         }
+    }
+    /// When the timer fires that renews a holder's lock: where each lock has its own, its own.
+    fn renewal_due_in(&self, holder: Holder) -> Timer {
+        let table = &self.world.client(holder.client()).renewal;
+        let config = self.config.of_client(holder.client());
+        if config.has_timer_per_name() { table.due_in_of(holder.thread()) } else { table.due_in() }
     }
 }

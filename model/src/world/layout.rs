@@ -137,7 +137,7 @@ impl<W: InLayout> WithKind for Smallest<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
-        if config.is_roomy() {
+        if config.is_roomy() || config.clients.names > 1 {
             return OfKind { config, work }.run::<L>();
         }
         if config.is_split() {
@@ -166,6 +166,10 @@ impl<W: InLayout> WithKind for OfKind<'_, W> {
 
     fn run<L: Lock>(self) -> W::Output {
         let Self { config, work } = self;
+        if config.clients.names > 1 {
+            // One copy of the engine for a kind: such worlds are few, and their network is atomic.
+            return work.run::<Largest<L::Several, Atomic>>(config);
+        }
         match (config.is_split(), config.is_roomy()) {
             (true, false) => work.run::<Largest<L, Split>>(config),
             (true, true) => work.run::<Roomiest<L, RoomySplit>>(config),

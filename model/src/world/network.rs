@@ -9,6 +9,7 @@ use super::layout::Layout;
 use super::normal_form::unread_nodes;
 use super::state::World;
 use crate::client::calls::{Answered, Sending};
+use crate::client::named_renewals::Round;
 use crate::client::requests::{InFlight, Request, Slot, Stage, Verb};
 use crate::client::state::{Mode, Phase};
 use crate::client::sync_wait::verdict_on;
@@ -16,12 +17,13 @@ use crate::client::watchdog::Firing;
 use crate::config::calls::RequestId;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
-use crate::locks::contract::{LockRequest, Requester};
+use crate::locks::contract::{Lock as _, LockRequest, Requester};
 use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore;
 use crate::locks::values::ValueStore;
 use crate::notes::{Breach, Happening};
 use crate::redis::connections::WaitAnswers;
+use crate::redis::server::BatchAnswer;
 use crate::reply::Reply;
 use crate::slots::Slots;
 
@@ -233,6 +235,9 @@ impl<Y: Layout> Context<'_, Y> {
     /// The watchdog's timer fires.
     #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
     pub(crate) fn renew(&mut self, client: u8) -> Option<Reply> {
+        if Y::Lock::NAMES > 1 {
+            return self.renew_names(client);
+        }
         let (thread, is_too_soon) = match self.process(client, |process| process.fire_renewal())? {
             Firing::Nothing => return Some(Reply::NothingToRenew),
             Firing::Renews { thread, is_too_soon } => (thread, is_too_soon),
@@ -253,6 +258,27 @@ impl<Y: Layout> Context<'_, Y> {
                 Some(reply)
             }
         }
+    }
+
+    /// The watchdog's timer fires, and several locks have names of their own. Their network is atomic: the scenario reader
+    /// refuses another one.
+    #[expect(clippy::redundant_closure_for_method_calls, reason = "a path is not general enough over lifetimes")]
+    fn renew_names(&mut self, client: u8) -> Option<Reply> {
+        let (batch, is_too_soon) = match self.process(client, |process| process.fire_round())? {
+            Round::Nothing | Round::Over => return Some(Reply::NothingToRenew),
+            Round::Renews { batch, is_too_soon } => (batch, is_too_soon),
+        };
+        let Some(node) = self.world.reachable(client) else {
+            self.process(client, |process| process.round_failed(batch));
+            return Some(Reply::Unreachable);
+        };
+        if is_too_soon {
+            self.notes.broke(Breach::RenewedTooSoon);
+        }
+        self.count_replicas(client);
+        let BatchAnswer { reply, missed } = self.server().renew_batch(node, client, batch)?;
+        self.process(client, |process| process.hear_round(batch, reply, missed));
+        Some(reply)
     }
 
     /// `WAIT` answers at its time-out.

@@ -306,6 +306,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         Action::VanishKey { node }
         | Action::PersistKey { node }
         | Action::VanishReceipts { node }
+        | Action::OverwriteKey { node, .. }
         | Action::Recount { node } => !world.node(node).is_master(),
         Action::HandOver { node } => !world.node(node).is_candidate(),
         Action::FinishHandOver { node } => !world.node(node).links.is_of_heir(node),

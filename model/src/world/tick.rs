@@ -17,7 +17,7 @@ impl<Y: Layout> Context<'_, Y> {
             return None;
         }
         if self.server().expires(1) {
-            self.note_lost_lease();
+            self.note_lost_lease(1);
         }
         self.server().tick()?;
         self.lose_paused_waits();

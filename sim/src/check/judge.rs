@@ -219,6 +219,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::BreakLink
         | ActionKind::PersistKey
         | ActionKind::VanishReceipts
+        | ActionKind::OverwriteKey
         | ActionKind::ClockJump
         | ActionKind::ClientClockJump
         // A late write may be lost.

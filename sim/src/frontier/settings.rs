@@ -90,6 +90,7 @@ pub const FAULTS: &[Setting] = &[
     fault(Fault::VanishKey),
     BREAK_LINK,
     PERSIST_KEY,
+    fault(Fault::OverwriteKey),
     VANISH_RECEIPTS,
     Setting { entries: &[JUMP], ..fault(Fault::ClockJump) },
     Setting { entries: &[JUMP], ..fault(Fault::ClientClockJump) },

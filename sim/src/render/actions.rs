@@ -107,6 +107,7 @@ pub const fn does(action: Action) -> &'static str {
         Action::VanishKey { .. } => "loses the lock's key",
         Action::PersistKey { .. } => "is told that the lock's key has no TTL any more (PERSIST)",
         Action::VanishReceipts { .. } => "evicts the release receipts",
+        Action::OverwriteKey { .. } => "has the key of a lock overwritten with a string (SET)",
         Action::ClockJump { .. } => "has its clock jump",
         Action::ClientClockJump { .. } => "has its wall clock jump",
         Action::Tick => "one tick passes",

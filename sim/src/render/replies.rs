@@ -1,6 +1,7 @@
 //! What is replied to a request: as a phrase in a sentence, and as a label in a picture.
 
 use lockstep_model::config::WaitRule;
+use lockstep_model::trace::lock_name;
 use lockstep_model::{Config, Reply};
 
 use super::units::{count, time};
@@ -17,6 +18,8 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::NotHeld => "not held".to_owned(),
         Reply::Renewed => "renewed".to_owned(),
         Reply::RenewalMissed => "renewal missed".to_owned(),
+        Reply::RenewedInPart { missed } => format!("renewed but for {}", lock_name(missed)),
+        Reply::WrongType => "error: the key is no lock".to_owned(),
         Reply::NothingToRenew => "nothing to renew".to_owned(),
         Reply::Unreachable => "no answer".to_owned(),
         Reply::ForceReleased => "deleted".to_owned(),
@@ -40,6 +43,8 @@ pub fn label(config: &Config, answer: Reply) -> String {
         Reply::Busy { remaining_ticks: None } => "busy".to_owned(),
         Reply::ForceReleased => reply(config, Reply::Released),
         Reply::RenewalMissed => "missed".to_owned(),
+        Reply::RenewedInPart { .. } => "in part".to_owned(),
+        Reply::WrongType => "wrong type".to_owned(),
         Reply::NothingToRenew => "timer ends".to_owned(),
         Reply::NothingToRelease => "no lock".to_owned(),
         Reply::Acknowledged { replicas } | Reply::TooFewReplicas { replicas } => format!("{replicas} have it"),

@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::Happening;
 use lockstep_model::config::Cluster;
+use lockstep_model::locks::named::FOREIGN_VALUE;
 use lockstep_model::trace::{Contents, KeySlot, NodeRole, State, Trace, TraceStep};
 use lockstep_model::{Action, Config};
 use lockstep_redis::Scripts;
@@ -368,6 +369,10 @@ impl Player {
             Action::PersistKey { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Lock));
                 self.change(false, |servers| servers.change_keys(index(node), "PERSIST", &names).map(Some))
+            }
+            Action::OverwriteKey { node, name } => {
+                let name = self.translator.lock_name(name).to_owned();
+                self.change(false, |servers| servers.overwrite_key(index(node), &name, FOREIGN_VALUE).map(Some))
             }
             Action::VanishReceipts { node } => {
                 let names = self.names_on(step, node, |slot| matches!(slot, KeySlot::Receipt { .. }));

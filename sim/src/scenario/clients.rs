@@ -6,6 +6,7 @@ use lockstep_model::config::{
     AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS,
     MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
 };
+use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
 use super::calls;
 use super::code::Code;
@@ -21,12 +22,14 @@ impl Sections<'_> {
         let clients = &self.clients;
         let count = clients.number("count", 1..=MAX_CLIENTS);
         let threads = clients.number("threads", 1..=MAX_THREADS);
+        let names = clients.number("names", 1..=MAX_NAMES);
         let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
         let acquires = clients.number("acquires", 0..=MAX_ACQUIRES);
         let hold_for_ever = clients.flag("hold_for_ever");
         Some(Clients {
             count: self.count(&count)?,
             threads: threads.or(1)?,
+            names: names.or(1)?,
             max_holds: max_holds.or(1)?,
             acquires: acquires.optional().or(None)?,
             hold_for_ever: hold_for_ever.or(false)?,
@@ -126,6 +129,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let answered_receipt = section.word("answered_receipt", "end of a receipt", &ANSWERED_RECEIPTS);
     let partial_release = section.word("partial_release", "effect of a partial release", &PARTIAL_RELEASES);
     let renewal_timer = section.word("renewal_timer", "renewal timer", &RENEWAL_TIMERS);
+    let renewal_batch = section.number("renewal_batch", 1..=RENEWAL_BATCH);
     let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
     let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
     let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
@@ -139,6 +143,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         answered_receipt: answered_receipt.or(switches.answered_receipt)?,
         partial_release: partial_release.or(switches.partial_release)?,
         renewal_timer: renewal_timer.or(switches.renewal_timer)?,
+        renewal_batch: renewal_batch.or(switches.renewal_batch)?,
         missed_renewal: missed_renewal.or(switches.missed_renewal)?,
         failed_renewal: failed_renewal.or(switches.failed_renewal)?,
         wait_rule: wait_rule.or(switches.wait_rule)?,

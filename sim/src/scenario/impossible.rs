@@ -14,7 +14,7 @@ use lockstep_model::notes::Capacity;
 use super::contradiction::{Contradiction, kinds_with};
 use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
-use super::renewals;
+use super::{names, renewals};
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
 
@@ -104,6 +104,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         .note("remove `effects_under_way`, or add a replica: replicas = 1 in [cluster]");
     }
     renewals::note(parts, sections);
+    names::note(parts, top, sections);
     note_kind(parts, top, sections);
     note_nodes(parts, sections);
     note_waits(parts, sections);

@@ -15,6 +15,7 @@ mod error;
 mod file;
 mod impossible;
 mod keys;
+mod names;
 mod parts;
 mod places;
 mod reader;

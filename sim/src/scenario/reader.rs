@@ -230,6 +230,7 @@ impl Sections<'_> {
         let (hand_over, refuse_writes) = (budget("hand_over"), budget("refuse_writes"));
         let (break_link, persist_key, vanish_receipts) =
             (budget("break_link"), budget("persist_key"), budget("vanish_receipts"));
+        let overwrite_key = budget("overwrite_key");
         let (lose_request, lose_reply, interrupt) = (budget("lose_request"), budget("lose_reply"), budget("interrupt"));
         Some(Faults {
             crash_client: crash_client.or(0)?,
@@ -256,6 +257,7 @@ impl Sections<'_> {
             break_link: break_link.or(0)?,
             persist_key: persist_key.or(0)?,
             vanish_receipts: vanish_receipts.or(0)?,
+            overwrite_key: overwrite_key.or(0)?,
         })
     }
 

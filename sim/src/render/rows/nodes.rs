@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use lockstep_model::Happening;
-use lockstep_model::trace::{ClientState, NodeRole, NodeState, node_name};
+use lockstep_model::trace::{ClientState, NodeRole, NodeState, lock_name, node_name};
 
 use super::super::paint::Tone;
 use super::super::units::{count, jump, list};
@@ -258,6 +258,16 @@ impl Narrator<'_> {
     pub(super) fn persist_key(&self, node: u8) -> Vec<Row> {
         let what = format!("PERSIST on {}: the lock's key has no TTL any more{}", self.step.lane, self.replicas_know());
         self.alone(Lane::Node(node), "x ttl", Tone::Odd, what)
+    }
+
+    pub(super) fn overwrite_key(&self, node: u8, name: u8) -> Vec<Row> {
+        let what = format!(
+            "SET on {}: {} is a string now, and no lock{}",
+            self.step.lane,
+            lock_name(name),
+            self.replicas_know()
+        );
+        self.alone(Lane::Node(node), "x type", Tone::Odd, what)
     }
 
     pub(super) fn vanish_receipts(&self, node: u8) -> Vec<Row> {

@@ -186,6 +186,7 @@ impl Narrator<'_> {
             Action::CountReplicas { node } => self.count_replicas(node),
             Action::VanishKey { node } => self.vanish_key(node),
             Action::PersistKey { node } => self.persist_key(node),
+            Action::OverwriteKey { node, name } => self.overwrite_key(node, name),
             Action::VanishReceipts { node } => self.vanish_receipts(node),
             Action::ClockJump { node } => self.clock_jump(node),
             Action::ClientClockJump { client } => self.client_clock_jump(client),

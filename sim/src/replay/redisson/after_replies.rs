@@ -4,7 +4,7 @@ use lockstep_model::Reply;
 use lockstep_model::config::AnsweredReceipt;
 use lockstep_model::trace::client_name;
 
-use super::clients::{LOCK, RedissonClients};
+use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::wire_words::{RECEIPTS, words_of};
 use crate::replay::error::ReplayError;
@@ -12,10 +12,10 @@ use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 use crate::replay::value_text::value_text;
 
-/// The key that Redisson 3.52 deletes instead of a receipt: it is named after the client
+/// The key that Redisson 3.52 deletes instead of the receipt of a lock: it is named after the client
 /// (docs/facts/redisson.md#a-receipt-that-stays).
-fn never_written(client: u8) -> String {
-    format!("{RECEIPTS}{{{LOCK}}}:{}", client_name(client))
+fn never_written(lock: &str, client: u8) -> String {
+    format!("{RECEIPTS}{{{lock}}}:{}", client_name(client))
 }
 
 const NO_RECEIPT: &str = "nothing";
@@ -29,8 +29,13 @@ impl RedissonClients {
         let asked = usize::from(client);
         loop {
             let deletes = self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Delete;
+            let locks = (0..self.config.clients.names).map(|name| self.translator.lock_name(name));
             let is_of_receipt = |key: &String| {
-                if deletes { self.receipts[asked].contains(key) } else { *key == never_written(client) }
+                if deletes {
+                    self.receipts[asked].contains(key)
+                } else {
+                    locks.clone().any(|lock| *key == never_written(lock, client))
+                }
             };
             let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
                 [name, key] => name == "DEL" && is_of_receipt(key) || name == "UNSUBSCRIBE",

@@ -44,7 +44,7 @@ pub const fn told_of_refusal(answer: Reply) -> Option<&'static str> {
     match answer {
         Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
         Reply::ReadOnly => Some("RedisReadonlyException"),
-        Reply::SaveFailed => Some(REDISSON_EXCEPTION),
+        Reply::SaveFailed | Reply::WrongType => Some(REDISSON_EXCEPTION),
         _ => None,
     }
 }

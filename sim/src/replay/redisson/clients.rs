@@ -30,8 +30,6 @@ use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator, request_state};
 
-/// The name of the lock.
-pub(super) const LOCK: &str = "lock";
 /// Connections of a client on a split network: more than it has requests under way. With fewer than ten, Redisson 4.7 sends the
 /// next request over a connection before the reply to the last one.
 const CONNECTIONS: u32 = 10;
@@ -396,7 +394,7 @@ impl RedissonClients {
         self.applications.begin_call(
             usize::from(client),
             usize::from(thread),
-            &format!("{verb} {LOCK}/{thread}.{level}{times}"),
+            &format!("{verb} {}/{thread}.{level}{times}", self.translator.lock_of(thread)),
             self.flagged.contains(&step.step.number),
         )
     }

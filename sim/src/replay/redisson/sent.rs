@@ -2,7 +2,7 @@
 //! before time passes.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{ClientState, NodeState, ThreadState, client_name};
+use lockstep_model::trace::{ClientState, Contents, Hold, NodeState, ThreadState, client_name};
 
 use super::clients::{Asking, RedissonClients};
 use super::gate::HeldCommand;
@@ -100,9 +100,14 @@ impl RedissonClients {
         let time = self.config.of_client(client).time;
         let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
         let node = testbed.servers.index_of(&state.master);
-        let hold = step.before.nodes.get(node).and_then(|node| node.stored.holder());
-        let changes_nothing = hold.is_some_and(|hold| {
-            state.threads.iter().any(|thread| thread.name == hold.holder) && hold.ttl_ms == Some(lease_ms)
+        let stored = step.before.nodes.get(node).map(|node| &node.stored);
+        let changes_nothing = stored.is_some_and(|stored| {
+            let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
+            if self.config.clients.names > 1 {
+                return all_are_whole(state, stored, is_whole);
+            }
+            let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
+            stored.holder().filter(is_own).is_some_and(is_whole)
         });
         loop {
             self.pass_preludes(client, testbed)?;
@@ -189,6 +194,21 @@ fn is_refused_by_no_master(client: &ClientState, step: HistoryStep<'_>) -> bool 
     let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
     let is_refused = client.threads.iter().any(|thread| thread.phase == Phase::Refused);
     is_refused && !step.before.nodes.iter().any(answers)
+}
+
+/// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is
+/// held by its thread and has its whole lease.
+fn all_are_whole(client: &ClientState, stored: &Contents, is_whole: impl Fn(&Hold) -> bool) -> bool {
+    let renewed = (0u8..).zip(&client.threads).zip(&client.renewal_counts).filter(|(_, count)| **count > 0);
+    for ((name, thread), _) in renewed {
+        if stored.is_overwritten(name) {
+            return true;
+        }
+        if !stored.holders.iter().any(|hold| hold.holder == thread.name && is_whole(hold)) {
+            return false;
+        }
+    }
+    true
 }
 
 const NOTHING: &str = "nothing";

@@ -5,7 +5,7 @@ use lockstep_model::config::Resend;
 use lockstep_model::trace::client_name;
 
 use super::calls::TIMED_OUT;
-use super::clients::{LOCK, RedissonClients};
+use super::clients::RedissonClients;
 use super::overtaking::{QUESTION, is_aside, set_aside};
 use super::requests::GatedStage;
 use super::split::verb_of;
@@ -97,7 +97,8 @@ impl RedissonClients {
         }
         testbed.findings.note(|| format!("another thread of {} asks for its hold count", client_name(client)));
         let thread = usize::from(self.config.clients.threads) + 1;
-        self.applications.begin_call(usize::from(client), thread, &format!("{QUESTION} {LOCK}/{thread}.0"), false)
+        let question = format!("{QUESTION} {}/{thread}.0", self.translator.lock_name(0));
+        self.applications.begin_call(usize::from(client), thread, &question, false)
     }
 
     /// Lets pass what is no part of the history, where nothing is under way before it.

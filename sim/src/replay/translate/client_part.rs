@@ -144,6 +144,7 @@ impl ClientPart {
             | Action::BreakLink { .. }
             | Action::PersistKey { .. }
             | Action::VanishReceipts { .. }
+            | Action::OverwriteKey { .. }
             | Action::ClockJump { .. }
             | Action::CrashNode { .. }
             | Action::HandOver { .. }

@@ -201,6 +201,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
         ),
         ActionKind::VanishKey => Shared("CONFIG SET maxmemory 1, until one key is evicted", "(Redis itself)"),
         ActionKind::PersistKey => Shared("PERSIST of the lock's key", "(an operator's command)"),
+        ActionKind::OverwriteKey => Shared("SET of the lock's key", "(another program's command)"),
         ActionKind::VanishReceipts => Shared("UNLINK of each receipt: what an eviction replicates", "(Redis itself)"),
         ActionKind::ClockJump => Shared(
             "the clock of that server is set; then EXISTS on every master, which deletes what has expired",

@@ -1,13 +1,14 @@
 //! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::ReleaseReceipt;
+use lockstep_redis::{Names, ReleaseReceipt};
 use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
 };
 
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,
+    renewed_but_for,
 };
 use super::request::ScriptRequest;
 use super::translation::{RedissonCalls, RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -49,6 +50,21 @@ impl Translation for ReentrantTranslation {
             let words = if replies == [ReentrantRenewReply::Renewed] { RENEWED } else { NOT_RENEWED };
             words.to_owned()
         })
+    }
+
+    fn renew_several(&self, context: &RequestContext, batch: Vec<(Names, ScriptCaller)>) -> Option<ScriptRequest> {
+        let locks = batch.iter().map(|(names, caller)| (names, &caller.holder));
+        let call = reentrant::renew(&context.scripts, locks, context.lease);
+        Some(ScriptRequest::new(call, move |replies: Vec<ReentrantRenewReply>| {
+            let answered = batch.iter().zip(&replies);
+            let missed = answered.filter(|(_, reply)| **reply == ReentrantRenewReply::NotHeld);
+            let missed: Vec<_> = missed.map(|((names, _), _)| names.lock()).collect();
+            match missed.as_slice() {
+                [] => RENEWED.to_owned(),
+                all if all.len() == batch.len() => NOT_RENEWED.to_owned(),
+                some => renewed_but_for(&some.join(", ")),
+            }
+        }))
     }
 
     fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest> {

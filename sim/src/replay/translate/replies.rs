@@ -14,6 +14,8 @@ pub const NOT_HELD: &str = "not held";
 pub const RENEWED: &str = "renewed";
 /// The lease was not extended: the caller does not hold the lock.
 pub const NOT_RENEWED: &str = "not renewed";
+/// The key is no lock: a script that looks into it fails.
+pub const WRONG_TYPE: &str = "the key is of a wrong type";
 /// The lock was deleted.
 pub const FORCE_RELEASED: &str = "force released";
 /// There was no lock to delete.
@@ -31,6 +33,11 @@ pub fn busy_for(remaining_ms: Option<i64>) -> String {
         Some(remaining_ms) => format!("busy, {remaining_ms} ms left"),
         None => "busy for ever".to_owned(),
     }
+}
+
+/// Of several locks, the leases of all but these were extended.
+pub fn renewed_but_for(missed: &str) -> String {
+    format!("{RENEWED} but for {missed}")
 }
 
 /// The answer to `WAIT`.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use lockstep_redis::{Call, Error as ReplyError, ScriptReply};
 use redis::{Cmd, Value};
 
-use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, SAVE_FAILED};
+use super::replies::{NOT_ENOUGH_REPLICAS, READ_ONLY, SAVE_FAILED, WRONG_TYPE};
 
 /// Reads an answer to a call, in the words of `replies`.
 type ReadAnswer = dyn Fn(&Call, &Value) -> Result<String, ReplyError> + Send + Sync;
@@ -59,9 +59,14 @@ impl ScriptRequest {
             return Ok(NOT_ENOUGH_REPLICAS.to_owned());
         }
         if let Value::ServerError(error) = value
-            && is_of_failed_save(error)
+            && is_of(error, "MISCONF", "-MISCONF ")
         {
             return Ok(SAVE_FAILED.to_owned());
+        }
+        if let Value::ServerError(error) = value
+            && is_of(error, "WRONGTYPE", "WRONGTYPE ")
+        {
+            return Ok(WRONG_TYPE.to_owned());
         }
         match (self.read)(&self.call, value) {
             Err(ReplyError::NotMaster { .. }) => Ok(READ_ONLY.to_owned()),
@@ -70,8 +75,8 @@ impl ScriptRequest {
     }
 }
 
-/// `MISCONF`; before Redis 7.0 it stands inside the error of the script that wrote (measured on 6.2.5).
-fn is_of_failed_save(error: &redis::ServerError) -> bool {
-    const CODE: &str = "MISCONF";
-    error.code() == CODE || error.details().is_some_and(|details| details.contains(&format!("-{CODE} ")))
+/// Whether an error has this code; before Redis 7.0 it stands, in these words, inside the error of the script that met it
+/// (measured on 6.2.5).
+fn is_of(error: &redis::ServerError, code: &str, inside: &str) -> bool {
+    error.code() == code || error.details().is_some_and(|details| details.contains(inside))
 }

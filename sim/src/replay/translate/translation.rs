@@ -79,6 +79,12 @@ pub trait Translation: Sync {
     /// Extends the lease.
     fn renew(&self, context: &RequestContext, caller: &ScriptCaller) -> ScriptRequest;
 
+    /// Extends the leases of several locks by one request, each with its holder. `None`: no request of the kind can do that.
+    fn renew_several(&self, context: &RequestContext, batch: Vec<(Names, ScriptCaller)>) -> Option<ScriptRequest> {
+        let _ = (context, batch);
+        None
+    }
+
     /// Frees the lock, no matter who holds it. `None`: the kind has no such request.
     fn force_release(&self, context: &RequestContext) -> Option<ScriptRequest>;
 

@@ -1,15 +1,15 @@
 //! Speaks for the clients of one scenario, whatever the kind of their lock.
 
 use lockstep_model::client::Verb;
-use lockstep_model::config::AnsweredReceipt;
-use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name};
+use lockstep_model::config::{AnsweredReceipt, RenewalTimer};
+use lockstep_model::trace::{Contents, KeySlot, KeyValue, RequestState, State, StoredKey, client_name, lock_name};
 use lockstep_model::{Config, Reply};
 use lockstep_redis::{HolderId, Lease, Names, ReleaseReceipt, Scripts};
 
 use super::client_part::ScriptVerb;
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_ENOUGH_REPLICAS, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, READ_ONLY, RELEASED,
-    RENEWED, SAVE_FAILED, STILL_HELD, acknowledged,
+    RENEWED, SAVE_FAILED, STILL_HELD, WRONG_TYPE, acknowledged, renewed_but_for,
 };
 use super::request::ScriptRequest;
 use super::translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};
@@ -20,10 +20,14 @@ use crate::replay::history_step::HistoryStep;
 pub struct Translator {
     translation: &'static dyn Translation,
     scripts: Scripts,
-    /// What the requests of each client have in common.
+    /// What the requests of each client about each lock have in common: all of the first client come first.
     contexts: Vec<RequestContext>,
     /// The same of calls inside other calls, which may have a lease of their own.
     nested: Vec<RequestContext>,
+    /// How many locks there are, each with a name of its own.
+    names: u8,
+    /// How many locks one renewal of each client carries.
+    batches: Vec<usize>,
     /// Where that matters.
     has_reentry_lease: Vec<bool>,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
@@ -38,12 +42,12 @@ impl Translator {
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
         let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
-        let context = |client, is_nested: bool| {
+        let context = |(client, name): (u8, u8), is_nested: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
             Some(RequestContext {
                 scripts: scripts.clone(),
-                names: Names::of("lock"),
+                names: Names::of(lock_name(name)),
                 lease: lease_of(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 has_receipts: own.protocol.receipts,
@@ -52,10 +56,18 @@ impl Translator {
             })
         };
         let clients = || 0..config.clients.count.max(1);
+        let locks = || clients().flat_map(|client| (0..config.clients.names).map(move |name| (client, name)));
+        let batch = |client| {
+            let protocol = config.of_client(client).protocol;
+            let is_alone = protocol.renewal_timer == RenewalTimer::PerLock;
+            if is_alone { 1 } else { usize::from(protocol.renewal_batch) }
+        };
         Some(Self {
             translation,
-            contexts: clients().map(|client| context(client, false)).collect::<Option<_>>()?,
-            nested: clients().map(|client| context(client, true)).collect::<Option<_>>()?,
+            contexts: locks().map(|lock| context(lock, false)).collect::<Option<_>>()?,
+            nested: locks().map(|lock| context(lock, true)).collect::<Option<_>>()?,
+            names: config.clients.names,
+            batches: clients().map(batch).collect(),
             has_reentry_lease: clients().map(|client| config.reentry_lease_of(client).is_some()).collect(),
             scripts,
             is_split: config.is_split(),
@@ -81,14 +93,31 @@ impl Translator {
         self.context(client).receipt_lease.ms()
     }
 
-    /// What the requests of this client have in common.
+    /// What the requests of this client have in common, about the first lock.
     fn context(&self, client: u8) -> &RequestContext {
-        self.contexts.get(usize::from(client)).unwrap_or_else(|| self.common())
+        self.contexts.get(self.place_of(client, 0)).unwrap_or_else(|| self.common())
     }
 
-    /// The same of a call that may be inside another one.
-    fn context_of(&self, client: u8, is_nested: bool) -> &RequestContext {
-        self.nested.get(usize::from(client)).filter(|_| is_nested).unwrap_or_else(|| self.context(client))
+    /// The same about the lock of a thread, of a call that may be inside another one.
+    fn context_of(&self, (client, thread): (u8, u8), is_nested: bool) -> &RequestContext {
+        let contexts = if is_nested { &self.nested } else { &self.contexts };
+        contexts.get(self.place_of(client, thread)).unwrap_or_else(|| self.common())
+    }
+
+    /// The place of a client's context about the lock that this thread uses.
+    fn place_of(&self, client: u8, thread: u8) -> usize {
+        let name = if self.names == 1 { 0 } else { thread };
+        usize::from(client) * usize::from(self.names) + usize::from(name)
+    }
+
+    /// The name of a lock in Redis.
+    pub fn lock_name(&self, name: u8) -> &str {
+        self.context_of((0, name), false).names.lock()
+    }
+
+    /// The name in Redis of the lock that this thread uses.
+    pub fn lock_of(&self, thread: u8) -> &str {
+        self.lock_name(if self.names == 1 { 0 } else { thread })
     }
 
     /// Whether a thread calls inside another call: it has more holds than that.
@@ -119,7 +148,7 @@ impl Translator {
                 // The call has its value from this step on. One that is refused and does not wait has none any more.
                 let caller = self.caller(client, thread, value_of(&step.state, client, thread));
                 let is_nested = self.is_nested(before, client, thread, 0);
-                self.translation.acquire(self.context_of(client, is_nested), &caller)
+                self.translation.acquire(self.context_of((client, thread), is_nested), &caller)
             }),
             ScriptVerb::Release { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
@@ -134,11 +163,25 @@ impl Translator {
                 let is_sent = self.in_one_step() && !matches!(reply, Reply::NothingToRenew | Reply::Unreachable);
                 let process = before.clients.get(usize::from(client))?;
                 let first = process.renewal_first.filter(|_| is_sent)?;
+                if self.names > 1 {
+                    return self.renewal_of_several(client, first, &process.renewal_counts);
+                }
                 let value = process.renewal_values.get(usize::from(first)).copied();
                 Some(self.translation.renew(self.context(client), &self.caller(client, first, value)))
             }
             ScriptVerb::ForceRelease => self.translation.force_release(self.common()),
         }
+    }
+
+    /// The renewal of several locks: from the one that is next on, as many as a renewal carries.
+    fn renewal_of_several(&self, client: u8, first: u8, counts: &[u8]) -> Option<ScriptRequest> {
+        let held = (0u8..).zip(counts).filter(|(thread, count)| *thread >= first && **count > 0);
+        let of = |thread| {
+            let names = self.context_of((client, thread), false).names.clone();
+            (names, self.caller(client, thread, None))
+        };
+        let batch: Vec<_> = held.take(*self.batches.get(usize::from(client))?).map(|(thread, _)| of(thread)).collect();
+        self.translation.renew_several(self.context(client), batch)
     }
 
     /// The release of an `unlock()` around the one that the step makes: of the outermost hold, or of one inside it.
@@ -158,7 +201,7 @@ impl Translator {
         let thread = threads.iter().position(|thread| thread.name == request.holder);
         let thread = thread.and_then(|thread| u8::try_from(thread).ok()).unwrap_or_default();
         let caller = self.caller(client, thread, request.value);
-        let context = self.context_of(client, request.nested);
+        let context = self.context_of((client, thread), request.nested);
         match request.verb {
             Verb::Acquire => self.translation.acquire(context, &caller),
             Verb::Release | Verb::Undo => {
@@ -184,6 +227,8 @@ impl Translator {
             Reply::NotHeld => NOT_HELD,
             Reply::Renewed => RENEWED,
             Reply::RenewalMissed => NOT_RENEWED,
+            Reply::RenewedInPart { missed } => return renewed_but_for(self.lock_name(missed)),
+            Reply::WrongType => WRONG_TYPE,
             Reply::NotEnoughReplicas => NOT_ENOUGH_REPLICAS,
             Reply::SaveFailed => SAVE_FAILED,
             Reply::ReadOnly => READ_ONLY,
@@ -233,6 +278,7 @@ impl Translator {
         let names = &self.common().names;
         match slot {
             KeySlot::Lock => names.lock().to_owned(),
+            KeySlot::NamedLock { number } => self.lock_name(number - 1).to_owned(),
             KeySlot::Receipt { holder, number } => names.receipt(&release_id(&holder.to_string(), *number)),
         }
     }
@@ -244,7 +290,7 @@ impl Translator {
 
     fn release(&self, step: usize, before: &State, (client, thread): (u8, u8), is_nested: bool) -> ScriptRequest {
         let caller = self.caller(client, thread, value_of(before, client, thread));
-        self.translation.release(self.context_of(client, is_nested), &caller, &format!("release-{step}"))
+        self.translation.release(self.context_of((client, thread), is_nested), &caller, &format!("release-{step}"))
     }
 
     /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.

@@ -107,6 +107,13 @@ pub const KEYS: &[ScenarioKey] = &[
     ),
     key(
         "clients",
+        "names",
+        "a whole number from 1 to 2",
+        "1",
+        "the number of locks, each with a name of its own; with 2 each of the two threads of a client uses one of them",
+    ),
+    key(
+        "clients",
         "max_holds",
         "a whole number from 1 to 8",
         "1",
@@ -379,6 +386,14 @@ pub const KEYS: &[ScenarioKey] = &[
     )),
     of_each(key(
         "protocol",
+        "renewal_batch",
+        "a whole number from 1 to 100",
+        OF_PROFILE,
+        "with two lock names and one timer for both: how many locks one renewal carries; the next one is sent when that is \
+         answered, and an error ends them until the next period",
+    )),
+    of_each(key(
+        "protocol",
         "missed_renewal",
         "\"lower-first\", \"stop-timer\", \"forget\" or \"tell-holder\"",
         OF_PROFILE,
@@ -534,6 +549,14 @@ pub const KEYS: &[ScenarioKey] = &[
         BUDGET,
         "0",
         "the lock's key loses its TTL: an operator or a script sends PERSIST. It has one again after the next renewal or re-entry",
+    ),
+    key(
+        "faults",
+        "overwrite_key",
+        BUDGET,
+        "0",
+        "another program stores a string under the name of a lock (SET): the lock is gone, and every script that looks into its \
+         key fails; with two lock names",
     ),
     key("faults", "interrupt", BUDGET, "0", "a thread is interrupted while it waits, asks or releases"),
     key(

@@ -313,6 +313,22 @@ impl ServerGroup {
         Ok(format!("{}: {command} {}", name_of_node(node), keys.join(" ")))
     }
 
+    /// A master is told to store a string under this key, as another program does. Returns what was done, in words.
+    ///
+    /// # Errors
+    /// `Redis` if the node does not answer; `Unexpected` if it does not store it.
+    pub fn overwrite_key(&mut self, node: usize, key: &str, value: &str) -> Result<String, ReplayError> {
+        const COMMAND: &str = "SET";
+        let answer = self.ask(node, redis::cmd(COMMAND).arg(key).arg(value), COMMAND)?;
+        if answer != Value::Okay {
+            return Err(ReplayError::Unexpected { asked: COMMAND, answer: format!("{answer:?}") });
+        }
+        if self.followed_masters().contains(&node) {
+            self.mark_now()?;
+        }
+        Ok(format!("{}: {COMMAND} {key} {value}", name_of_node(node)))
+    }
+
     /// A node drops these keys and no others, also while it refuses the writes of clients. Returns what was done, in words.
     ///
     /// # Errors
