@@ -7,7 +7,7 @@ use lockstep_sim::render::text::{Declared, TextOptions, WIDTH, picture};
 use lockstep_sim::render::{Paint, json, mermaid, short, svg};
 use roxmltree::Document;
 
-use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL, failover, kind, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, NAMED, SMALL, failover, kind, stale_effect, wakeup, walk};
 
 fn as_declared() -> TextOptions {
     TextOptions { declared: Declared::As(Some(Verdict::Violated)), ..TextOptions::default() }
@@ -126,7 +126,9 @@ fn colour_adds_nothing_but_colour() {
 fn every_history_can_be_drawn() {
     let crowd = Config { clients: Clients { count: 4, ..EVERYTHING.clients }, ..EVERYTHING };
     let plain = Config { lock: kind(false), ..EVERYTHING };
-    for (config, seeds) in [(SMALL, 5), (FAILOVER, 20), (EVERYTHING, 60), (crowd, 20), (plain, 20), (IN_FLIGHT, 60)] {
+    let worlds =
+        [(SMALL, 5), (FAILOVER, 20), (EVERYTHING, 60), (crowd, 20), (plain, 20), (IN_FLIGHT, 60), (NAMED, 20)];
+    for (config, seeds) in worlds {
         for seed in 0..seeds {
             let trace = walk(&config, 60, seed);
             let list = short::list(&trace);

@@ -7,7 +7,7 @@ use lockstep_model::trace;
 use lockstep_sim::render::json::TRACE_SCHEMA;
 use serde_json::{Value, json};
 
-use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, failover, kind, orphan, stale_effect, wakeup, walk};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, NAMED, failover, kind, orphan, stale_effect, wakeup, walk};
 
 fn validator() -> jsonschema::Validator {
     let schema = serde_json::from_str(TRACE_SCHEMA).expect("the schema is JSON");
@@ -40,7 +40,7 @@ fn every_trace_is_as_the_schema_says() {
         Config { cluster: lockstep_model::config::Cluster { lag: Bound::Ticks(0), ..FAILOVER.cluster }, ..FAILOVER };
     let plain = Config { lock: kind(false), ..EVERYTHING };
     traces.extend(
-        [EVERYTHING, IN_FLIGHT, synchronous, plain, unlike()]
+        [EVERYTHING, IN_FLIGHT, NAMED, synchronous, plain, unlike()]
             .iter()
             .flat_map(|config| (0..10).map(|seed| walk(config, 60, seed))),
     );

@@ -6,7 +6,7 @@ use lockstep_model::config::{Bound, Cluster, Config, PromoteRule};
 use lockstep_model::{Action, InLayout, Layout, World, in_layout, step};
 use lockstep_sim::render::state;
 
-use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, SMALL};
+use crate::traces::{EVERYTHING, FAILOVER, IN_FLIGHT, NAMED, SMALL};
 
 /// The first states of a breadth-first search, about this many, each as our text and as its `Debug` output.
 struct Reading {
@@ -35,7 +35,7 @@ impl InLayout for Reading {
 #[test]
 fn two_states_that_differ_read_differently() {
     let bounded = Cluster { lag: Bound::Ticks(2), promote: PromoteRule::MostData, ..EVERYTHING.cluster };
-    for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }, IN_FLIGHT] {
+    for config in [SMALL, FAILOVER, EVERYTHING, Config { cluster: bounded, ..EVERYTHING }, IN_FLIGHT, NAMED] {
         let pages = in_layout(&config, Reading { most: 20_000 });
         let mut known = BTreeMap::new();
         for (page, world) in &pages {

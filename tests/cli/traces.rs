@@ -30,7 +30,7 @@ pub const SMALL: Config = Config {
         ask_again_after: 1,
         jump: 0,
     },
-    clients: Clients { count: 2, threads: 1, max_holds: 2, acquires: None, hold_for_ever: false },
+    clients: Clients { count: 2, threads: 1, names: 1, max_holds: 2, acquires: None, hold_for_ever: false },
     client: ClientTables::NONE,
     cluster: Cluster {
         replicas: 0,
@@ -83,6 +83,7 @@ pub const SMALL: Config = Config {
         break_link: 0,
         persist_key: 0,
         vanish_receipts: 0,
+        overwrite_key: 0,
     },
     resource: None,
     strong_fairness: false,
@@ -155,6 +156,7 @@ pub const EVERYTHING: Config = Config {
         break_link: 1,
         persist_key: 1,
         vanish_receipts: 0,
+        overwrite_key: 0,
     },
     resource: Some(Resource { fencing: Fencing::Ideal, delay: WriteDelay::Any }),
     ..SMALL
@@ -166,6 +168,14 @@ pub const IN_FLIGHT: Config = Config {
     calls: Calls { resend: Resend::All, retry_attempts: 2, receipt: 3, ..Calls::DEFAULT },
     faults: Faults { lose_request: 2, lose_reply: 2, vanish_receipts: 1, ..EVERYTHING.faults },
     ..EVERYTHING
+};
+
+/// Two locks that one renewal carries, and another program that stores a string under the name of one.
+pub const NAMED: Config = Config {
+    time: Time { renew_every: Some(1), ..SMALL.time },
+    clients: Clients { threads: 2, names: 2, ..SMALL.clients },
+    faults: Faults { overwrite_key: 1, pause_client: 1, foreign_release: 1, ..SMALL.faults },
+    ..SMALL
 };
 
 const A: u8 = 0;

@@ -21,7 +21,7 @@ use crate::redisson;
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 2;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 87;
+const FOLLOWED: u32 = 91;
 /// How many scenarios are replayed at once.
 const AT_ONCE: usize = 2;
 
@@ -102,10 +102,16 @@ pub fn is_of_redisson(config: &Config) -> bool {
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.
-/// Renewal timers multiply. The model finds all of this, and each shortest trace is what Redisson does, step by step.
+/// Renewal timers multiply, and a key of a wrong type ends the renewal of other locks. The model finds all of this, and each shortest trace is what Redisson does, step by step.
 #[test]
 fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_are_interrupted() {
-    for name in ["late-renewal-after-release", "interrupted-acquire-is-renewed-for-ever", "renewal-timers-multiply"] {
+    let names = [
+        "late-renewal-after-release",
+        "interrupted-acquire-is-renewed-for-ever",
+        "renewal-timers-multiply",
+        "overwritten-lock-ends-other-renewals",
+    ];
+    for name in names {
         let replayed = replayed_counterexamples(&built_in(name));
         assert!(!replayed.is_empty(), "{name}");
         for (difference, left) in replayed {
@@ -131,6 +137,8 @@ fn redisson_contradicts_a_wrong_switch_of_the_protocol() {
     {
         assert!(differs_at_random(&flipped(name, &|config| config.protocol.renewal_timer = timer)), "{name}: timer");
     }
+    let in_turn = flipped("two-locks-in-one-renewal", &|config| config.protocol.renewal_batch = 1);
+    assert!(differs_at_random(&in_turn), "renewal_batch");
     let stops = flipped("missed-renewal-of-2026", &|config| config.protocol.missed_renewal = MissedRenewal::StopTimer);
     assert!(differs_in_a_counterexample(&stops), "missed_renewal");
     for kept in [InterruptedAcquire::Keep, InterruptedAcquire::Release] {

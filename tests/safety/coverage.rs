@@ -92,6 +92,9 @@ proptest! {
 /// Worlds that together contain everything that the table asks for, for each lock kind and each value of a switch.
 fn rich() -> Vec<Config> {
     let mut all = vec![scenario("replicas-leave-one-by-one").config, scenario("renewal-timers-multiply").config];
+    let mut named = scenario("paused-client-loses-one-of-two-locks").config;
+    (named.faults.overwrite_key, named.faults.foreign_release) = (1, 1);
+    all.push(named);
     for &lock in LockKind::ALL {
         for profile in Profile::ALL {
             for promote in PROMOTE_RULES {

@@ -19,6 +19,7 @@ mod judge;
 mod late_writes;
 mod laws;
 mod mutants;
+mod named_locks;
 mod normal_forms;
 mod refusals;
 mod renewal_timers;

@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 42] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 43] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -23,6 +23,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 42] = [
     // After one lost message the waiter would sleep for ever: the wake timer exists to prevent this.
     (Mutant::NoWakeTimer, "lost-unlock-message-costs-time", Property::WaiterServed, Verdict::Violated),
     (Mutant::WatchdogTooSlow, "two-clients-one-node", Property::RenewedWhileHeld, Verdict::Violated),
+    (Mutant::BatchRenewsFirstOnly, "two-locks-in-one-renewal", Property::RenewedWhileHeld, Verdict::Violated),
     (Mutant::TimersMultiply, "one-renewal-timer", Property::RenewalRateBounded, Verdict::Violated),
     (Mutant::WaitIgnored, "wait-for-the-replica", Property::GrantAcknowledged, Verdict::Violated),
     (Mutant::MessagesNeverArrive, "two-clients-one-node", Property::ActionsReached, Verdict::Vacuous),

@@ -88,6 +88,14 @@ impl Said {
         !self.is("wait_limit", "0")
     }
 
+    fn has_names(&self) -> bool {
+        self.is("names", "2")
+    }
+
+    fn shares_a_timer(&self) -> bool {
+        !self.is("profile", "\"redisson-3.15\"") && !self.is("profile", "\"redisson-3.43\"")
+    }
+
     fn has_receipts(&self) -> bool {
         let of_profile = !self.is("profile", "\"redisson-3.15\"");
         self.can_leave_receipts() && (self.is("receipts", "true") || !self.has("receipts") && of_profile)
@@ -220,6 +228,12 @@ const ROWS: &[DrawnKey] = &[
         said.some("wait_for") && said.is("profile", "\"redisson-3.15\"") && !said.has("wait_rule")
     }),
     row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all()),
+    // Several locks, and what does not say which of them.
+    row("names", &["2"], 40, |said| {
+        let is_alone = !said.is_split() && !said.waits() && !said.some("replicas");
+        is_alone && said.is("threads", "2") && said.lock().names.is_there()
+    }),
+    row("overwrite_key", BUDGET, 60, Said::has_names),
     // Other faults.
     row("crash_client", BUDGET, 12, |_| true),
     row("crash_thread", BUDGET, 12, |_| true),
@@ -231,17 +245,17 @@ const ROWS: &[DrawnKey] = &[
     row("lose_reply", BUDGET, 25, Said::is_split),
     row("lose_message", BUDGET, 12, |said| said.publishes() && said.waits()),
     row("foreign_release", BUDGET, 12, |_| true),
-    row("force_release", BUDGET, 12, Said::can_be_forced),
+    row("force_release", BUDGET, 12, |said| said.can_be_forced() && !said.has_names()),
     row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
-    row("vanish_key", BUDGET, 8, |_| true),
+    row("vanish_key", BUDGET, 8, |said| !said.has_names()),
     row("refuse_writes", BUDGET, 12, |_| true),
-    row("persist_key", BUDGET, 10, |_| true),
-    row("clock_jump", BUDGET, 8, |_| true),
+    row("persist_key", BUDGET, 10, |said| !said.has_names()),
+    row("clock_jump", BUDGET, 8, |said| !said.has_names()),
     row("client_clock_jump", BUDGET, 10, |said| said.has("wait_limit") && said.waits()),
     row("jump", &["1", "2", "4", "-1", "-2", "-4", "15", "-15"], 100, |said| {
         said.some("clock_jump") || said.some("client_clock_jump")
     }),
-    row("fencing", &["\"none\"", "\"ideal\""], 30, |_| true),
+    row("fencing", &["\"none\"", "\"ideal\""], 30, |said| !said.has_names()),
     row("resource.delay", &["\"none\"", "\"any\""], 50, |said| said.has("fencing")),
     row("strong", FLAG, 5, |_| true),
     // Protocol profile and overrides.
@@ -254,6 +268,10 @@ const ROWS: &[DrawnKey] = &[
     row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),
     row("request_id", &["\"per-release\"", "\"per-try\""], 25, |said| said.is_split() && said.has_receipts()),
     row("renewal_timer", &["\"per-lock\"", "\"shared\""], 20, |said| said.has("renew_every")),
+    row("renewal_batch", &["1", "2"], 40, |said| {
+        let is_shared = said.is("renewal_timer", "\"shared\"") || !said.has("renewal_timer") && said.shares_a_timer();
+        said.has("renew_every") && said.has_names() && is_shared
+    }),
     row("renewal_timer", &["\"multiplying\""], 10, |said| said.has("renew_every") && !said.is_split()),
     row("missed_renewal", &["\"lower-first\"", "\"stop-timer\"", "\"forget\"", "\"tell-holder\""], 25, |said| {
         said.has("renew_every")

@@ -69,6 +69,14 @@ pub struct ReceiptState {
     pub ttl_ms: Option<u64>,
 }
 
+impl Hold {
+    /// Its thread, from 0; 0 where clients have one. Where there are several locks, that is the number of the lock.
+    pub fn thread(&self) -> u8 {
+        let number = self.holder.rsplit_once(':').and_then(|(_, number)| number.parse::<u8>().ok());
+        number.map_or(0, |number| number.saturating_sub(1))
+    }
+}
+
 impl Contents {
     /// What a node stores.
     pub(super) fn of<L: Lock, R: ReceiptStore>(config: &Config, node: u8, stored: &Stored<L, R>) -> Self {
@@ -97,6 +105,11 @@ impl Contents {
     /// The holder; of several the first.
     pub fn holder(&self) -> Option<&Hold> {
         self.holders.first()
+    }
+
+    /// The first holder of this lock, where there are several; of any, if none is named.
+    pub fn holder_under(&self, name: Option<u8>) -> Option<&Hold> {
+        self.holders.iter().find(|hold| name.is_none_or(|name| hold.thread() == name))
     }
 
     /// Whether another program has stored a value of another type under the name of this lock.

@@ -1,7 +1,7 @@
 //! What a node stores, in words.
 
 use lockstep_model::Config;
-use lockstep_model::trace::{Contents, Hold, ReceiptState};
+use lockstep_model::trace::{Contents, Hold, ReceiptState, lock_name};
 
 use super::units::{duration, list};
 
@@ -35,4 +35,15 @@ pub fn receipts(config: &Config, contents: &Contents) -> String {
     });
     let all: Vec<_> = each.collect();
     if all.is_empty() { String::new() } else { format!("; receipts {}", list(&all)) }
+}
+
+/// The keys that are no locks any more: `; lock#2 is a string`. Empty if there are none.
+pub fn overwritten(config: &Config, contents: &Contents) -> String {
+    let names: Vec<_> =
+        (0..config.clients.names).filter(|name| contents.is_overwritten(*name)).map(lock_name).collect();
+    match names.as_slice() {
+        [] => String::new(),
+        [_] => format!("; {} is a string", list(&names)),
+        _ => format!("; {} are strings", list(&names)),
+    }
 }

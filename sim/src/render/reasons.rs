@@ -1,7 +1,7 @@
 //! Why a trace breaks its property: who does what in its last state, or in its loop.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace, TraceStep};
+use lockstep_model::trace::{About, ClientMode, Hold, State, ThreadState, Trace, TraceStep, lock_name};
 use lockstep_model::{Config, Property, Reply};
 
 use super::units::{count, list, time};
@@ -14,6 +14,7 @@ pub fn why(trace: &Trace) -> Option<String> {
     let before = trace.state_after(trace.steps.len().saturating_sub(1));
     let actor = trace.steps.last().map_or_else(String::new, |step| step.lane.clone());
     let says = match property {
+        Property::OneBeliever if trace.config.clients.names > 1 => believers_in_one(&trace.config, last),
         Property::OneBeliever => believers(last),
         Property::OneServerHolder => {
             let stores = last.nodes.iter().filter(|node| node.is_master()).filter_map(|node| {
@@ -111,8 +112,24 @@ pub fn why(trace: &Trace) -> Option<String> {
 /// Who believes.
 fn believers(last: &State) -> String {
     let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+    believers_text(&believers, "they hold")
+}
+
+/// Who believes that they hold one and the same of several locks.
+fn believers_in_one(config: &Config, last: &State) -> String {
+    let believers: Vec<_> = last.believers().map(|thread| thread.name.as_str()).collect();
+    let of_lock = |name: u8| -> Vec<_> {
+        let numbered = last.clients.iter().filter_map(|client| client.threads.get(usize::from(name)));
+        numbered.map(|thread| thread.name.as_str()).filter(|thread| believers.contains(thread)).collect()
+    };
+    let contested = (0..config.clients.names).map(|name| (name, of_lock(name))).find(|(_, holders)| holders.len() > 1);
+    let Some((name, holders)) = contested else { return believers_text(&believers, "they hold") };
+    believers_text(&holders, &format!("they hold {}", lock_name(name)))
+}
+
+fn believers_text(believers: &[&str], what: &str) -> String {
     let all = if believers.len() == 2 { "both" } else { "all" };
-    format!("{} {all} believe they hold; at most 1 may", list(&believers))
+    format!("{} {all} believe {what}; at most 1 may", list(believers))
 }
 
 /// Who was granted what no replica has: by the answer to its `WAIT`, or without one.
@@ -175,11 +192,16 @@ fn counts_differ(state: &State) -> String {
     let Some(master) = state.acting_master() else {
         return "there is no master to compare with".to_owned();
     };
+    let is_its_own = |lock: &Hold, thread: &ThreadState| lock.holder == thread.name && lock.value == thread.value;
+    let stored_for = |thread: &ThreadState| {
+        let own = master.stored.holders.iter().find(|lock| is_its_own(lock, thread));
+        own.or_else(|| master.stored.holder())
+    };
     let differing = state.believers().find(|thread| {
-        let is_its_own = |lock: &Hold| lock.holder == thread.name && lock.value == thread.value;
-        master.stored.holder().is_none_or(|lock| !is_its_own(lock) || lock.count != thread.holds)
+        stored_for(thread).is_none_or(|lock| !is_its_own(lock, thread) || lock.count != thread.holds)
     });
-    let stores = match (master.stored.holder(), differing) {
+    let found = differing.map_or_else(|| master.stored.holder(), stored_for);
+    let stores = match (found, differing) {
         (None, _) => "stores no lock".to_owned(),
         (Some(lock), Some(thread)) if lock.holder == thread.name && lock.value != thread.value => {
             format!("stores what {} acquired earlier", lock.holder)
@@ -212,6 +234,14 @@ fn acting_master_lock(state: &State) -> Option<&Hold> {
 
 /// The holder before the last step; if there was no master then, the holder before the master crashed.
 fn vanished_holder(trace: &Trace) -> Option<&str> {
+    let last = trace.state_after(trace.steps.len());
+    if trace.config.clients.names > 1
+        && let Some(before) = trace.steps.len().checked_sub(1).map(|steps| trace.state_after(steps))
+    {
+        let both = before.nodes.iter().zip(&last.nodes);
+        let gone = both.flat_map(|(was, is)| was.stored.holders.iter().filter(|hold| !is.stored.is_held_by(&hold.holder)));
+        return gone.map(|hold| hold.holder.as_str()).next();
+    }
     let earlier = (0..trace.steps.len()).rev().map(|steps| trace.state_after(steps));
     let mut with_master = earlier.filter(|state| acting_master(state).is_some());
     with_master.find_map(acting_master_lock).map(|lock| lock.holder.as_str())

@@ -12,7 +12,7 @@ use lockstep_model::trace::{
 };
 use lockstep_model::{Holder, Layout, Property, World};
 
-use super::holds::{lock, receipts, stored};
+use super::holds::{lock, overwritten, receipts, stored};
 use super::requests::requests;
 use super::units::{count, list, time};
 use super::world::faults_allowed;
@@ -56,7 +56,8 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        page.say(&node.name, &(stores(config, world, index, node) + &receipts(config, &node.stored)));
+        let keys = overwritten(config, &node.stored) + &receipts(config, &node.stored);
+        page.say(&node.name, &(stores(config, world, index, node) + &keys));
         for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
             let receipts = receipts(config, effect);
             let age = match seen.age() {
@@ -185,7 +186,12 @@ fn process(config: &Config, index: u8, client: &ClientState) -> String {
     }
     let renewed = (0u8..).zip(&client.renewal_counts).filter(|(_, holds)| **holds > 0).map(|(thread, holds)| {
         let name = holder_name(config, Holder::new(index, thread));
-        let first = if client.renewal_first == Some(thread) && config.clients.threads > 1 { ", first" } else { "" };
+        let is_first = client.renewal_first == Some(thread) && config.clients.threads > 1;
+        let first = match config.clients.names {
+            _ if !is_first => "",
+            1 => ", first",
+            _ => ", next",
+        };
         format!("{name} ({}{first})", count((*holds).into(), "hold"))
     });
     let renewed: Vec<_> = renewed.collect();

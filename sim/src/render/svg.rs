@@ -6,7 +6,7 @@
 
 use lockstep_model::Action;
 use lockstep_model::config::Resource;
-use lockstep_model::trace::{NodeRole, State, ThreadState, Trace, client_name};
+use lockstep_model::trace::{Hold, NodeRole, State, ThreadState, Trace, client_name};
 
 use super::paint::Tone;
 use super::rows::{Arrow, Lane, Row, rows};
@@ -419,13 +419,14 @@ impl<'a> Sheet<'a> {
                 let text = if is.refuses_writes { "refuses writes" } else { "accepts writes" };
                 return self.label(writer, lane, y + lower, side, Tone::Odd, text);
             }
-            let text = match is.stored.holder() {
-                Some(lock) if was.stored.holder() != Some(lock) || becomes.is_some() => {
-                    words::stored(&self.trace.config, lock)
-                }
+            let is_new = |lock: &&Hold| becomes.is_some() || !was.stored.holders.contains(lock);
+            let is_less = is.stored.holders.len() < was.stored.holders.len();
+            let text = match is.stored.holders.iter().find(is_new) {
+                Some(lock) if !is_less => words::stored(&self.trace.config, lock),
                 None if is.is_down() => return,
-                None if was.stored.is_held() && row.is_time(self.trace) => "expired".to_owned(),
-                None if was.stored.is_held() || becomes.is_some() => "no lock".to_owned(),
+                _ if is_less && row.is_time(self.trace) => "expired".to_owned(),
+                _ if is_less && is.stored.is_held() => "one lock less".to_owned(),
+                _ if is_less || becomes.is_some() => "no lock".to_owned(),
                 _ => return,
             };
             self.label(writer, lane, y + lower, side, Tone::Plain, &text);

@@ -156,7 +156,10 @@ impl Code {
                  together with fsync = \"everysec\"; clock_jump or vanish_key together with the receipts of a split \
                  network, where a request may be sent again; reentry_lease together with missed_renewal = \
                  \"tell-holder\"; min_replicas together with ttls = \"relative\"; cut_together together with \
-                 restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; too many fencing tokens or effects under way. It is refused \
+                 restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
+                 split network, a wait_limit other than 0, replicas, a [resource], force_release, vanish_key, persist_key or \
+                 clock_jump; overwrite_key without names = 2; a renewal_batch smaller than names together with timers \
+                 that multiply; too many fencing tokens or effects under way. It is refused \
                  rather than ignored, because a verdict about another world would look like a verdict about yours. \
                  Remove the key, or one part of the combination."
             }

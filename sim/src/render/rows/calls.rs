@@ -2,12 +2,12 @@
 
 use lockstep_model::client::Phase;
 use lockstep_model::config::{FailedRenewal, MissedRenewal};
-use lockstep_model::trace::{NodeRole, node_name};
+use lockstep_model::trace::{NodeRole, lock_name, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
 use super::super::replies::{enough, reply, too_few};
-use super::super::units::{count, time};
+use super::super::units::{count, list, time};
 use super::lane::Lane;
 use super::narrator::Narrator;
 use super::row::Row;
@@ -45,6 +45,7 @@ impl Narrator<'_> {
                 (self.label(), Tone::Odd, format!("{master} refuses: {holder} has it, {life}{then}"))
             }
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::WrongType => self.finds_no_lock(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
@@ -87,6 +88,16 @@ impl Narrator<'_> {
         (self.label(), Tone::Odd, format!("{name} does not write: it has not heard of enough replicas recently"))
     }
 
+    /// A node finds a key of another type where a lock should be.
+    pub(super) fn finds_no_lock(&self, node: u8) -> (String, Tone, String) {
+        let overwritten: Vec<_> = (0..self.config.clients.names)
+            .filter(|name| self.node_after(node).stored.is_overwritten(*name))
+            .map(lock_name)
+            .collect();
+        let (name, found) = (node_name(node), list(&overwritten));
+        (self.label(), Tone::Odd, format!("{name} fails: {found} is a string, and no lock"))
+    }
+
     /// One release request and its answer.
     pub(super) fn release(&self, client: u8, thread: u8, call: &str, what: String) -> Vec<Row> {
         let (caller, node) = (Lane::Thread { client, thread }, self.asked(client));
@@ -124,6 +135,7 @@ impl Narrator<'_> {
             }
             Reply::NothingToRelease => (self.label(), Tone::Plain, format!("{master} stores no lock: nothing changes")),
             Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => self.refuses_to_write(node),
+            Reply::WrongType => self.finds_no_lock(node),
             other => (reply(self.config, other), Tone::Plain, format!("{master} answers")),
         };
         self.request(caller, node, call, what, (says, tone, answer))
@@ -163,13 +175,20 @@ impl Narrator<'_> {
                 let answer = format!("{master} stores {stores}: nothing changes; {then}");
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
-            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly => {
-                let (says, tone, answer) = self.refuses_to_write(node);
+            Reply::NotEnoughReplicas | Reply::SaveFailed | Reply::ReadOnly | Reply::WrongType => {
+                let is_wrong_type = self.step.answer == Reply::WrongType;
+                let (says, tone, answer) =
+                    if is_wrong_type { self.finds_no_lock(node) } else { self.refuses_to_write(node) };
                 let then = match self.own().protocol.failed_renewal {
                     FailedRenewal::Retry => "the watchdog will try again",
                     FailedRenewal::Forget => "the watchdog forgets the lock",
                 };
                 self.request(caller, node, call, sent, (says, tone, format!("{answer}; {then}")))
+            }
+            Reply::RenewedInPart { missed } => {
+                let gone = lock_name(missed);
+                let answer = format!("{master} restarts the lease of the other lock; {gone} is not {name}'s any more");
+                self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
             other => {
                 let answer = format!("{master} restarts the lease{}", self.replicas_know());

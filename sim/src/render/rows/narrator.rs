@@ -49,7 +49,8 @@ impl Narrator<'_> {
         if !self.has(Happening::Expired) {
             return String::new();
         }
-        let holder = self.before.nodes.iter().find_map(|node| Some(node.stored.holder()?.holder.as_str()));
+        let both = self.before.nodes.iter().zip(&self.step.state.nodes);
+        let holder = both.into_iter().find_map(|(node, after)| Some(Self::hold_gone_from(node, after)?.holder.as_str()));
         format!(": the lease of {} ends, the lock expires", holder.unwrap_or("the holder"))
     }
 
@@ -115,9 +116,20 @@ impl Narrator<'_> {
     }
 
     /// Who else believes it holds.
+    /// Those who believe that they hold the lock that the step is about.
+    fn rivals(&self) -> impl Iterator<Item = &ThreadState> {
+        let name = self.name().map(usize::from);
+        let clients = self.step.state.clients.iter();
+        let of_name = clients.flat_map(|client| client.threads.iter().enumerate()).filter(move |(thread, _)| {
+            name.is_none_or(|name| name == *thread)
+        });
+        let believers: Vec<_> = self.step.state.believers().map(|thread| thread.name.as_str()).collect();
+        of_name.map(|(_, thread)| thread).filter(move |thread| believers.contains(&thread.name.as_str()))
+    }
+
     pub(super) fn others_believe(&self, name: &str) -> String {
         let others: Vec<_> =
-            self.step.state.believers().map(|thread| thread.name.as_str()).filter(|other| *other != name).collect();
+            self.rivals().map(|thread| thread.name.as_str()).filter(|other| *other != name).collect();
         match others.as_slice() {
             [] => String::new(),
             [_] => format!("; {} still believes it holds", list(&others)),
@@ -204,8 +216,22 @@ impl Narrator<'_> {
         self.hold_on(node).map_or(0, |hold| hold.count)
     }
 
+    /// The number of the lock that the step is about, where there are several and a thread acts.
+    fn name(&self) -> Option<u8> {
+        match self.step.action.party() {
+            Party::Thread(holder) if self.config.clients.names > 1 => Some(holder.thread()),
+            _ => None,
+        }
+    }
+
+    /// The holder that a node stored before the step, and does not store any more; if there is none, its holder.
+    pub(super) fn hold_gone_from<'a>(before: &'a NodeState, after: &NodeState) -> Option<&'a Hold> {
+        let is_gone = |hold: &&Hold| !after.stored.is_held_by(&hold.holder);
+        before.stored.holders.iter().find(is_gone).or_else(|| before.stored.holder())
+    }
+
     pub(super) fn hold_on(&self, node: u8) -> Option<&Hold> {
-        self.node_after(node).stored.holder()
+        self.node_after(node).stored.holder_under(self.name())
     }
 
     pub(super) fn node_after(&self, node: u8) -> &NodeState {

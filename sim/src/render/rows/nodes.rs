@@ -181,7 +181,7 @@ impl Narrator<'_> {
     }
 
     pub(super) fn expire(&self, node: u8) -> Vec<Row> {
-        let had = self.before.nodes[usize::from(node)].stored.holder();
+        let had = Self::hold_gone_from(&self.before.nodes[usize::from(node)], self.node_after(node));
         let holder = had.map_or("the holder", |hold| hold.holder.as_str());
         let gone = if self.node_after(node).is_master() { "the lock expires" } else { "it hides the key" };
         let what = format!("the lease of {holder} is due on {}, and {gone} at this very instant", self.step.lane);
