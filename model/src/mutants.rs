@@ -62,6 +62,8 @@ mutants! {
     HoldNotRegistered,
     /// An interrupted release is awaited by nobody.
     InterruptedReleaseForgotten,
+    /// A waiter that is asleep swallows an interrupt, however it waits.
+    InterruptSwallowed,
     /// The answer to a request that was sent again is believed once for each try.
     AnswerBelievedPerTry,
     /// A release does not look for its receipt.

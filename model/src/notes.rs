@@ -131,6 +131,8 @@ happenings! {
     Published = "published",
     /// A waiter went to sleep.
     FellAsleep = "fell_asleep",
+    /// A waiter was interrupted while it was asleep.
+    WaiterInterrupted = "waiter_interrupted",
     /// A waiter gave up because its wait limit was over.
     LimitReached = "limit_reached",
     /// The lease was renewed.

@@ -220,6 +220,7 @@ impl Happening {
             Self::Refused => is_contended(config),
             Self::Published => config.lock.facts().publishes(),
             Self::FellAsleep => sleeps,
+            Self::WaiterInterrupted => sleeps && faults.interrupt > 0,
             Self::LimitReached => sleeps && ActionKind::GiveUp.is_allowed(config),
             Self::LeaseRenewed => has_watchdog,
             Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
@@ -497,7 +498,8 @@ const fn can_lose_grant(config: &Config) -> bool {
     let keeps_nested = matches!(config.protocol.partial_release, PartialRelease::Ignore)
         && config.clients.max_holds > 1
         && config.clients.threads > 1;
-    let is_unattended = !is_in_time || config.time.reentry_lease.is_some() || is_alone || keeps_nested;
+    let names_lease = config.time.reentry_lease.is_some() || config.time.named_lease.is_some();
+    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested;
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
     let is_taken = is_deleted || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.

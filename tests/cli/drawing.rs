@@ -126,8 +126,7 @@ fn colour_adds_nothing_but_colour() {
 fn every_history_can_be_drawn() {
     let crowd = Config { clients: Clients { count: 4, ..EVERYTHING.clients }, ..EVERYTHING };
     let plain = Config { lock: kind(false), ..EVERYTHING };
-    let worlds =
-        [(SMALL, 5), (FAILOVER, 20), (EVERYTHING, 60), (crowd, 20), (plain, 20), (IN_FLIGHT, 60), (NAMED, 20)];
+    let worlds = [(SMALL, 5), (FAILOVER, 20), (EVERYTHING, 60), (crowd, 20), (plain, 20), (IN_FLIGHT, 60), (NAMED, 20)];
     for (config, seeds) in worlds {
         for seed in 0..seeds {
             let trace = walk(&config, 60, seed);

@@ -1,8 +1,9 @@
 //! Fixed traces to draw, and random walks to draw.
 
 use lockstep_model::config::{
-    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, MessageDelay,
-    Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource, Time, Ttls, WriteDelay,
+    Bound, Bounds, Calls, ClientTables, Clients, Cluster, Config, Discovery, Faults, Fencing, Fsync, InterruptedWait,
+    LockObjects, MessageDelay, Network, NetworkMode, NodeSet, Profile, PromoteRule, ReplicasLeave, Resend, Resource,
+    Time, Ttls, WriteDelay,
 };
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, InLayout, Layout, LockKind, Property, Verdict, World, in_layout, step};
@@ -23,6 +24,7 @@ pub const SMALL: Config = Config {
         tick_ms: 10_000,
         lease: 3,
         reentry_lease: None,
+        named_lease: None,
         renew_every: None,
         wait_limit: Some(0),
         hold_at_most: None,
@@ -30,7 +32,16 @@ pub const SMALL: Config = Config {
         ask_again_after: 1,
         jump: 0,
     },
-    clients: Clients { count: 2, threads: 1, names: 1, max_holds: 2, acquires: None, hold_for_ever: false },
+    clients: Clients {
+        count: 2,
+        threads: 1,
+        names: 1,
+        max_holds: 2,
+        acquires: None,
+        hold_for_ever: false,
+        lock_objects: LockObjects::PerCall,
+        interrupted_wait: InterruptedWait::Leave,
+    },
     client: ClientTables::NONE,
     cluster: Cluster {
         replicas: 0,
@@ -105,6 +116,7 @@ pub const EVERYTHING: Config = Config {
         tick_ms: 10_000,
         lease: 3,
         reentry_lease: None,
+        named_lease: None,
         renew_every: Some(1),
         wait_limit: Some(6),
         hold_at_most: None,

@@ -22,19 +22,20 @@ use crate::redisson;
 use crate::scenarios::random_histories;
 
 /// Scenarios that together show the switches: renewals that are missed, nested holds, answers that come late, callers that are
-/// interrupted, requests that are lost and sent again, and renewals that fail.
-const WORLDS: [&str; 7] = [
+/// interrupted, lock objects that threads share, requests that are lost and sent again, and renewals that fail.
+const WORLDS: [&str; 8] = [
     "missed-renewal-of-2026",
     "nested-release-of-4-7",
     "nested-holds-that-are-lost",
     "late-renewal-after-release",
     "interrupted-acquire-is-renewed-for-ever",
+    "shared-lock-object",
     "resent-requests",
     "renewals-that-fail",
 ];
 /// So many of them, from the first, are replayed on each version by an ordinary test. The others are when the page is made, and with
 /// their own profiles among all scenarios.
-const ALWAYS: usize = 5;
+const ALWAYS: usize = 6;
 /// Random histories of each world on each version.
 const HISTORIES: u32 = 5;
 /// How many histories are tried for each value of a switch, by `make soak`; without it only the rows of the page are compared.

@@ -98,7 +98,7 @@ fn a_nested_request_carries_its_own_lease() {
     let inner = [&outer[..], &round(ACQUIRE)].concat();
     assert_eq!(ttl_on(&after(&config, &outer), 0), Some(3000));
     assert_eq!(ttl_on(&after(&config, &inner), 0), Some(1000));
-    assert!(after(&config, &[&outer[..], &[ACQUIRE]].concat()).clients[0].requests[0].nested);
+    assert!(after(&config, &[&outer[..], &[ACQUIRE]].concat()).clients[0].requests[0].names_lease);
 }
 
 /// A waits on the replica: the message comes with the effect of the release, or not at all.

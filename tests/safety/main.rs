@@ -3,6 +3,7 @@
 //! What each file is about stands at its head: worlds and histories that were worked out by hand, one subject each; the
 //! engine with all its options; the laws that every world obeys; and the built-in scenarios with what they declare.
 
+mod applications;
 mod beliefs;
 mod by_hand;
 mod capacities;

@@ -150,6 +150,13 @@ const ROWS: &[DrawnKey] = &[
     row("reentry_lease", TICKS, 40, |said| said.has("max_holds") && !said.is("max_holds", "1")),
     row("renew_every", &["1"], 35, |_| true),
     row("renew_every", &["2", "3"], 15, |said| !said.is("lease", "1")),
+    row("named_lease", TICKS, 30, |said| {
+        said.is("threads", "2") && said.has("renew_every") && !said.has("reentry_lease") && !said.has_names()
+    }),
+    row("lock_objects", &["\"shared\"", "\"shared\"", "\"per-call\""], 60, |said| {
+        said.has("renew_every") && !said.has_names() && (said.has("named_lease") || said.has("reentry_lease"))
+    }),
+    row("remembered_lease", &["\"until-released\"", "\"for-good\""], 40, |said| said.is("lock_objects", "\"shared\"")),
     row("wait_limit", &["0", "0", "1", "2", "3", "4"], 70, |_| true),
     row("hold_at_most", TICKS, 40, |_| true),
     row("poll_every", TICKS, 20, |said| !said.publishes()),
@@ -247,6 +254,13 @@ const ROWS: &[DrawnKey] = &[
     row("foreign_release", BUDGET, 12, |_| true),
     row("force_release", BUDGET, 12, |said| said.can_be_forced() && !said.has_names()),
     row("interrupt", BUDGET, 15, |said| said.is_split() || said.waits()),
+    row("interrupted_wait", &["\"leave\"", "\"swallow\"", "\"swallow\""], 50, |said| {
+        said.some("interrupt")
+            && said.publishes()
+            && !said.has("wait_limit")
+            && !said.some("wait_for")
+            && !said.has("jump")
+    }),
     row("vanish_key", BUDGET, 8, |said| !said.has_names()),
     row("refuse_writes", BUDGET, 12, |_| true),
     row("persist_key", BUDGET, 10, |said| !said.has_names()),

@@ -13,7 +13,7 @@
 //! `RedisExecutor`, `RedissonLock.tryAcquireAsync`, `RedissonBaseLock.unlockAsync0`.
 
 use super::process::Process;
-use super::requests::{InFlight, Request, Slot, Stage, Verb};
+use super::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb};
 use super::state::{Mode, Phase};
 use crate::config::calls::{Registration, Resend, StaleRenewal};
 use crate::config::sections::Config;
@@ -33,8 +33,8 @@ pub(crate) struct Sending {
     pub(crate) receipt: u8,
     /// Of an acquire: how many replicas its `WAIT` asks for; 0: there is none.
     pub(crate) asks_for: u8,
-    /// Whether it is made inside another call, and brings the lease of that.
-    pub(crate) is_nested: bool,
+    /// Which lease it brings.
+    pub(crate) lease: BroughtLease,
 }
 
 /// What an answered request leads to, beyond the process itself.
@@ -74,7 +74,7 @@ impl<Q: InFlight> Process<'_, Q> {
             is_heard: false,
             must_undo: false,
             is_stale: false,
-            is_nested: sending.is_nested,
+            lease: sending.lease,
             asks_for: sending.asks_for,
         });
         Some(())
@@ -109,7 +109,7 @@ impl<Q: InFlight> Process<'_, Q> {
             *owed -= 1;
         } else {
             let call = requests.slot_mut(Slot::of_thread(thread)).as_mut()?;
-            if call.is_heard || !call.is_granted() || call.is_nested {
+            if call.is_heard || !call.is_granted() || call.lease == BroughtLease::Named {
                 return None;
             }
             call.is_heard = true;
@@ -172,6 +172,9 @@ impl<Q: InFlight> Process<'_, Q> {
                 Answered::MustUndo
             }
             Verb::Acquire => {
+                if request.is_granted() && request.lease == BroughtLease::Named {
+                    self.remember_lease();
+                }
                 if is_alive {
                     self.hear_acquire(thread, reply, request.token);
                     if self.config.is_mutated(Mutant::AnswerBelievedPerTry) && reply == Reply::Acquired {
@@ -209,9 +212,11 @@ impl<Q: InFlight> Process<'_, Q> {
                 Answered::DropReceipt { receipt: request.id }
             }
             Verb::Acquire if !request.must_undo => {
-                // The grant of an interrupted caller is renewed like any other.
-                if request.is_granted() {
-                    self.register_hold(request.thread);
+                // The grant of an interrupted caller is renewed like any other, and its lease remembered.
+                match request.lease {
+                    _ if !request.is_granted() => {}
+                    BroughtLease::Named => self.remember_lease(),
+                    BroughtLease::Common | BroughtLease::Remembered => self.register_hold(request.thread),
                 }
                 Answered::Heard
             }
@@ -226,7 +231,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return Some(());
         }
         if request.is_granted() {
-            if request.is_nested {
+            if request.lease == BroughtLease::Named {
                 // It names its own lease, and the watchdog does not hear of it.
                 return Some(());
             }
@@ -322,7 +327,10 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         let is_awaited = match call.verb {
             Verb::Release => !self.config.is_mutated(Mutant::InterruptedReleaseForgotten),
-            Verb::Acquire => self.config.renews_interrupted_acquires() && !call.is_nested,
+            Verb::Acquire => {
+                let is_noted = call.lease != BroughtLease::Named || self.config.shares_lock_objects();
+                self.config.renews_interrupted_acquires() && is_noted
+            }
             Verb::Renew | Verb::Undo => false,
         };
         if is_awaited {

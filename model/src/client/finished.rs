@@ -1,7 +1,6 @@
 //! A client that will never ask anything again.
 
 use super::due::ProcessView;
-use super::renewal_table::RenewalTable;
 use super::requests::{InFlight, Requests};
 use super::state::{AcquiresLeft, Client, GroupView, Phase, WakeupEntry};
 use crate::time::Timer;
@@ -14,7 +13,7 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         self.client.is_alive()
             && *acquires_left == AcquiresLeft::NONE
             && threads.iter().all(|thread| matches!(thread.phase, Phase::Idle | Phase::Dead) && thread.holds() == 0)
-            && *renewal == RenewalTable::EMPTY
+            && renewal.is_at_rest()
             && *wakeup == WakeupEntry::NONE
             && {
                 let requests = self.in_flight.requests();
@@ -25,10 +24,12 @@ impl<Q: InFlight> ProcessView<'_, Q> {
 
 impl Client {
     /// A finished client, without what it does not need any more: which node it takes for the master, unless a failover waits
-    /// for it to know that (`keeps_master`); until when it does not ask; and whether a thread is dead or has nothing to do.
+    /// for it to know that (`keeps_master`); until when it does not ask; what its lock object remembers; and whether a thread is
+    /// dead or has nothing to do.
     pub(crate) fn leave_out_finished(&mut self, threads: u8, master: u8, keeps_master: bool) {
         self.views[0] = GroupView::of(if keeps_master { self.master() } else { master });
         self.asks_in = Timer::OFF;
+        self.renewal.set_remembers_lease(false);
         for thread in self.threads.iter_mut().take(usize::from(threads)).filter(|thread| thread.phase == Phase::Dead) {
             *thread = thread.settled();
         }

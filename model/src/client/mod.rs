@@ -17,5 +17,5 @@ pub(crate) mod wait_loop;
 pub(crate) mod watchdog;
 
 pub use renewal_table::RenewalTable;
-pub use requests::{InFlight, Request, Requests, Slot, Stage, Verb};
+pub use requests::{BroughtLease, InFlight, Request, Requests, Slot, Stage, Verb};
 pub use state::{AcquiresLeft, Client, GroupView, Mode, Phase, Thread, WakeupEntry};

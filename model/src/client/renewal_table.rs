@@ -1,7 +1,7 @@
 //! What the watchdog of a process renews, and when its timers fire, in four bytes.
 //!
-//! A world is full to the last byte, so the timers behind the first one lie in bits that counts do not need. Without such
-//! timers the bytes are two counts, the first thread and one timer.
+//! A world is full to the last byte, so the timers behind the first one lie in bits that counts do not need, and so does what
+//! the client's lock object remembers. Without these the bytes are two counts, the first thread and one timer.
 
 use crate::limits::{MAX_HOLDS, MAX_REGISTRATIONS, MAX_RENEWAL_PERIOD, MAX_RENEWAL_TIMERS, MAX_THREADS, REGISTRATIONS};
 use crate::time::Timer;
@@ -19,7 +19,8 @@ const LATER: usize = MAX_RENEWAL_TIMERS as usize - 1;
 pub struct RenewalTable {
     /// Per thread a count in five bits, and above it half of the last timer.
     counts: [u8; MAX_THREADS as usize],
-    /// The thread that registered first in one bit, and above it the timer in the middle.
+    /// The thread that registered first in one bit, above it the timer in the middle, and whether the lock object that the threads
+    /// share remembers a lease.
     first: u8,
     /// Until the first timer fires.
     due_in: Timer,
@@ -71,6 +72,7 @@ impl RenewalTable {
     const HALF_BITS: u8 = LaterTimer::BITS / 2;
     const HALF: u8 = (1 << Self::HALF_BITS) - 1;
     const FIRST: u8 = 1;
+    const REMEMBERS: u8 = 1 << 7;
 
     /// Holds of each thread: raised by each answered acquire, lowered by each answered release.
     pub const fn counts(&self) -> [u8; MAX_THREADS as usize] {
@@ -102,6 +104,22 @@ impl RenewalTable {
     pub(super) const fn set_first(&mut self, thread: u8) {
         const { assert!(MAX_THREADS <= Self::FIRST + 1, "a thread in one bit") };
         self.first = self.first & !Self::FIRST | thread;
+    }
+
+    /// Whether the lock object that the threads share remembers the lease that a call has named.
+    pub const fn remembers_lease(&self) -> bool {
+        self.first & Self::REMEMBERS != 0
+    }
+
+    pub(super) const fn set_remembers_lease(&mut self, does: bool) {
+        const { assert!(1 + LaterTimer::BITS < 8, "a thread, a timer and a bit share a byte") };
+        self.first = self.first & !Self::REMEMBERS | if does { Self::REMEMBERS } else { 0 };
+    }
+
+    /// Whether there is nothing to renew, and no timer runs.
+    pub(super) fn is_at_rest(mut self) -> bool {
+        self.set_remembers_lease(false);
+        self == Self::EMPTY
     }
 
     /// Until the first timer fires.
@@ -170,12 +188,12 @@ impl RenewalTable {
     const fn later(self) -> [LaterTimer; LATER] {
         let [low, high] = self.counts;
         let last = low >> Self::COUNT_BITS | high >> Self::COUNT_BITS << Self::HALF_BITS;
-        [LaterTimer(self.first >> 1), LaterTimer(last)]
+        [LaterTimer((self.first & !Self::REMEMBERS) >> 1), LaterTimer(last)]
     }
 
     fn set_later(&mut self, [next, last]: [LaterTimer; LATER]) {
         let [low, high] = self.counts();
-        self.first = self.first() | next.0 << 1;
+        self.first = self.first & (Self::FIRST | Self::REMEMBERS) | next.0 << 1;
         let (low_half, high_half) = (last.0 & Self::HALF, last.0 >> Self::HALF_BITS);
         self.counts = [low | low_half << Self::COUNT_BITS, high | high_half << Self::COUNT_BITS];
     }
@@ -196,11 +214,12 @@ mod tests {
         table.set_count(0, 29);
         table.set_count(1, 17);
         table.set_first(1);
+        table.set_remembers_lease(true);
         assert!(table.add_timer(Timer::ticks(1), false));
         assert!(table.add_timer(Timer::ticks(MAX_RENEWAL_PERIOD), true));
         assert!(table.add_timer(Timer::ticks(MAX_RENEWAL_PERIOD), false));
         assert!(!table.add_timer(Timer::ticks(MAX_RENEWAL_PERIOD), false), "there is room for three");
-        assert_eq!((table.counts(), table.first(), table.timers()), ([29, 17], 1, 3));
+        assert_eq!((table.counts(), table.first(), table.timers(), table.remembers_lease()), ([29, 17], 1, 3, true));
         assert_eq!(dues(table), [1, MAX_RENEWAL_PERIOD, MAX_RENEWAL_PERIOD]);
         table.set_count(0, 0);
         table.set_count(1, 0);
@@ -208,6 +227,8 @@ mod tests {
         assert_eq!(dues(table), [1, MAX_RENEWAL_PERIOD, MAX_RENEWAL_PERIOD]);
         assert!(table.is_empty());
         table.set_only_timer(Timer::OFF);
+        assert!(table.remembers_lease() && table.is_at_rest());
+        table.set_remembers_lease(false);
         assert_eq!(table, RenewalTable::EMPTY);
     }
 

@@ -167,10 +167,29 @@ pub struct Request {
     pub must_undo: bool,
     /// Of a renewal: the holds it was sent for are gone. Noted only where a rule reads it.
     pub is_stale: bool,
-    /// Of an acquire or a release: it is made inside another call, and brings the lease of that.
-    pub is_nested: bool,
+    /// Of an acquire or a release: which lease it brings.
+    pub lease: BroughtLease,
     /// Of an acquire: how many replicas its `WAIT` asks for once it is granted; 0: there is no `WAIT`, or it is answered.
     pub asks_for: u8,
+}
+
+/// Which lease a request brings.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[repr(u8)]
+pub enum BroughtLease {
+    /// The usual one of its client: the watchdog's, if there is one.
+    Common,
+    /// The one that its call names: nothing renews it.
+    Named,
+    /// The same, and its call names none: the lock object remembers it.
+    Remembered,
+}
+
+impl BroughtLease {
+    /// Whether it is the one that some calls of the client name.
+    pub(crate) const fn is_named(self) -> bool {
+        !matches!(self, Self::Common)
+    }
 }
 
 /// What a request asks.
@@ -379,13 +398,13 @@ impl Hash for Request {
             is_heard,
             must_undo,
             is_stale,
-            is_nested,
+            lease,
             asks_for,
         } = *self;
         const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
         const { assert!(MAX_RETRIES < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
-        // Only a renewal is stale, and none is nested: the verb says which of the two is meant.
-        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale || is_nested) << 7;
+        // Only a renewal is stale, and none brings another lease: the verb says which of the two is meant.
+        let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale || lease.is_named()) << 7;
         let flags = thread | said | (verb as u8) << 3 | node << 5;
         let (reached, told) = match stage {
             Stage::Sent => (0, asks_for),
@@ -394,6 +413,7 @@ impl Hash for Request {
             Stage::Executed(reply) => reply_bytes(reply),
         };
         let tries = retries_left | value << 3;
+        let reached = reached | u8::from(lease == BroughtLease::Remembered) << 7;
         let bytes = [flags, id, token, age, tries, answer_left.byte(), reached, told];
         hasher.write_u64(u64::from_le_bytes(bytes));
     }

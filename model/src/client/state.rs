@@ -5,7 +5,7 @@ use core::fmt;
 use serde::{Deserialize, Serialize};
 
 use super::renewal_table::RenewalTable;
-use crate::limits::{MAX_GROUPS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TOKEN_UNDER_WAY};
+use crate::limits::{MAX_GROUPS, MAX_HOLDS, MAX_REPLICAS, MAX_RETRIES, MAX_THREADS, MAX_TICKS, MAX_TOKEN_UNDER_WAY};
 use crate::time::Timer;
 
 /// A client is a process: its threads are the holders, the rest is shared by them.
@@ -148,7 +148,8 @@ pub struct Thread {
     pub token: u8,
     /// Until its wait limit, by its client's wall clock.
     pub wait_left: Timer,
-    /// The same by a clock that never jumps; kept only where the client's may.
+    /// The same by a clock that never jumps; kept only where the client's may. A call that swallows interrupts has no limit, and
+    /// what it remembers of them stands here ([`Thread::has_swallowed`]).
     pub limit_left: Timer,
     /// Until its own timer wakes it.
     pub wake_in: Timer,
@@ -249,6 +250,36 @@ impl Thread {
     #[must_use]
     pub const fn settled(self) -> Self {
         Self { counts: ThreadCounts(self.counts.0 & !ThreadCounts::HOLDS), ..Self::IDLE }
+    }
+
+    /// Above every time: an interrupt was swallowed in the call that it is in, or by which it holds.
+    const SWALLOWED: u8 = 1 << 6;
+    /// Beside it: the sleep of a waiter would not begin anew.
+    const NO_SLEEP: u8 = Self::SWALLOWED - 1;
+
+    /// Whether the call that it is in, or by which it holds, has swallowed an interrupt, and nobody is told.
+    pub const fn has_swallowed(&self) -> bool {
+        // A limit is shorter, and there is none in worlds in which calls swallow interrupts.
+        matches!(self.limit_left.left(), Some(left) if left >= Self::SWALLOWED)
+    }
+
+    /// For how many ticks a waiter sleeps anew if it is interrupted now; `None`: it has been already in this sleep, or is awake.
+    pub const fn sleeps_anew(&self) -> Option<u8> {
+        match self.limit_left.left() {
+            Some(left) if left % Self::SWALLOWED != Self::NO_SLEEP => Some(left % Self::SWALLOWED),
+            _ => None,
+        }
+    }
+
+    /// It falls asleep for so many ticks, in a call that swallows the first interrupt.
+    pub(crate) const fn note_sleep(&mut self, ticks: u8) {
+        const { assert!(MAX_TICKS < Self::NO_SLEEP, "a sleep and a bit share a byte") };
+        self.limit_left = Timer::ticks(if self.has_swallowed() { Self::SWALLOWED | ticks } else { ticks });
+    }
+
+    /// It swallows an interrupt.
+    pub(crate) const fn swallow(&mut self) {
+        self.limit_left = Timer::ticks(Self::SWALLOWED | Self::NO_SLEEP);
     }
 
     /// The same thread, dead.

@@ -46,9 +46,8 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         // A client that asks once does not wait: it has its answer when that comes.
         beginning.wait_left = Timer::optional(config.time.wait_limit.filter(|limit| *limit > 0));
-        if config.faults.client_clock_jump > 0 {
-            beginning.limit_left = beginning.wait_left;
-        }
+        // An interrupt that an earlier call has swallowed is not of this one.
+        beginning.limit_left = if config.faults.client_clock_jump > 0 { beginning.wait_left } else { Timer::OFF };
         Some(())
     }
 
@@ -143,8 +142,13 @@ impl<Q: InFlight> Process<'_, Q> {
             Next::Wait { remaining } => self.refuse(thread, remaining),
             Next::GiveUp => self.leave(thread),
             Next::Believe => {
+                let has_swallowed = self.thread(thread).has_swallowed();
                 self.leave(thread);
                 self.believe(thread, token);
+                if has_swallowed {
+                    // Its caller has the lock, and is told of no interrupt.
+                    self.thread_mut(thread).swallow();
+                }
                 return true;
             }
             Next::Ask { .. } => unreachable!("a lock of one part is decided by one answer"),
@@ -228,6 +232,7 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(super) fn refuse(&mut self, thread: u8, remaining: Timer) {
         let config = self.config;
         let publishes = config.lock.facts().publishes();
+        let swallows_interrupts = config.swallows_interrupts() && publishes;
         let refused = self.thread_mut(thread);
         if !config.waits() {
             refused.phase = Phase::Idle;
@@ -240,6 +245,9 @@ impl<Q: InFlight> Process<'_, Q> {
             return;
         }
         refused.phase = Phase::Waiting;
+        if let (true, Some(ticks)) = (swallows_interrupts, remaining.left()) {
+            refused.note_sleep(ticks);
+        }
         refused.wake_in = match remaining.left() {
             _ if config.is_mutated(Mutant::NoWakeTimer) => Timer::OFF,
             _ if !publishes => Timer::ticks(config.time.poll_every),
@@ -327,15 +335,19 @@ impl<Q: InFlight> Process<'_, Q> {
     pub(crate) fn tick(&mut self) -> bool {
         let mut is_overrun = false;
         let may_enter_again = self.config.clients.max_holds > 1;
+        let swallows_interrupts = self.config.swallows_interrupts();
         let client = &mut *self.client;
         if !client.is_alive() {
             return false;
         }
         for thread in &mut client.threads {
-            let limit = if thread.limit_left == Timer::OFF { thread.wait_left } else { thread.limit_left };
+            let has_no_limit = thread.limit_left == Timer::OFF || swallows_interrupts;
+            let limit = if has_no_limit { thread.wait_left } else { thread.limit_left };
             is_overrun |= client.mode == Mode::Running && thread.is_waiting() && limit.is_due();
             thread.wait_left = thread.wait_left.later();
-            thread.limit_left = thread.limit_left.later();
+            if !swallows_interrupts {
+                thread.limit_left = thread.limit_left.later();
+            }
             thread.wake_in = thread.wake_in.later();
             thread.hold_left =
                 if may_enter_again { thread.hold_left.later_or_overdue() } else { thread.hold_left.later() };

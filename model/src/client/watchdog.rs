@@ -7,9 +7,9 @@
 //! the older phase, so fewer renewals (docs/facts/redisson.md#renewal-timers-multiply).
 
 use super::process::Process;
-use super::renewal_table::{MAX_REGISTERED, RenewalTable};
+use super::renewal_table::MAX_REGISTERED;
 use super::requests::{InFlight, Slot};
-use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer};
+use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RememberedLease, RenewalTimer};
 use crate::limits::{MAX_THREADS, REGISTRATIONS};
 use crate::mutants::Mutant;
 use crate::notes::{Capacity, Happening};
@@ -68,7 +68,10 @@ impl<Q: InFlight> Process<'_, Q> {
             FailedRenewal::Retry => self.rearm(false),
             // What was forgotten keeps no other timer from firing.
             FailedRenewal::Forget if self.adds_timers() => self.forget_every_renewal(),
-            FailedRenewal::Forget => self.client.renewal = RenewalTable::EMPTY,
+            FailedRenewal::Forget => {
+                self.forget_every_renewal();
+                self.client.renewal.set_only_timer(Timer::OFF);
+            }
         }
     }
 
@@ -95,12 +98,31 @@ impl<Q: InFlight> Process<'_, Q> {
         }
     }
 
-    /// A thread holds once more, as it has just heard. A re-entry that names its own lease is not renewed, and its release ends
-    /// the renewal of the hold around it (docs/facts/redisson.md#a-lease-for-each-call).
-    pub(crate) fn register_grant(&mut self, thread: u8) {
-        let is_nested = self.config.time.reentry_lease.is_some() && self.thread(thread).holds() > 1;
-        if !is_nested {
+    /// A thread holds once more, as it has just heard. A call that names its own lease is not renewed, and its release ends the
+    /// renewal of the hold around it (docs/facts/redisson.md#a-lease-for-each-call).
+    pub(crate) fn register_grant(&mut self, client: u8, thread: u8) {
+        let outer_holds = self.thread(thread).holds().saturating_sub(1);
+        if self.config.names_lease(client, thread, outer_holds) {
+            self.remember_lease();
+        } else {
             self.register_hold(thread);
+        }
+    }
+
+    /// A call that names its lease was granted: the lock object remembers it, if threads share one
+    /// (docs/facts/redisson.md#explicit-lease).
+    pub(super) fn remember_lease(&mut self) {
+        if self.config.shares_lock_objects() {
+            self.client.renewal.set_remembers_lease(true);
+        }
+    }
+
+    /// What a lock object forgets with the answer to a release, or without one (`None`). One that leaves a hold makes it forget
+    /// nothing.
+    pub(crate) fn forget_lease(&mut self, reply: Option<Reply>) {
+        let is_partial = reply == Some(Reply::StillHeld);
+        if !is_partial && self.config.protocol.remembered_lease == RememberedLease::UntilReleased {
+            self.client.renewal.set_remembers_lease(false);
         }
     }
 
@@ -147,6 +169,7 @@ impl<Q: InFlight> Process<'_, Q> {
     /// A release was answered, or will not be (`None`), and the table hears of it. `is_late`: its caller was interrupted, and has
     /// dropped the hold already.
     pub(crate) fn hear_release_in_table(&mut self, thread: u8, reply: Option<Reply>, is_late: bool) {
+        self.forget_lease(reply);
         let holds = self.thread(thread).holds() + u8::from(is_late);
         let is_last = match reply {
             // The exception unwinds every `unlock()` of the thread.

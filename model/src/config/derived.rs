@@ -2,7 +2,9 @@
 
 use super::calls::{InterruptedAcquire, Resend};
 use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitRule};
-use super::sections::{Bound, Config, Discovery, Fsync, NetworkMode, PromoteRule, ReplicasLeave, Ttls};
+use super::sections::{
+    Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
+};
 use crate::limits::{EFFECTS_UNDER_WAY, MAX_EFFECTS_UNDER_WAY, RECEIPTS};
 use crate::locks::contract::{LockContext, LockRequest};
 use crate::locks::holder::Holder;
@@ -358,15 +360,41 @@ impl Config {
         LockContext { lease_ticks: self.time.lease, mutant: self.active_mutant() }
     }
 
-    /// The same for a request, which brings the lease of the client that makes it. `is_nested`: it is made inside another
-    /// call, and brings the lease of that.
-    pub(crate) fn lock_context_for(&self, request: LockRequest, is_nested: bool) -> LockContext {
+    /// The same for a request, which brings the lease of the client that makes it. `brings_named`: it brings the one that
+    /// some of its calls name.
+    pub(crate) fn lock_context_for(&self, request: LockRequest, brings_named: bool) -> LockContext {
         let lease_of = |client| {
-            let own = if is_nested { self.reentry_lease_of(client) } else { None };
-            own.unwrap_or_else(|| self.lease_of(client))
+            let named = if brings_named { self.named_lease_of(client) } else { None };
+            named.unwrap_or_else(|| self.lease_of(client))
         };
         let caller = request.caller().map(Holder::client);
         LockContext { lease_ticks: caller.map_or(self.time.lease, lease_of), ..self.lock_context() }
+    }
+
+    /// Whether a call of this thread names its lease, if the thread has so many holds around it: nothing renews such a hold
+    /// (docs/facts/redisson.md#a-lease-for-each-call).
+    pub fn names_lease(&self, client: u8, thread: u8, outer_holds: u8) -> bool {
+        self.names_each_lease(thread) || outer_holds > 0 && self.reentry_lease_of(client).is_some()
+    }
+
+    /// Whether each call of this thread names its lease, beside other threads under the watchdog.
+    pub const fn names_each_lease(&self, thread: u8) -> bool {
+        thread == 0 && self.time.named_lease.is_some()
+    }
+
+    /// Whether a waiter that is asleep swallows an interrupt. A call with a wait limit leaves.
+    pub(crate) fn swallows_interrupts(&self) -> bool {
+        let swallows = self.clients.interrupted_wait == InterruptedWait::Swallow;
+        let can_jump = self.faults.clock_jump > 0 || self.faults.client_clock_jump > 0;
+        self.faults.interrupt > 0
+            && !can_jump
+            && self.time.wait_limit.is_none()
+            && (swallows || self.is_mutated(Mutant::InterruptSwallowed))
+    }
+
+    /// Whether the threads of a client share one lock object.
+    pub const fn shares_lock_objects(&self) -> bool {
+        matches!(self.clients.lock_objects, LockObjects::Shared)
     }
 
     /// The rule that is wrong on purpose.

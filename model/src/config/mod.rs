@@ -19,10 +19,10 @@ pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
-    AnsweredReceipt, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol, RenewalTimer, SubscribeTo,
-    ValueRule, WaitRule,
+    AnsweredReceipt, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease, RenewalTimer,
+    SubscribeTo, ValueRule, WaitRule,
 };
 pub use sections::{
-    Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, MessageDelay, Network, NetworkMode, PromoteRule,
-    ReplicasLeave, Resource, Time, Ttls, WriteDelay,
+    Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,
+    NetworkMode, PromoteRule, ReplicasLeave, Resource, Time, Ttls, WriteDelay,
 };

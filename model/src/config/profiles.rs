@@ -31,6 +31,9 @@ pub struct Protocol {
     pub missed_renewal: MissedRenewal,
     /// What the client does when a renewal has no answer.
     pub failed_renewal: FailedRenewal,
+    /// For how long a lock object remembers a lease; read where threads share one.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub remembered_lease: RememberedLease,
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
@@ -181,6 +184,19 @@ pub enum FailedRenewal {
     Forget,
 }
 
+/// For how long a lock object remembers the lease that a granted call has named (docs/facts/redisson.md#explicit-lease).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RememberedLease {
+    /// Until a release by that object is answered and leaves no hold, finds none, or ends in an error; or until a forced release
+    /// is called (Redisson since 3.43).
+    #[default]
+    UntilReleased,
+    /// For good: until another call names one (Redisson 3.15).
+    ForGood,
+}
+
 impl Profile {
     /// Every profile.
     pub const ALL: [Self; 6] =
@@ -223,6 +239,7 @@ impl Profile {
             renewal_batch: RENEWAL_BATCH,
             missed_renewal: MissedRenewal::LowerFirst,
             failed_renewal: FailedRenewal::Retry,
+            remembered_lease: RememberedLease::UntilReleased,
             wait_rule: WaitRule::Any,
             value: ValueRule::PerAcquire,
             subscribe_to: SubscribeTo::Master,
@@ -233,6 +250,7 @@ impl Profile {
                 renewal_timer: RenewalTimer::PerLock,
                 missed_renewal: MissedRenewal::StopTimer,
                 failed_renewal: FailedRenewal::Forget,
+                remembered_lease: RememberedLease::ForGood,
                 wait_rule: WaitRule::Ignored,
                 ..newest
             },

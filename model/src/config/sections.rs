@@ -70,6 +70,10 @@ pub struct Time {
     /// one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reentry_lease: Option<u8>,
+    /// The lease that the first thread of each client names in all its calls (`lock(lease)`), while the others are under the
+    /// watchdog; `None`: no thread differs from the others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub named_lease: Option<u8>,
     /// Watchdog period; `None`: explicit lease, no watchdog.
     pub renew_every: Option<u8>,
     /// How long a client waits to acquire; `None`: for ever; 0: it asks once.
@@ -109,6 +113,39 @@ pub struct Clients {
     /// Whether a holder may hold for ever. It changes nothing that can happen, only what must happen (liveness).
     #[serde(default)]
     pub hold_for_ever: bool,
+    /// By which lock objects a client calls.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub lock_objects: LockObjects,
+    /// What an interrupt does to a waiter that is asleep.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub interrupted_wait: InterruptedWait,
+}
+
+/// By which lock objects a client calls. An object remembers the lease that it was last given
+/// (docs/facts/redisson.md#explicit-lease).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum LockObjects {
+    /// Each call, and the release that ends it, has an object of its own: what one call names, no other one takes over.
+    #[default]
+    PerCall,
+    /// All threads of the client share one. A call that names no lease takes over the one that another has named.
+    Shared,
+}
+
+/// What an interrupt does to a waiter that is asleep: it depends on the method by which the application waits
+/// (docs/facts/redisson.md#an-interrupted-wait).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum InterruptedWait {
+    /// It leaves with an exception (`lockInterruptibly()`, `tryLock(wait)`).
+    #[default]
+    Leave,
+    /// The first interrupt of a sleep is swallowed, and the sleep begins anew; the second one ends the call with an exception
+    /// (`lock()`).
+    Swallow,
 }
 
 /// One master and its replicas.

@@ -58,6 +58,12 @@ impl Config {
         self.client.get(client).map_or(self.time.reentry_lease, |own| own.reentry_lease)
     }
 
+    /// The lease that some calls of this client name, where the others name none; `None`: there are no such calls.
+    #[inline]
+    pub fn named_lease_of(&self, client: u8) -> Option<u8> {
+        self.time.named_lease.or_else(|| self.reentry_lease_of(client))
+    }
+
     /// Where this client subscribes.
     #[inline]
     pub(crate) fn subscribes_to(&self, client: u8) -> SubscribeTo {

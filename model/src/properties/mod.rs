@@ -11,6 +11,7 @@ mod effects_in_order;
 mod freed_after_crash;
 mod grant_acknowledged;
 mod grant_survives;
+mod interrupt_reported;
 mod no_orphan;
 mod no_sleeping_waiter;
 mod obtainable;

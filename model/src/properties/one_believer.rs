@@ -21,5 +21,6 @@ pub(super) const CLAIM: Claim = Claim {
 
 /// Whether it is so in this state.
 pub(super) fn holds<Y: Layout>(world: &World<Y>) -> bool {
-    (0..Y::Lock::NAMES).all(|name| world.believers().filter(|(holder, ..)| Y::Lock::name_of(*holder) == name).count() <= 1)
+    (0..Y::Lock::NAMES)
+        .all(|name| world.believers().filter(|(holder, ..)| Y::Lock::name_of(*holder) == name).count() <= 1)
 }

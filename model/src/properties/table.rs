@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 
 use super::claim::{Claim, PropertyKind};
 use super::{
-    actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_acknowledged, grant_survives, no_orphan,
-    no_sleeping_waiter, obtainable, one_believer, one_server_holder, only_holder_releases, renewal_rate_bounded,
-    renewed_while_held, tokens_increase, wait_limit_kept, waiter_served,
+    actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_acknowledged, grant_survives,
+    interrupt_reported, no_orphan, no_sleeping_waiter, obtainable, one_believer, one_server_holder,
+    only_holder_releases, renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept, waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -134,6 +134,8 @@ properties! {
         CountsAgree => counts_agree,
         /// Wait limits are kept.
         WaitLimitKept => wait_limit_kept,
+        /// An interrupt is not swallowed.
+        InterruptReported => interrupt_reported,
         /// No waiter sleeps beside a free lock.
         NoSleepingWaiter => no_sleeping_waiter,
         /// The watchdog keeps the lease.

@@ -48,10 +48,16 @@ impl Executed {
 }
 
 impl<Y: ServerLayout> Server<'_, Y> {
-    /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `is_nested`: it
-    /// brings the lease of a re-entry. `None`: it cannot be executed yet (too many effects are under way, or there is no room
+    /// One request, executed by one node. `receipt`: the number of the receipt that a release leaves; 0: none. `brings_named`:
+    /// it brings the lease that some calls of its client name. `None`: it cannot be executed yet (too many effects are under way, or there is no room
     /// for a receipt).
-    pub(crate) fn execute(&mut self, node: u8, request: LockRequest, receipt: u8, is_nested: bool) -> Option<Executed> {
+    pub(crate) fn execute(
+        &mut self,
+        node: u8,
+        request: LockRequest,
+        receipt: u8,
+        brings_named: bool,
+    ) -> Option<Executed> {
         let before = self.group.node(node).stored;
         if let LockRequest::Release(Requester { holder, .. }) = request
             && receipt > 0
@@ -61,7 +67,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.notes.happened(Happening::ReceiptFound);
             return Some(Executed::replying(if found.freed { Reply::Released } else { Reply::StillHeld }));
         }
-        let outcome = before.lock.execute(self.config.lock_context_for(request, is_nested), request);
+        let outcome = before.lock.execute(self.config.lock_context_for(request, brings_named), request);
         if let LockRequest::Renew(requester) | LockRequest::Release(requester) = request {
             self.note_foreign(&before, outcome.stored, requester);
         }

@@ -18,9 +18,11 @@ pub struct NumberBound {
 
 /// The bounds of every number in [`Config`](crate::Config) but those of single clients, [`CLIENT_BOUNDS`], and the fault
 /// budgets, which are all at most [`MAX_FAULTS`](crate::config::MAX_FAULTS).
-pub const BOUNDS: [NumberBound; 36] = [
+pub const BOUNDS: [NumberBound; 38] = [
     NumberBound::new("/time/tick_ms", 1, u32::MAX as i64),
     NumberBound::new("/time/lease", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/reentry_lease", 0, MAX_TICKS as i64),
+    NumberBound::new("/time/named_lease", 0, MAX_TICKS as i64),
     NumberBound::new("/time/renew_every", 0, MAX_TICKS as i64),
     NumberBound::new("/time/wait_limit", 0, MAX_TICKS as i64),
     NumberBound::new("/time/hold_at_most", 0, MAX_TICKS as i64),

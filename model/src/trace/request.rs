@@ -46,9 +46,12 @@ pub struct RequestState {
     /// The holds that it should renew are gone; recorded only where that makes a difference.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub stale: bool,
-    /// It is made inside another call of its thread, and brings the lease of that.
+    /// It brings the lease that its call names, and not the usual one. Older traces call it nested.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not", alias = "nested")]
+    pub names_lease: bool,
+    /// It brings the lease that its lock object remembers.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
-    pub nested: bool,
+    pub remembers_lease: bool,
     /// Of an acquire: how many replicas its `WAIT` asks for, until that is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_for: Option<u8>,

@@ -4,7 +4,7 @@ use super::contents::Contents;
 use super::names::holder_name;
 use super::request::{RequestStage, RequestState};
 use super::state::{ClientMode, ClientState, NodeRole, NodeState, State, SubscriptionState, ThreadState};
-use crate::client::requests::{Request, Slot, Stage};
+use crate::client::requests::{BroughtLease, Request, Slot, Stage};
 use crate::client::state::Mode;
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -64,6 +64,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
         renewal_counts: client.renewal.counts()[..usize::from(config.clients.threads)].to_vec(),
         renewal_first: Some(client.renewal.first()).filter(|_| !client.renewal.is_empty()),
         renewal_due_in: client.renewal.due_in().left(),
+        remembers_lease: client.renewal.remembers_lease(),
         later_renewals_due_in: client.renewal.later_due_in().filter_map(Timer::left).collect(),
         renewal_values: if config.has_values() && !client.renewal.is_empty() {
             (0..config.clients.threads).map(|thread| world.values(index).renewed(thread)).collect()
@@ -85,6 +86,7 @@ fn client_state<Y: Layout>(config: &Config, world: &World<Y>, index: u8) -> Opti
 
 fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) -> ThreadState {
     let state = world.thread(holder);
+    let swallows_interrupts = config.of_client(holder.client()).swallows_interrupts();
     let connection = world.group().connection(holder.client());
     let is_acknowledged_by = |node: &u8| connection.is_acknowledged_by(holder.thread(), *node);
     ThreadState {
@@ -94,7 +96,9 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
         token: state.token,
         write_under_way: state.write(),
         wait_left: state.wait_left.left(),
-        limit_left: state.limit_left.left(),
+        limit_left: state.limit_left.left().filter(|_| !swallows_interrupts),
+        has_swallowed: swallows_interrupts && state.has_swallowed(),
+        sleeps_anew: state.sleeps_anew().filter(|_| swallows_interrupts),
         wake_in: state.wake_in.left(),
         may_wake_now: state.wake_in.may_fire() && !state.wake_in.is_due(),
         hold_left: state.hold_left.left(),
@@ -126,7 +130,8 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
         heard: request.is_heard,
         must_undo: request.must_undo,
         stale: request.is_stale,
-        nested: request.is_nested,
+        names_lease: request.lease == BroughtLease::Named,
+        remembers_lease: request.lease == BroughtLease::Remembered,
         asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
     }
 }

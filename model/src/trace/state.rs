@@ -57,6 +57,9 @@ pub struct ClientState {
     /// The same of its other timers, where they multiply.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub later_renewals_due_in: Vec<u8>,
+    /// Whether the lock object that its threads share remembers a lease that a call has named.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub remembers_lease: bool,
     /// With which value it renews, per thread: the number of the acquire, 0 for none; recorded where acquires are told apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub renewal_values: Vec<u8>,
@@ -137,6 +140,12 @@ pub struct ThreadState {
     /// The same by a clock that never jumps; recorded where the client's clock may jump.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub limit_left: Option<u8>,
+    /// The call that it is in, or by which it holds, has swallowed an interrupt.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub has_swallowed: bool,
+    /// For how many ticks it would sleep anew if it were interrupted; recorded where calls swallow interrupts.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub sleeps_anew: Option<u8>,
     /// Ticks until its timer wakes it.
     pub wake_in: Option<u8>,
     /// Whether its timer may wake it before that: it waits for a key that may be gone at this very instant.

@@ -152,6 +152,7 @@ impl<Y: Layout> Context<'_, Y> {
         // Before it asks, so whatever the answer is (docs/facts/redisson.md#force-release).
         self.process(client, |process| {
             process.forget_every_renewal();
+            process.forget_lease(None);
             Some(())
         })?;
         let executed = self.server().execute(node, LockRequest::Force, 0, false)?;

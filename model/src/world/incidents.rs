@@ -192,7 +192,8 @@ impl<Y: Layout> Context<'_, Y> {
             // What expires may be left over from an earlier acquire of the same holder.
             let is_its_own = self.world.requester(hold.by.holder) == hold.by;
             let is_held = client.is_running() && is_its_own && self.world.thread(hold.by.holder).believes();
-            let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some();
+            let names_lease = self.config.names_each_lease(hold.by.holder.thread());
+            let has_watchdog = self.config.settings_of(hold.by.holder.client()).renew_every.is_some() && !names_lease;
             // It was paused when it should have renewed, and has resumed at this very instant: what is lost, the pause lost.
             let was_paused = self.renewal_due_in(hold.by.holder) == Timer::OVERDUE;
             if has_watchdog && is_connected && is_held && !was_paused {

@@ -10,7 +10,7 @@ use super::normal_form::unread_nodes;
 use super::state::World;
 use crate::client::calls::{Answered, Sending};
 use crate::client::named_renewals::Round;
-use crate::client::requests::{InFlight, Request, Slot, Stage, Verb};
+use crate::client::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb};
 use crate::client::state::{Mode, Phase};
 use crate::client::sync_wait::verdict_on;
 use crate::client::watchdog::Firing;
@@ -51,8 +51,8 @@ impl<Y: Layout> Context<'_, Y> {
             self.process(holder.client(), |process| process.send(holder.thread(), slot, verb, sending))?;
             return Some(Asked::Sent);
         }
-        let is_nested = self.is_nested(holder, verb);
-        let (reply, token) = self.execute_at(node, requester, verb, 0, is_nested)?;
+        let lease = self.lease_for(holder, verb);
+        let (reply, token) = self.execute_at(node, requester, verb, 0, lease)?;
         Some(Asked::Answered { reply, token })
     }
 
@@ -61,18 +61,28 @@ impl<Y: Layout> Context<'_, Y> {
         let leaves_receipt = verb.releases() && self.config.of_client(holder.client()).leaves_receipts();
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
         let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
-        Sending { value, node, receipt, asks_for, is_nested: self.is_nested(holder, verb) }
+        Sending { value, node, receipt, asks_for, lease: self.lease_for(holder, verb) }
     }
 
-    /// Whether this thread makes the request inside another call, and brings a lease of its own: the acquire of a thread that
-    /// holds already, and the release that ends it (docs/facts/redisson.md#a-lease-for-each-call).
-    fn is_nested(&self, holder: Holder, verb: Verb) -> bool {
-        let outer_holds = match verb {
-            Verb::Acquire => 0,
-            Verb::Release => 1,
-            Verb::Renew | Verb::Undo => return false,
+    /// Which lease a request of this thread brings. A call may name one, and the release that ends it brings what its lock object
+    /// remembers: that one, if each call has an object of its own (docs/facts/redisson.md#a-lease-for-each-call,
+    /// #explicit-lease).
+    fn lease_for(&self, holder: Holder, verb: Verb) -> BroughtLease {
+        let (client, thread) = (holder.client(), holder.thread());
+        let holds = self.world.thread(holder).holds();
+        let names = |outer_holds| self.config.names_lease(client, thread, outer_holds);
+        let is_shared = self.config.shares_lock_objects();
+        let is_named = match verb {
+            Verb::Acquire => names(holds),
+            Verb::Release => !is_shared && holds > 0 && names(holds - 1),
+            Verb::Renew | Verb::Undo => false,
         };
-        self.config.reentry_lease_of(holder.client()).is_some() && self.world.thread(holder).holds() > outer_holds
+        let is_remembered = is_shared && verb != Verb::Renew && self.world.client(client).renewal.remembers_lease();
+        match (is_named, is_remembered) {
+            (true, _) => BroughtLease::Named,
+            (false, true) => BroughtLease::Remembered,
+            (false, false) => BroughtLease::Common,
+        }
     }
 
     /// Before each script of the lock a client reads how many replicas its master has, if it does not know. So it does where
@@ -102,14 +112,14 @@ impl<Y: Layout> Context<'_, Y> {
         requester: Requester,
         verb: Verb,
         receipt: u8,
-        is_nested: bool,
+        lease: BroughtLease,
     ) -> Option<(Reply, u8)> {
         let request = match verb {
             Verb::Acquire => LockRequest::Acquire(requester),
             Verb::Release | Verb::Undo => LockRequest::Release(requester),
             Verb::Renew => LockRequest::Renew(requester),
         };
-        let executed = self.server().execute(node, request, receipt, is_nested)?;
+        let executed = self.server().execute(node, request, receipt, lease.is_named())?;
         if executed.is_published {
             self.publish(node);
         }
@@ -143,7 +153,7 @@ impl<Y: Layout> Context<'_, Y> {
                 if reply != Reply::Acquired || !self.begin_wait(holder, token) {
                     self.process(client, |process| {
                         if process.hear_acquire(thread, reply, token) {
-                            process.register_grant(thread);
+                            process.register_grant(client, thread);
                         }
                     });
                     self.note_renewed(reply, requester);
@@ -228,7 +238,10 @@ impl<Y: Layout> Context<'_, Y> {
                 self.process(client, |process| process.begin_call(thread, Verb::Release));
                 Some(Reply::Done)
             }
-            Asked::Answered { reply, .. } => Some(reply),
+            Asked::Answered { reply, .. } => {
+                self.process(client, |process| process.forget_lease(Some(reply)));
+                Some(reply)
+            }
         }
     }
 
@@ -301,7 +314,7 @@ impl<Y: Layout> Context<'_, Y> {
         self.server().close_wait(holder);
         self.process(client, |process| {
             if process.hear_wait(thread, reply) {
-                process.register_grant(thread);
+                process.register_grant(client, thread);
             }
         });
         self.note_renewed(reply, self.world.requester(holder));
@@ -324,7 +337,8 @@ impl<Y: Layout> Context<'_, Y> {
         let reply = match self.world.reachable(client) {
             Some(node) => {
                 self.count_replicas(client);
-                self.execute_at(node, self.world.requester(holder), Verb::Undo, 0, false)?.0
+                let lease = self.lease_for(holder, Verb::Undo);
+                self.execute_at(node, self.world.requester(holder), Verb::Undo, 0, lease)?.0
             }
             None => Reply::Unreachable,
         };
@@ -419,7 +433,7 @@ impl<Y: Layout> Context<'_, Y> {
         }
         let holder = Holder::new(client, request.thread);
         let requester = Requester { holder, value: request.value };
-        let (reply, token) = self.execute_at(node, requester, request.verb, request.id, request.is_nested)?;
+        let (reply, token) = self.execute_at(node, requester, request.verb, request.id, request.lease)?;
         let must_undo = request.must_undo && reply == Reply::Acquired;
         let is_awaited = self.process(client, |process| process.awaits_reply(slot, &request, must_undo));
         if slot.is_late() {
@@ -442,7 +456,7 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The caller sees the reply.
     pub(crate) fn answer(&mut self, client: u8, slot: Slot) -> Option<Reply> {
-        let &Request { thread, value, is_nested, .. } = self.world.requests(client).get(slot)?;
+        let &Request { thread, value, lease, .. } = self.world.requests(client).get(slot)?;
         let holder = Holder::new(client, thread);
         let granted = Requester { holder, value };
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
@@ -451,8 +465,10 @@ impl<Y: Layout> Context<'_, Y> {
         }
         match leads_to {
             Answered::Heard => {}
-            Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, is_nested))?,
-            Answered::MustUndo => self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, false))?,
+            Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, lease))?,
+            Answered::MustUndo => {
+                self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?
+            }
             Answered::DropReceipt { receipt } => {
                 if self.config.of_client(client).deletes_receipts()
                     && let Some(node) = self.world.reachable_master(client)
@@ -471,14 +487,16 @@ impl<Y: Layout> Context<'_, Y> {
         }
     }
 
-    /// A grant is given back by a request of the process, whatever has become of the thread. A process that reaches no
-    /// master cannot give it back.
-    fn send_back(&mut self, granted: Requester, slot: Slot, (verb, is_nested): (Verb, bool)) -> Option<()> {
+    /// A grant is given back by a request of the process, whatever has become of the thread. It brings this lease, or what a shared
+    /// lock object remembers. A process that reaches no master cannot give it back.
+    fn send_back(&mut self, granted: Requester, slot: Slot, (verb, lease): (Verb, BroughtLease)) -> Option<()> {
         let holder = granted.holder;
         let (client, thread) = (holder.client(), holder.thread());
         let Some(node) = self.world.reachable(client) else { return Some(()) };
         self.count_replicas(client);
-        let sending = Sending { is_nested, ..self.sending(granted, verb, node) };
+        let sending = self.sending(granted, verb, node);
+        let lease = if self.config.shares_lock_objects() { sending.lease } else { lease };
+        let sending = Sending { lease, ..sending };
         let is_awaited = !slot.is_late() && self.world.thread(holder).phase != Phase::Dead;
         self.process(client, |process| {
             process.send(thread, slot, verb, sending)?;

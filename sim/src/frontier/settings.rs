@@ -324,6 +324,9 @@ pub const REPAIRS: &[Setting] = &[
             set("protocol", "missed_renewal", SettingValue::Nothing),
             set("protocol", "failed_renewal", SettingValue::Nothing),
             set("protocol", "partial_release", SettingValue::Nothing),
+            set("protocol", "remembered_lease", SettingValue::Nothing),
+            set("clients", "lock_objects", SettingValue::Nothing),
+            set("time", "named_lease", SettingValue::Nothing),
             set("protocol", "registration", SettingValue::Nothing),
             set("protocol", "stale_renewal", SettingValue::Nothing),
         ],
@@ -337,6 +340,19 @@ pub const REPAIRS: &[Setting] = &[
         name: "one-lease",
         sentence: "a call inside another one names no lease of its own",
         entries: &[set("time", "reentry_lease", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "interruptible-waits",
+        sentence: "an application waits by lockInterruptibly() or with a limit: an interrupt ends its wait",
+        entries: &[set("clients", "interrupted_wait", SettingValue::Nothing)],
+    },
+    Setting {
+        name: "own-lock-objects",
+        sentence: "each call has a lock object of its own, and no object is shared by threads",
+        entries: &[
+            set("clients", "lock_objects", SettingValue::Nothing),
+            set("protocol", "remembered_lease", SettingValue::Nothing),
+        ],
     },
     Setting {
         name: "subscribe-to-the-master",

@@ -47,6 +47,9 @@ pub fn why(trace: &Trace) -> Option<String> {
             let waits = if late.len() == 1 { "waits" } else { "wait" };
             format!("{} still {waits} although the wait limit is over", list(&late))
         }
+        Property::InterruptReported => {
+            format!("{actor} was interrupted while it waited: its call returns, and says nothing of that")
+        }
         Property::NoSleepingWaiter => {
             let asleep = last
                 .clients
@@ -197,9 +200,9 @@ fn counts_differ(state: &State) -> String {
         let own = master.stored.holders.iter().find(|lock| is_its_own(lock, thread));
         own.or_else(|| master.stored.holder())
     };
-    let differing = state.believers().find(|thread| {
-        stored_for(thread).is_none_or(|lock| !is_its_own(lock, thread) || lock.count != thread.holds)
-    });
+    let differing = state
+        .believers()
+        .find(|thread| stored_for(thread).is_none_or(|lock| !is_its_own(lock, thread) || lock.count != thread.holds));
     let found = differing.map_or_else(|| master.stored.holder(), stored_for);
     let stores = match (found, differing) {
         (None, _) => "stores no lock".to_owned(),
@@ -239,7 +242,8 @@ fn vanished_holder(trace: &Trace) -> Option<&str> {
         && let Some(before) = trace.steps.len().checked_sub(1).map(|steps| trace.state_after(steps))
     {
         let both = before.nodes.iter().zip(&last.nodes);
-        let gone = both.flat_map(|(was, is)| was.stored.holders.iter().filter(|hold| !is.stored.is_held_by(&hold.holder)));
+        let gone =
+            both.flat_map(|(was, is)| was.stored.holders.iter().filter(|hold| !is.stored.is_held_by(&hold.holder)));
         return gone.map(|hold| hold.holder.as_str()).next();
     }
     let earlier = (0..trace.steps.len()).rev().map(|steps| trace.state_after(steps));

@@ -1,7 +1,8 @@
 //! The world of a scenario in sentences.
 
 use lockstep_model::config::{
-    Bound, Config, Faults, Fencing, Fsync, MessageDelay, PromoteRule, ReplicasLeave, Resend, ValueRule, WaitRule,
+    Bound, Config, Faults, Fencing, Fsync, InterruptedWait, MessageDelay, PromoteRule, RememberedLease, ReplicasLeave,
+    Resend, ValueRule, WaitRule,
 };
 use lockstep_model::notes::Capacity;
 use lockstep_model::trace::node_name;
@@ -69,6 +70,7 @@ pub fn world(config: &Config) -> Vec<String> {
     let [lease, renewal, wait, hold] = [lease, renewal, wait, hold].map(|times| times(config));
     lines.push(format!("{lease}; {renewal}; {wait}; {hold}"));
     lines.push(format!("a tick is {} ms; {}", config.time.tick_ms, profile(config)));
+    lines.extend(calls_of_applications(config));
     lines.extend(waiting_and_values(config));
     lines.extend(unlike_clients(config));
     if let Some(resource) = config.resource {
@@ -95,6 +97,30 @@ pub fn world(config: &Config) -> Vec<String> {
     lines.extend(network(config));
     lines.extend(bounds(config));
     lines.push(faults(config));
+    lines
+}
+
+/// Which calls name a lease, what lock objects remember of it, and what an interrupt does to a waiter.
+fn calls_of_applications(config: &Config) -> Vec<String> {
+    let mut lines = Vec::new();
+    if let Some(lease) = config.time.named_lease {
+        let lease = time(config, lease.into());
+        lines.push(format!(
+            "the first thread of each client names a lease of {lease} in its calls, and nothing renews that"
+        ));
+    }
+    if config.shares_lock_objects() {
+        let end = match config.protocol.remembered_lease {
+            RememberedLease::UntilReleased => "until a release leaves no hold or fails",
+            RememberedLease::ForGood => "for good",
+        };
+        lines.push(format!(
+            "the threads of a client share one lock object: calls that name no lease take over the last one that was named, {end}"
+        ));
+    }
+    if config.clients.interrupted_wait == InterruptedWait::Swallow {
+        lines.push("a waiter swallows the first interrupt of each sleep, and sleeps anew".to_owned());
+    }
     lines
 }
 

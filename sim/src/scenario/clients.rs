@@ -3,8 +3,9 @@
 use core::ops::Range;
 
 use lockstep_model::config::{
-    AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, MAX_ACQUIRES, MAX_CLIENTS, MAX_HOLDS, MAX_THREADS,
-    MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
+    AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects, MAX_ACQUIRES,
+    MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease,
+    RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -26,6 +27,8 @@ impl Sections<'_> {
         let max_holds = clients.number("max_holds", 1..=MAX_HOLDS);
         let acquires = clients.number("acquires", 0..=MAX_ACQUIRES);
         let hold_for_ever = clients.flag("hold_for_ever");
+        let interrupted_wait = clients.word("interrupted_wait", "effect of an interrupt", &INTERRUPTED_WAITS);
+        let lock_objects = clients.word("lock_objects", "use of lock objects", &LOCK_OBJECTS);
         Some(Clients {
             count: self.count(&count)?,
             threads: threads.or(1)?,
@@ -33,6 +36,8 @@ impl Sections<'_> {
             max_holds: max_holds.or(1)?,
             acquires: acquires.optional().or(None)?,
             hold_for_ever: hold_for_ever.or(false)?,
+            lock_objects: lock_objects.or(LockObjects::PerCall)?,
+            interrupted_wait: interrupted_wait.or(InterruptedWait::Leave)?,
         })
     }
 
@@ -132,6 +137,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let renewal_batch = section.number("renewal_batch", 1..=RENEWAL_BATCH);
     let missed_renewal = section.word("missed_renewal", "reaction to a missed renewal", &MISSED_RENEWALS);
     let failed_renewal = section.word("failed_renewal", "reaction to a failed renewal", &FAILED_RENEWALS);
+    let remembered_lease = section.word("remembered_lease", "memory of a lock object", &REMEMBERED_LEASES);
     let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
     let value = section.word("value", "rule for values", &VALUE_RULES);
@@ -146,6 +152,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         renewal_batch: renewal_batch.or(switches.renewal_batch)?,
         missed_renewal: missed_renewal.or(switches.missed_renewal)?,
         failed_renewal: failed_renewal.or(switches.failed_renewal)?,
+        remembered_lease: remembered_lease.or(switches.remembered_lease)?,
         wait_rule: wait_rule.or(switches.wait_rule)?,
         // No profile sets it: it is of the lock, not of a client library's version.
         value: value.or(otherwise.value)?,
@@ -194,6 +201,12 @@ const MISSED_RENEWALS: [(&str, Option<MissedRenewal>); 4] = [
     ("forget", Some(MissedRenewal::Forget)),
     ("tell-holder", Some(MissedRenewal::TellHolder)),
 ];
+const REMEMBERED_LEASES: [(&str, Option<RememberedLease>); 2] =
+    [("until-released", Some(RememberedLease::UntilReleased)), ("for-good", Some(RememberedLease::ForGood))];
+const LOCK_OBJECTS: [(&str, Option<LockObjects>); 2] =
+    [("per-call", Some(LockObjects::PerCall)), ("shared", Some(LockObjects::Shared))];
+const INTERRUPTED_WAITS: [(&str, Option<InterruptedWait>); 2] =
+    [("leave", Some(InterruptedWait::Leave)), ("swallow", Some(InterruptedWait::Swallow))];
 const VALUE_RULES: [(&str, Option<ValueRule>); 2] =
     [("per-acquire", Some(ValueRule::PerAcquire)), ("per-client", Some(ValueRule::PerClient))];
 const SUBSCRIBE_TO: [(&str, Option<SubscribeTo>); 2] =

@@ -12,11 +12,12 @@ use lockstep_model::locks::{Facts, Support};
 use lockstep_model::notes::Capacity;
 
 use super::contradiction::{Contradiction, kinds_with};
+use super::lock_objects;
 use super::parts::{Parts, Sections};
 use super::places::SettingsPlace;
-use super::{names, renewals};
 use super::section::Section;
 use super::ticks::{FSYNC_WITHIN_MS, MIN_REPLICAS_SLACK_MS};
+use super::{names, renewals};
 
 /// Records every contradicting pair. Parts that are wrong in themselves are skipped.
 pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
@@ -105,6 +106,8 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
     }
     renewals::note(parts, sections);
     names::note(parts, top, sections);
+    lock_objects::note(parts, sections);
+    lock_objects::note_interrupts(parts, sections);
     note_kind(parts, top, sections);
     note_nodes(parts, sections);
     note_waits(parts, sections);

@@ -15,6 +15,7 @@ mod error;
 mod file;
 mod impossible;
 mod keys;
+mod lock_objects;
 mod names;
 mod parts;
 mod places;

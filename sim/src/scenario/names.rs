@@ -1,6 +1,6 @@
 //! Contradictions of several lock names, and what is not modelled beside them yet.
 
-use lockstep_model::config::{ClientSettings, NetworkMode, RenewalTimer};
+use lockstep_model::config::{ClientSettings, LockObjects, NetworkMode, RenewalTimer};
 use lockstep_model::limits::MAX_RENEWAL_PERIOD;
 use lockstep_model::locks::Support;
 
@@ -46,6 +46,20 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         Contradiction::not_yet(&sections.clients, "names", "several lock names on a master with replicas")
             .with(sections.cluster.span_of("replicas"), "there are replicas")
             .note("use names = 1, or replicas = 0 in [cluster]");
+    }
+    if clients.lock_objects == LockObjects::Shared {
+        Contradiction::not_yet(
+            &sections.clients,
+            "lock_objects",
+            "lock objects that threads share, where each thread has a lock of its own",
+        )
+        .with(sections.clients.span_of("names"), "there are several locks")
+        .note("remove `lock_objects`, or use names = 1");
+    }
+    if parts.time.is_some_and(|time| time.named_lease.is_some()) {
+        Contradiction::not_yet(&sections.time, "named_lease", "a lease of the first thread beside several lock names")
+            .with(sections.clients.span_of("names"), "there are several locks")
+            .note("remove `named_lease`, or use names = 1 in [clients]");
     }
     if let Some(span) = sections.resource.span() {
         Contradiction::not_yet(&sections.clients, "names", "several lock names, and the resource that they guard")
@@ -100,9 +114,13 @@ fn note_batches(parts: &Parts, sections: &Sections<'_>) {
         }
         let is_long = |own: &ClientSettings| own.renew_every.is_some_and(|period| period > MAX_RENEWAL_PERIOD);
         if place.said.as_ref().is_some_and(|own| has(RenewalTimer::PerLock)(own) && is_long(own)) {
-            let reason = format!("with a timer per lock, several locks have a period of at most {MAX_RENEWAL_PERIOD} ticks");
+            let reason =
+                format!("with a timer per lock, several locks have a period of at most {MAX_RENEWAL_PERIOD} ticks");
             Contradiction::not_yet(&sections.clients, "names", &reason)
-                .with(place.time.span_of("renew_every").or(sections.time.span_of("renew_every")), "this period is longer")
+                .with(
+                    place.time.span_of("renew_every").or(sections.time.span_of("renew_every")),
+                    "this period is longer",
+                )
                 .note("use names = 1, renewal_timer = \"shared\", or a longer tick_ms");
         }
     }

@@ -126,6 +126,7 @@ impl Sections<'_> {
             "`lease = 3`, the number of ticks, or `lease = \"30s\"`, after which an unrenewed grant expires",
         );
         let reentry_lease = time.ticks("reentry_lease", 1..=MAX_TICKS);
+        let named_lease = time.ticks("named_lease", 1..=MAX_TICKS);
         let renew_every = time.ticks("renew_every", 1..=MAX_TICKS);
         let wait_limit = time.ticks("wait_limit", 0..=MAX_TICKS);
         // A bound of 0 cannot be kept by any holder: it would have to release before it holds.
@@ -137,6 +138,7 @@ impl Sections<'_> {
             tick_ms: tick_ms?,
             lease: lease.given()?.0,
             reentry_lease: reentry_lease.optional().or(None)?,
+            named_lease: named_lease.optional().or(None)?,
             renew_every: renew_every.optional().or(None)?,
             wait_limit: wait_limit.optional().or(None)?,
             hold_at_most: hold_at_most.optional().or(None)?,

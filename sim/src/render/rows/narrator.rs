@@ -50,7 +50,8 @@ impl Narrator<'_> {
             return String::new();
         }
         let both = self.before.nodes.iter().zip(&self.step.state.nodes);
-        let holder = both.into_iter().find_map(|(node, after)| Some(Self::hold_gone_from(node, after)?.holder.as_str()));
+        let holder =
+            both.into_iter().find_map(|(node, after)| Some(Self::hold_gone_from(node, after)?.holder.as_str()));
         format!(": the lease of {} ends, the lock expires", holder.unwrap_or("the holder"))
     }
 
@@ -120,16 +121,15 @@ impl Narrator<'_> {
     fn rivals(&self) -> impl Iterator<Item = &ThreadState> {
         let name = self.name().map(usize::from);
         let clients = self.step.state.clients.iter();
-        let of_name = clients.flat_map(|client| client.threads.iter().enumerate()).filter(move |(thread, _)| {
-            name.is_none_or(|name| name == *thread)
-        });
+        let of_name = clients
+            .flat_map(|client| client.threads.iter().enumerate())
+            .filter(move |(thread, _)| name.is_none_or(|name| name == *thread));
         let believers: Vec<_> = self.step.state.believers().map(|thread| thread.name.as_str()).collect();
         of_name.map(|(_, thread)| thread).filter(move |thread| believers.contains(&thread.name.as_str()))
     }
 
     pub(super) fn others_believe(&self, name: &str) -> String {
-        let others: Vec<_> =
-            self.rivals().map(|thread| thread.name.as_str()).filter(|other| *other != name).collect();
+        let others: Vec<_> = self.rivals().map(|thread| thread.name.as_str()).filter(|other| *other != name).collect();
         match others.as_slice() {
             [] => String::new(),
             [_] => format!("; {} still believes it holds", list(&others)),

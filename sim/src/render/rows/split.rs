@@ -1,6 +1,6 @@
 //! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
-use lockstep_model::client::{Slot, Verb};
+use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::config::{InterruptedAcquire, MissedRenewal};
 use lockstep_model::trace::{RequestState, node_name};
 use lockstep_model::{Happening, Reply};
@@ -222,6 +222,9 @@ impl Narrator<'_> {
     pub(super) fn interrupt(&self, client: u8, thread: u8) -> Vec<Row> {
         let name = &self.step.lane;
         let what = match self.request_before(client, Slot::of_thread(thread)).map(|request| request.verb) {
+            None if self.thread_after(client, thread).phase == Phase::Waiting => {
+                format!("{name} is interrupted while it waits: lock() swallows that, and sleeps anew")
+            }
             None => format!("{name} is interrupted while it waits, and stops waiting"),
             Some(Verb::Release) => {
                 format!("{name} is interrupted in unlock(): its request may still be executed")

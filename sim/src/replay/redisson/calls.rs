@@ -1,6 +1,7 @@
 //! Which method of Redisson's lock an application calls, and what it is told.
 
 use lockstep_model::client::Phase;
+use lockstep_model::config::InterruptedWait;
 use lockstep_model::trace::ThreadState;
 use lockstep_model::{Config, Reply};
 
@@ -8,15 +9,15 @@ use super::interruption::Interruption;
 
 /// The call of an acquire, for the driver: a verb, and the times that it names, in milliseconds.
 ///
-/// `own`: the scenario as it is for this client. `is_nested`: the thread has the lock already.
-pub fn acquire(own: &Config, is_nested: bool, interruption: Interruption) -> String {
+/// `own`: the scenario as it is for this client. `names_lease`: the call names a lease that others do not.
+pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> String {
     let ms = |ticks: u8| u64::from(ticks) * u64::from(own.time.tick_ms);
     let lease = match own.time.renew_every {
-        Some(_) => own.time.reentry_lease.filter(|_| is_nested),
-        None => Some(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease)),
+        Some(_) => own.named_lease_of(0).filter(|_| names_lease),
+        None => Some(own.named_lease_of(0).filter(|_| names_lease).unwrap_or(own.time.lease)),
     };
     // `lock()` swallows the first interrupt.
-    let can_be_interrupted = own.faults.interrupt > 0;
+    let can_be_interrupted = own.faults.interrupt > 0 && own.clients.interrupted_wait == InterruptedWait::Leave;
     match (own.time.wait_limit, lease.map(ms)) {
         (Some(0), None) if can_be_interrupted && interruption == Interruption::Cancel => "try-async".to_owned(),
         (Some(0), None) => "try".to_owned(),
@@ -59,6 +60,8 @@ pub const REFUSED: &str = "it does not have the lock";
 pub const RELEASED: &str = "it has released";
 /// It was no holder.
 pub const NOT_ITS_OWN: &str = "IllegalMonitorStateException";
+/// It was interrupted for the second time in one sleep of `lock()`.
+pub const INTERRUPTED_AGAIN: &str = "IllegalStateException";
 /// It was interrupted.
 pub const INTERRUPTED: &str = "InterruptedException";
 
@@ -79,8 +82,7 @@ const IS_OF_CONNECTION: [&str; 4] =
 /// What the driver reports of a call's end, in the same words; an exception by its class.
 pub fn told_by(verb: &str, ended: Option<&str>) -> String {
     let Some(ended) = ended else { return INSIDE.to_owned() };
-    // Whether the thread was interrupted, and then what it was told.
-    let (_, told) = ended.split_once(' ').unwrap_or(("", ended));
+    let (flag, told) = ended.split_once(' ').unwrap_or(("", ended));
     if let Some(thrown) = told.strip_prefix("threw ") {
         let mut classes = thrown.split(' ').next().unwrap_or(thrown).split('<');
         if classes.clone().any(|class| IS_OF_CONNECTION.iter().any(|of| class.ends_with(of))) {
@@ -97,7 +99,8 @@ pub fn told_by(verb: &str, ended: Option<&str>) -> String {
         (_, "false") => REFUSED,
         (_, other) => other,
     };
-    words.to_owned()
+    // By the flag a call that returns tells of an interrupt; one that throws tells of it by the exception.
+    if flag == "interrupted" { format!("{words}, and that it was interrupted") } else { words.to_owned() }
 }
 
 #[cfg(test)]
@@ -132,6 +135,10 @@ mod tests {
     fn what_a_call_returns_or_throws_is_told_in_the_words_of_the_model() {
         assert_eq!(told_by("lock", None), INSIDE);
         assert_eq!(told_by("lock", Some("clear returned nothing")), GRANTED);
+        assert_eq!(
+            told_by("lock", Some("interrupted returned nothing")),
+            format!("{GRANTED}, and that it was interrupted")
+        );
         assert_eq!(told_by("try", Some("clear returned false")), REFUSED);
         assert_eq!(told_by("unlock", Some("clear returned nothing")), RELEASED);
         let thrown = "clear threw java.lang.IllegalMonitorStateException attempt to unlock lock";

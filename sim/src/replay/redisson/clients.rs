@@ -198,9 +198,9 @@ impl Target for RedissonClients {
             | Action::WakeByTimer { client, thread } => {
                 let is_woken = matches!(step.step.action, Action::WakeByMessage { .. });
                 if is_woken && self.waiting[usize::from(client)].is_behind(thread) {
-                    testbed
-                        .findings
-                        .leave("a message wakes the thread that has waited for less time here, and in Redisson the other one");
+                    testbed.findings.leave(
+                        "a message wakes the thread that has waited for less time here, and in Redisson the other one",
+                    );
                     return Ok(None);
                 }
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
@@ -331,7 +331,8 @@ impl RedissonClients {
                 return Ok(None);
             }
         }
-        let call = calls::acquire(&self.config.of_client(client), before.holds > 0, self.interruption);
+        let names_lease = self.config.names_lease(client, thread, before.holds);
+        let call = calls::acquire(&self.config.of_client(client), names_lease, self.interruption);
         self.begin_call((client, thread), before.holds + 1, &call, (step, testbed))?;
         if self.flagged.contains(&step.step.number) && self.unsent(asked).is_empty() {
             testbed.findings.leave("the caller has thrown before its request was written: the choice of the JVM");
@@ -378,8 +379,8 @@ impl RedissonClients {
         self.applications.set_paused(usize::from(client), true);
     }
 
-    /// A thread begins a call. Every call that is inside another one has a lock object of its own, as in the model: an object
-    /// remembers the lease that it was last given (docs/facts/redisson.md#explicit-lease).
+    /// A thread begins a call, by the object that all threads share, or else by one of its own for each call that is inside another
+    /// one: an object remembers the lease that it was last given (docs/facts/redisson.md#explicit-lease).
     pub(super) fn begin_call(
         &mut self,
         (client, thread): (u8, u8),
@@ -391,10 +392,13 @@ impl RedissonClients {
         let (verb, times) =
             call.split_once(' ').map_or((call, String::new()), |(verb, times)| (verb, format!(" {times}")));
         testbed.findings.note(|| format!("{}:{} calls {call}", client_name(client), thread + 1));
+        let lock = self.translator.lock_of(thread);
+        let object =
+            if self.config.shares_lock_objects() { lock.to_owned() } else { format!("{lock}/{thread}.{level}") };
         self.applications.begin_call(
             usize::from(client),
             usize::from(thread),
-            &format!("{verb} {}/{thread}.{level}{times}", self.translator.lock_of(thread)),
+            &format!("{verb} {object}{times}"),
             self.flagged.contains(&step.step.number),
         )
     }

@@ -12,8 +12,8 @@ use lockstep_model::{Action, Config, Reply};
 use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync, ServerReach};
 use super::calls::{self, NO_SERVER};
 use super::clients::RedissonClients;
-use super::open_wait::{OpenWait, ThreadTold};
 use super::gate::HeldCommand;
+use super::open_wait::{OpenWait, ThreadTold};
 use super::wire_words::{is_prelude, replicas_asked_for, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
@@ -214,7 +214,9 @@ impl RedissonClients {
             }
             self.reaches[server] = reach;
             if !self.applications.set_server(server, reach)? {
-                testbed.findings.leave("a server lets requests wait, and which connections of Redisson are for them is not known");
+                testbed
+                    .findings
+                    .leave("a server lets requests wait, and which connections of Redisson are for them is not known");
                 return Ok(false);
             }
             self.lose_waits(server, step, testbed)?;
@@ -240,7 +242,9 @@ impl RedissonClients {
         let waits = |client: &ClientState| client.threads.iter().any(|thread| WAITING.contains(&thread.phase));
         let is_its = |client: &&ClientState| testbed.servers.index_of(&client.master) == server;
         let has_replicas = self.config.cluster.replicas > 0;
-        has_replicas && self.reaches[server] == ServerReach::Down && step.before.clients.iter().filter(is_its).any(waits)
+        has_replicas
+            && self.reaches[server] == ServerReach::Down
+            && step.before.clients.iter().filter(is_its).any(waits)
     }
 
     /// The callers of open `WAIT`s on a server that is down do not know what became of their requests, once their time is over.

@@ -1,7 +1,7 @@
 //! A split network: a request is sent, executed and answered in steps of their own.
 
 use lockstep_model::client::{Phase, Slot, Verb};
-use lockstep_model::config::Resend;
+use lockstep_model::config::{InterruptedWait, Resend};
 use lockstep_model::trace::client_name;
 use lockstep_model::{Action, Reply};
 
@@ -177,6 +177,10 @@ impl RedissonClients {
         let told = match self.interruption {
             Interruption::Cancel => calls::CANCELLED,
             _ if is_calling => REDISSON_EXCEPTION,
+            _ if step.step.state.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::Waiting => {
+                calls::INSIDE
+            }
+            _ if self.config.clients.interrupted_wait == InterruptedWait::Swallow => calls::INTERRUPTED_AGAIN,
             _ => calls::INTERRUPTED,
         };
         self.compare_told((client, thread), told, step.place(), testbed);

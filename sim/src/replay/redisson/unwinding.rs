@@ -26,7 +26,7 @@ impl RedissonClients {
                 return Ok(());
             }
             self.begin_call((client, thread), level, "unlock", (step, testbed))?;
-            let request = self.translator.release_around(step, (client, thread), level == 1);
+            let request = self.translator.release_around(step, (client, thread), level);
             let Some(held) = self.find((client, Some(thread)), verb, &request, step, testbed)? else { return Ok(()) };
             let told = Some(((client, thread), calls::NOT_ITS_OWN));
             self.pass(client, &held, (verb, request), told, step, testbed)?;

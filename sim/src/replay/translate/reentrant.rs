@@ -1,10 +1,10 @@
 //! The re-entrant lock: the scripts of Redisson's `RLock`, with release receipts or, as until 3.15, without.
 
 use lockstep_model::config::LockKind;
-use lockstep_redis::{Names, ReleaseReceipt};
 use lockstep_redis::locks::reentrant::{
     self, ReentrantAcquireReply, ReentrantForceReleaseReply, ReentrantReleaseReply, ReentrantRenewReply,
 };
+use lockstep_redis::{Names, ReleaseReceipt};
 
 use super::replies::{
     ACQUIRED, FORCE_RELEASED, NOT_HELD, NOT_RENEWED, NOTHING_TO_RELEASE, RELEASED, RENEWED, STILL_HELD, busy_for,

@@ -22,14 +22,14 @@ pub struct Translator {
     scripts: Scripts,
     /// What the requests of each client about each lock have in common: all of the first client come first.
     contexts: Vec<RequestContext>,
-    /// The same of calls inside other calls, which may have a lease of their own.
-    nested: Vec<RequestContext>,
+    /// The same of requests that bring the lease that some calls name.
+    named: Vec<RequestContext>,
     /// How many locks there are, each with a name of its own.
     names: u8,
     /// How many locks one renewal of each client carries.
     batches: Vec<usize>,
-    /// Where that matters.
-    has_reentry_lease: Vec<bool>,
+    /// Says which calls name a lease.
+    config: Config,
     /// Whether request and answer are steps of their own; then [`call_of`](Self::call_of) makes the requests.
     is_split: bool,
     /// Whether the acquires of a holder are told apart.
@@ -42,13 +42,13 @@ impl Translator {
     pub fn new(translation: &'static dyn Translation, config: &Config, scripts: Scripts) -> Option<Self> {
         let tick_ms = config.time.tick_ms;
         let lease_of = |ticks: u8| Lease::from_ms(u64::from(ticks) * u64::from(tick_ms));
-        let context = |(client, name): (u8, u8), is_nested: bool| {
+        let context = |(client, name): (u8, u8), is_named: bool| {
             let own = config.of_client(client);
             let receipt_lease = if own.is_split() { lease_of(own.calls.receipt)? } else { ReleaseReceipt::LEASE };
             Some(RequestContext {
                 scripts: scripts.clone(),
                 names: Names::of(lock_name(name)),
-                lease: lease_of(own.time.reentry_lease.filter(|_| is_nested).unwrap_or(own.time.lease))?,
+                lease: lease_of(config.named_lease_of(client).filter(|_| is_named).unwrap_or(own.time.lease))?,
                 receipt_lease,
                 has_receipts: own.protocol.receipts,
                 // Where request and answer are one step nobody reads one, and the model has none.
@@ -65,10 +65,10 @@ impl Translator {
         Some(Self {
             translation,
             contexts: locks().map(|lock| context(lock, false)).collect::<Option<_>>()?,
-            nested: locks().map(|lock| context(lock, true)).collect::<Option<_>>()?,
+            named: locks().map(|lock| context(lock, true)).collect::<Option<_>>()?,
             names: config.clients.names,
             batches: clients().map(batch).collect(),
-            has_reentry_lease: clients().map(|client| config.reentry_lease_of(client).is_some()).collect(),
+            config: *config,
             scripts,
             is_split: config.is_split(),
             has_values: config.has_values(),
@@ -79,7 +79,7 @@ impl Translator {
     /// The same for clients whose receipts live so long.
     #[must_use]
     pub fn with_receipts_of(mut self, lease: Lease) -> Self {
-        self.contexts.iter_mut().chain(&mut self.nested).for_each(|context| context.receipt_lease = lease);
+        self.contexts.iter_mut().chain(&mut self.named).for_each(|context| context.receipt_lease = lease);
         self
     }
 
@@ -98,9 +98,9 @@ impl Translator {
         self.contexts.get(self.place_of(client, 0)).unwrap_or_else(|| self.common())
     }
 
-    /// The same about the lock of a thread, of a call that may be inside another one.
-    fn context_of(&self, (client, thread): (u8, u8), is_nested: bool) -> &RequestContext {
-        let contexts = if is_nested { &self.nested } else { &self.contexts };
+    /// The same about the lock of a thread, of a request that may bring the lease that some calls name.
+    fn context_of(&self, (client, thread): (u8, u8), is_named: bool) -> &RequestContext {
+        let contexts = if is_named { &self.named } else { &self.contexts };
         contexts.get(self.place_of(client, thread)).unwrap_or_else(|| self.common())
     }
 
@@ -120,14 +120,17 @@ impl Translator {
         self.lock_name(if self.names == 1 { 0 } else { thread })
     }
 
-    /// Whether a thread calls inside another call: it has more holds than that.
-    fn is_nested(&self, before: &State, client: u8, thread: u8, outer_holds: u8) -> bool {
-        let holds = before
-            .clients
-            .get(usize::from(client))
-            .and_then(|client| client.threads.get(usize::from(thread)))
-            .map_or(0, |thread| thread.holds);
-        self.has_reentry_lease.get(usize::from(client)) == Some(&true) && holds > outer_holds
+    /// Whether a request of this thread brings the lease that some calls name: its call names it, or its lock object remembers it.
+    fn brings_named(&self, state: &State, (client, thread): (u8, u8), verb: Verb) -> bool {
+        let Some(process) = state.clients.get(usize::from(client)) else { return false };
+        let holds = process.threads.get(usize::from(thread)).map_or(0, |thread| thread.holds);
+        let is_shared = self.config.shares_lock_objects();
+        let is_named = match verb {
+            Verb::Acquire => self.config.names_lease(client, thread, holds),
+            Verb::Release => !is_shared && holds > 0 && self.config.names_lease(client, thread, holds - 1),
+            Verb::Undo | Verb::Renew => false,
+        };
+        is_named || is_shared && verb != Verb::Renew && process.remembers_lease
     }
 
     /// For what every client does alike.
@@ -147,16 +150,17 @@ impl Translator {
             ScriptVerb::Acquire { client, thread } => self.in_one_step().then(|| {
                 // The call has its value from this step on. One that is refused and does not wait has none any more.
                 let caller = self.caller(client, thread, value_of(&step.state, client, thread));
-                let is_nested = self.is_nested(before, client, thread, 0);
-                self.translation.acquire(self.context_of((client, thread), is_nested), &caller)
+                let is_named = self.brings_named(before, (client, thread), Verb::Acquire);
+                self.translation.acquire(self.context_of((client, thread), is_named), &caller)
             }),
             ScriptVerb::Release { client, thread } => {
                 let is_sent = self.in_one_step() && reply != Reply::Unreachable;
-                let is_nested = self.is_nested(before, client, thread, 1);
-                is_sent.then(|| self.release(step.number, before, (client, thread), is_nested))
+                let is_named = self.brings_named(before, (client, thread), Verb::Release);
+                is_sent.then(|| self.release(step.number, before, (client, thread), is_named))
             }
             ScriptVerb::Undo { client, thread } => {
-                (reply != Reply::Unreachable).then(|| self.release(step.number, before, (client, thread), false))
+                let is_named = self.brings_named(before, (client, thread), Verb::Undo);
+                (reply != Reply::Unreachable).then(|| self.release(step.number, before, (client, thread), is_named))
             }
             ScriptVerb::Renew { client } => {
                 // Nothing is sent if there is nothing to renew, or no master that answers.
@@ -184,15 +188,15 @@ impl Translator {
         self.translation.renew_several(self.context(client), batch)
     }
 
-    /// The release of an `unlock()` around the one that the step makes: of the outermost hold, or of one inside it.
-    pub fn release_around(
-        &self,
-        step: HistoryStep<'_>,
-        (client, thread): (u8, u8),
-        is_outermost: bool,
-    ) -> ScriptRequest {
-        let has_own_lease = self.has_reentry_lease.get(usize::from(client)).copied().unwrap_or_default();
-        self.release(step.step.number, step.before, (client, thread), has_own_lease && !is_outermost)
+    /// The release of an `unlock()` around the one that the step makes: of the hold at this level, from 1.
+    pub fn release_around(&self, step: HistoryStep<'_>, (client, thread): (u8, u8), level: u8) -> ScriptRequest {
+        let is_named = if self.config.shares_lock_objects() {
+            // The release that the step makes has ended in an error by now.
+            self.brings_named(&step.step.state, (client, thread), Verb::Release)
+        } else {
+            self.config.names_lease(client, thread, level - 1)
+        };
+        self.release(step.step.number, step.before, (client, thread), is_named)
     }
 
     /// A request that is sent, as the model describes it in this state.
@@ -201,7 +205,7 @@ impl Translator {
         let thread = threads.iter().position(|thread| thread.name == request.holder);
         let thread = thread.and_then(|thread| u8::try_from(thread).ok()).unwrap_or_default();
         let caller = self.caller(client, thread, request.value);
-        let context = self.context_of((client, thread), request.nested);
+        let context = self.context_of((client, thread), request.names_lease || request.remembers_lease);
         match request.verb {
             Verb::Acquire => self.translation.acquire(context, &caller),
             Verb::Release | Verb::Undo => {
@@ -288,9 +292,9 @@ impl Translator {
         !self.is_split
     }
 
-    fn release(&self, step: usize, before: &State, (client, thread): (u8, u8), is_nested: bool) -> ScriptRequest {
+    fn release(&self, step: usize, before: &State, (client, thread): (u8, u8), is_named: bool) -> ScriptRequest {
         let caller = self.caller(client, thread, value_of(before, client, thread));
-        self.translation.release(self.context_of((client, thread), is_nested), &caller, &format!("release-{step}"))
+        self.translation.release(self.context_of((client, thread), is_named), &caller, &format!("release-{step}"))
     }
 
     /// A caller, by the acquire that has this number. 0 is of none: no node stores that value.

@@ -38,6 +38,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "the lease of a call inside another one of the same thread, which names its own (`lock(lease)`): it replaces the TTL of \
          the whole lock, its release sets it again, and ends the renewal of the hold around it",
     )),
+    key(
+        "time",
+        "named_lease",
+        TICKS,
+        "no thread names a lease that the others do not",
+        "the lease that the first thread of each client names in all its calls (`lock(lease)`), beside other threads that name \
+         none and are under the watchdog",
+    ),
     of_each(key(
         "time",
         "renew_every",
@@ -133,6 +141,22 @@ pub const KEYS: &[ScenarioKey] = &[
         FLAG,
         "false",
         "whether a holder may keep the lock for ever; this matters to liveness only",
+    ),
+    key(
+        "clients",
+        "interrupted_wait",
+        "\"leave\" or \"swallow\"",
+        "\"leave\"",
+        "what an interrupt does to a waiter that is asleep: it leaves (`lockInterruptibly()`, `tryLock(wait)`), or the first one of each \
+         sleep is swallowed and the sleep begins anew (`lock()`)",
+    ),
+    key(
+        "clients",
+        "lock_objects",
+        "\"per-call\" or \"shared\"",
+        "\"per-call\"",
+        "whether the threads of a client share one lock object: it remembers the lease that a granted call has named, and calls that \
+         name none, and releases, bring that instead of the watchdog's",
     ),
     key(
         CLIENT,
@@ -405,6 +429,14 @@ pub const KEYS: &[ScenarioKey] = &[
         "\"retry\" or \"forget\"",
         OF_PROFILE,
         "what the client does when a renewal has no answer",
+    )),
+    of_each(key(
+        "protocol",
+        "remembered_lease",
+        "\"until-released\" or \"for-good\"",
+        OF_PROFILE,
+        "for how long a lock object that threads share remembers a lease: until one of its releases leaves no hold, finds none or \
+         ends in an error, or for good (Redisson 3.15)",
     )),
     of_each(key(
         "protocol",
