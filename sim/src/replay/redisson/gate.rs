@@ -6,12 +6,15 @@
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
-use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use redis::Value;
+use rustix::net::sockopt::set_socket_reuseaddr;
+use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
 
 use super::jvm_clock::JvmPage;
 use crate::replay::error::ReplayError;
@@ -44,7 +47,7 @@ pub struct ClientGate {
 struct GateEntrance {
     /// `None`: the server is down, and every connection is refused.
     listener: Option<TcpListener>,
-    port: u16,
+    port: ReservedPort,
     server: PathBuf,
 }
 
@@ -98,7 +101,8 @@ impl ClientGate {
     /// As `open`.
     pub fn open_to(servers: Vec<PathBuf>) -> Result<Self, ReplayError> {
         let entrances = servers.into_iter().map(|server| {
-            let (listener, port) = listen(0).map_err(ReplayError::system("listen on the loopback interface"))?;
+            let port = ReservedPort::any().map_err(ReplayError::system("reserve a port of the loopback interface"))?;
+            let listener = port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
             Ok(GateEntrance { listener: Some(listener), port, server })
         });
         Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
@@ -111,7 +115,7 @@ impl ClientGate {
 
     /// The port of the entrance to this server.
     pub fn port_of(&self, server: usize) -> u16 {
-        self.entrances[server].port
+        self.entrances[server].port.number
     }
 
     /// Whether a connection to this server is refused.
@@ -161,7 +165,7 @@ impl ClientGate {
     /// As `open`.
     pub fn open_entrance(&mut self, server: usize) -> Result<(), ReplayError> {
         let entrance = &mut self.entrances[server];
-        let (listener, _) = listen(entrance.port).map_err(ReplayError::system("listen on the loopback interface"))?;
+        let listener = entrance.port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
         entrance.listener = Some(listener);
         Ok(())
     }
@@ -332,12 +336,30 @@ impl GateEntrance {
     }
 }
 
-/// Listens on this port; 0: on any that is free.
-fn listen(port: u16) -> std::io::Result<(TcpListener, u16)> {
-    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, port))?;
-    listener.set_nonblocking(true)?;
-    let port = listener.local_addr()?.port();
-    Ok((listener, port))
+/// A port that stays ours while nobody listens at it: a server may be down, and another program must not get its port meanwhile.
+#[derive(Debug)]
+struct ReservedPort {
+    number: u16,
+    /// Bound to it, and never listening.
+    _bound: OwnedFd,
+}
+
+impl ReservedPort {
+    /// One that is free.
+    fn any() -> std::io::Result<Self> {
+        let bound = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
+        // So that a listener may be bound beside it: `TcpListener::bind` sets the same.
+        set_socket_reuseaddr(&bound, true)?;
+        bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
+        let number = SocketAddrV4::try_from(getsockname(&bound)?)?.port();
+        Ok(Self { number, _bound: bound })
+    }
+
+    fn listen(&self) -> std::io::Result<TcpListener> {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.number))?;
+        listener.set_nonblocking(true)?;
+        Ok(listener)
+    }
 }
 
 impl ClientConnection {
