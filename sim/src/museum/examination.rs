@@ -180,6 +180,8 @@ fn on_library(
         Err(ReplayError::NotForRedisson { reason, .. }) => return Ok(OnLibrary::NotFollowed(reason)),
         Err(error) => return Err(error),
     };
+    let in_its_order = in_an_order_of(trace, &mut player)?;
+    let trace = in_its_order.as_ref().unwrap_or(trace);
     let (mut times, mut left, mut compared) = (0, 0, 0);
     while times < on.times {
         if limits.stop.load(std::sync::atomic::Ordering::Relaxed) {
@@ -199,6 +201,35 @@ fn on_library(
         limits.progress.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
     Ok(OnLibrary::Reproduced { times, left, compared })
+}
+
+/// The library may do what happens at one instant in another order than the counterexample. So where it is not followed to its end,
+/// the step at which that ended is made earlier: an equally short counterexample that the library follows. `None`: it follows this
+/// one, or none of those.
+fn in_an_order_of(trace: &Trace, player: &mut Player) -> Result<Option<Trace>, ReplayError> {
+    let result = player.replay(trace, false)?;
+    if result.left.is_none() || result.difference.is_some() || trace.loop_start.is_some() {
+        return Ok(None);
+    }
+    let actions = trace.actions();
+    // The step after those that were followed.
+    let ended_at = result.steps.min(actions.len().saturating_sub(1));
+    for place in (0..ended_at).rev() {
+        let mut moved = actions.clone();
+        moved[place..=ended_at].rotate_right(1);
+        let about = trace.about.clone();
+        let Ok(other) = Trace::record(&trace.scenario, &trace.story, &trace.config, about, &moved, "") else {
+            continue;
+        };
+        if other.state_after(moved.len()) != trace.state_after(actions.len()) {
+            continue;
+        }
+        let result = player.replay(&other, false)?;
+        if result.left.is_none() && result.difference.is_none() {
+            return Ok(Some(other));
+        }
+    }
+    Ok(None)
 }
 
 /// Random histories of the control on the library: it does what the model says, and there the property holds.
