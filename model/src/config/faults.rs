@@ -126,9 +126,10 @@ impl Faults {
     }
 }
 
-/// What is left of every budget, in four bits each: a small world is a small value.
+/// What is left of every budget, in four bits each: a small world is a small value. Two faults that no world has together share
+/// theirs.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub struct FaultsLeft([u8; Fault::ALL.len().div_ceil(2)]);
+pub struct FaultsLeft([u8; (Fault::ALL.len() - 1).div_ceil(2)]);
 
 impl FaultsLeft {
     const BITS: u32 = 4;
@@ -138,13 +139,13 @@ impl FaultsLeft {
     pub(crate) fn new(faults: Faults) -> Self {
         const { assert!(MAX_FAULTS <= Self::MOST, "a budget fits") };
         let mut left = Self::default();
-        for (fault, budget) in faults.budgets() {
+        for (fault, budget) in faults.budgets().into_iter().filter(|(_, budget)| *budget > 0) {
             left.set(fault, budget.min(Self::MOST));
         }
         left
     }
 
-    /// Every budget.
+    /// Every budget; two that share their bits as one and as the other.
     pub fn all(self) -> Faults {
         let mut faults = Faults::default();
         for fault in Fault::ALL {
@@ -153,7 +154,12 @@ impl FaultsLeft {
         faults
     }
 
-    /// What is left of one budget.
+    /// What is left of every budget of a scenario.
+    pub fn within(self, budgets: Faults) -> Faults {
+        self.all().least(budgets)
+    }
+
+    /// What is left of one budget, in a scenario that has it.
     pub const fn of(self, fault: Fault) -> u8 {
         let (place, shift) = Self::at(fault);
         self.0[place] >> shift & Self::MOST
@@ -172,7 +178,9 @@ impl FaultsLeft {
     }
 
     const fn at(fault: Fault) -> (usize, u32) {
-        let index = fault as usize;
+        const { assert!(Fault::OverwriteKey as usize == Fault::ALL.len() - 1, "it has no place of its own") };
+        // A key is overwritten where there are several lock names, and loses its TTL where there is one (S008).
+        let index = if matches!(fault, Fault::OverwriteKey) { Fault::PersistKey as usize } else { fault as usize };
         (index / 2, if index.is_multiple_of(2) { 0 } else { Self::BITS })
     }
 }

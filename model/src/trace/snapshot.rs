@@ -31,7 +31,7 @@ impl State {
             acting_master: (!is_evident).then(|| node_name(world.group().master())),
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
-            faults_left: world.faults.all(),
+            faults_left: world.faults.within(config.faults),
             breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
         }
     }

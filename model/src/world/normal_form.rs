@@ -99,7 +99,7 @@ impl NormalForm {
         let mut idle = LeftOut::default();
         let master = world.group().master();
         let has_master = world.acting_master().is_some();
-        let faults = world.faults.all();
+        let faults = world.faults.within(config.faults);
         if self.has_data {
             world.group_mut().leave_out_ranks(config, faults);
             world.group_mut().leave_out_files(faults);
@@ -167,8 +167,8 @@ pub(super) fn unread_nodes<Y: Layout>(config: &Config, world: &World<Y>) -> Unre
     if !config.may_leave_out_data() {
         return Unread::default();
     }
-    let lost = world.group().lost(world.faults.all());
-    let unless_asked = world.group().unread(config, world.faults.all());
+    let lost = world.group().lost(world.faults.within(config.faults));
+    let unless_asked = world.group().unread(config, world.faults.within(config.faults));
     if unless_asked == 0 {
         return Unread { lost, unasked: 0 };
     }
