@@ -35,10 +35,10 @@ pub struct ApartLimits<'a> {
 /// Searches for the shortest histories of `world` that `other` does not have, or in which it shows something else. The two differ
 /// in switches of the protocol only: lock, clients, servers, times and faults are the same.
 pub fn histories_apart(world: &Config, other: &Config, limits: ApartLimits<'_>) -> Apart {
-    in_largest_layout(world, Search { other, limits })
+    in_largest_layout(world, PairSearch { other, limits })
 }
 
-struct Search<'a> {
+struct PairSearch<'a> {
     other: &'a Config,
     limits: ApartLimits<'a>,
 }
@@ -51,7 +51,7 @@ struct Reached<Y: Layout> {
     by: Option<(usize, Action)>,
 }
 
-impl InLayout for Search<'_> {
+impl InLayout for PairSearch<'_> {
     type Output = Apart;
 
     fn run<Y: Layout>(self, config: &Config) -> Apart {

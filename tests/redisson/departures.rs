@@ -15,13 +15,13 @@ use crate::scenarios::{is_of_redisson, version_of};
 fn the_page_on_departures_has_each_of_them_and_every_scenario_that_is_not_followed() {
     let mut made = String::from(INTRODUCTION);
     for departure in Departure::all() {
-        let _ = write!(made, "- [{}](#{}): {}\n", departure.id, departure.id, departure.title);
+        let _ = writeln!(made, "- [{}](#{}): {}", departure.id, departure.id, departure.title);
     }
     made.extend(Departure::all().iter().map(section));
     made += NOT_FOLLOWED;
     for (reason, names) in not_followed() {
         let names: Vec<_> = names.iter().map(|name| format!("`{name}`")).collect();
-        let _ = write!(made, "- {reason}: {}\n", names.join(", "));
+        let _ = writeln!(made, "- {reason}: {}", names.join(", "));
     }
     page::keep("reports/departures.md", &made);
 }
