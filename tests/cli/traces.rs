@@ -186,7 +186,7 @@ pub const IN_FLIGHT: Config = Config {
 pub const NAMED: Config = Config {
     time: Time { renew_every: Some(1), ..SMALL.time },
     clients: Clients { threads: 2, names: 2, ..SMALL.clients },
-    faults: Faults { overwrite_key: 1, pause_client: 1, foreign_release: 1, ..SMALL.faults },
+    faults: Faults { overwrite_key: 1, foreign_release: 1, ..SMALL.faults },
     ..SMALL
 };
 

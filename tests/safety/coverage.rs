@@ -186,7 +186,10 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     waiting_for_refusing.protocol.wait_rule = WaitRule::All;
     let mut sent_to_refusing = scenario("refused-renewal-and-a-bounded-hold").config;
     (sent_to_refusing.network.mode, sent_to_refusing.time.renew_every) = (NetworkMode::Split, None);
+    let mut overwritten = scenario("overwritten-lock-ends-other-renewals").config;
+    overwritten.faults.foreign_release = 1;
     vec![
+        ("whoever releases what another program has overwritten", overwritten),
         ("whoever asks a master whose last save failed", refusing),
         ("whoever gives back what too few have, to such a master", waiting_for_refusing),
         ("a request that finds that its master's last save failed", sent_to_refusing),

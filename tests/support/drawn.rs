@@ -236,11 +236,12 @@ const ROWS: &[DrawnKey] = &[
     }),
     row("wait_for", &["2"], 30, |said| said.is("replicas", "2") && said.waits_for_all()),
     // Several locks, and what does not say which of them.
-    row("names", &["2"], 40, |said| {
+    row("names", &["2"], 70, |said| {
         let is_alone = !said.is_split() && !said.waits() && !said.some("replicas");
         is_alone && said.is("threads", "2") && said.lock().names.is_there()
     }),
     row("overwrite_key", BUDGET, 60, Said::has_names),
+    row("renew_every", &["1"], 80, |said| said.has_names() && !said.has("renew_every")),
     // Other faults.
     row("crash_client", BUDGET, 12, |_| true),
     row("crash_thread", BUDGET, 12, |_| true),
@@ -282,7 +283,7 @@ const ROWS: &[DrawnKey] = &[
     row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),
     row("request_id", &["\"per-release\"", "\"per-try\""], 25, |said| said.is_split() && said.has_receipts()),
     row("renewal_timer", &["\"per-lock\"", "\"shared\""], 20, |said| said.has("renew_every")),
-    row("renewal_batch", &["1", "2"], 40, |said| {
+    row("renewal_batch", &["1", "2"], 80, |said| {
         let is_shared = said.is("renewal_timer", "\"shared\"") || !said.has("renewal_timer") && said.shares_a_timer();
         said.has("renew_every") && said.has_names() && is_shared
     }),

@@ -114,7 +114,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
 impl RenewalTable {
     /// Where each thread's lock has a timer of its own: until it fires.
-    pub(crate) fn due_in_of(&self, thread: u8) -> Timer {
+    pub(crate) fn due_in_of(self, thread: u8) -> Timer {
         if self.first() == thread { self.due_in() } else { self.later_due_in().next().unwrap_or(Timer::OFF) }
     }
 

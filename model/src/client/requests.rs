@@ -139,7 +139,6 @@ impl Slot {
 
 /// One request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[expect(clippy::struct_excessive_bools, reason = "each is noted at another time, and most requests have none")]
 pub struct Request {
     /// What it asks.
     pub verb: Verb,

@@ -467,7 +467,7 @@ impl<Y: Layout> Context<'_, Y> {
             Answered::Heard => {}
             Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, lease))?,
             Answered::MustUndo => {
-                self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?
+                self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?;
             }
             Answered::DropReceipt { receipt } => {
                 if self.config.of_client(client).deletes_receipts()

@@ -107,7 +107,7 @@ impl Player {
         let target: Box<dyn Target> = match target {
             TargetProgram::Scripts(_) => Box::new(ScriptClients::new(config, translate()?)),
             TargetProgram::Redisson(program) => {
-                Box::new(RedissonClients::new(config, translate()?, program, START_MS)?)
+                Box::new(RedissonClients::new(config, translate()?, &program, START_MS)?)
             }
         };
         refuse_unsuited(server, config)?;

@@ -67,10 +67,10 @@ impl RedissonClients {
     pub fn new(
         config: &Config,
         translator: Translator,
-        program: RedissonProgram,
+        program: &RedissonProgram,
         start_ms: i64,
     ) -> Result<Self, ReplayError> {
-        refuse_world(config, &program)?;
+        refuse_world(config, program)?;
         // To wait until one client sends a request again moves the clocks of its JVM. Another client there would time out with it.
         let sends_again = (0..config.clients.count).any(|client| config.of_client(client).calls.resend == Resend::All);
         let interruption = program.interruption();
@@ -175,6 +175,7 @@ impl Target for RedissonClients {
         Ok(())
     }
 
+    #[expect(clippy::too_many_lines, reason = "one arm for each part that a client has in a step")]
     fn act(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<Option<usize>, ReplayError> {
         testbed.send_queued()?;
         if testbed.findings.difference.is_some() {

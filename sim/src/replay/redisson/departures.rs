@@ -37,14 +37,14 @@ pub struct Departure {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct File {
+struct DepartureFile {
     departure: Vec<Departure>,
 }
 
 impl Departure {
     /// Every one, in the order of the file.
     pub fn all() -> Vec<Self> {
-        let File { departure } =
+        let DepartureFile { departure } =
             toml::from_str(FILE).unwrap_or_else(|error| panic!("departures.toml is wrong:\n{error}"));
         departure
     }
