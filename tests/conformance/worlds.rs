@@ -154,6 +154,7 @@ fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
             "[faults]\ncrash_node = 1\nhand_over = 1\ncut_link = 1\nrestart_node = 1",
         ),
         world("replicas = 1\nlag = \"any\"\nshutdown_timeout = 2", "[faults]\nshutdown_node = 1"),
+        world("replicas = 1\nmin_replicas = 1\nshutdown_timeout = 3", "[faults]\ncrash_client = 1\nshutdown_node = 1"),
     ];
     for_every_version(|version| {
         for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {

@@ -244,9 +244,12 @@ impl ServerGroup {
         self.working_links().try_for_each(Gate::acknowledge)
     }
 
-    /// The links of replicas that run to masters that run.
+    /// The links of replicas that run to masters that run. A master that ends, and waits for its replicas before it does, is none:
+    /// it may have closed a link already.
     pub(super) fn working_links(&self) -> impl Iterator<Item = &Gate> {
-        let is_working = |gate: &&Gate| self.master_behind(gate).is_some_and(|master| !self.is_paused(master));
+        let is_working = |gate: &&Gate| {
+            self.master_behind(gate).is_some_and(|master| !self.is_paused(master) && !self.is_dead(master))
+        };
         self.members.iter().filter(|member| !member.is_paused()).filter_map(GroupMember::link).filter(is_working)
     }
 
