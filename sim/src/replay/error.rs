@@ -275,6 +275,18 @@ pub enum ReplayError {
         folder: PathBuf,
     },
 
+    /// The driver of this version of Redisson has other commands than those that it would be sent.
+    #[error(
+        "the driver in {} is of another version of lockstep; build it again with tools/redisson/install {version} of this one",
+        folder.display()
+    )]
+    OtherDriver {
+        /// The version of Redisson.
+        version: String,
+        /// The folder of the driver.
+        folder: PathBuf,
+    },
+
     /// Redisson cannot do what the scenario says, or is not made to do it yet.
     #[error("not on redisson {version}: {reason}")]
     NotForRedisson {

@@ -22,6 +22,8 @@ use crate::stop;
 
 /// How long anything of a JVM is waited for. A start takes a second.
 const JVM_WAIT: Duration = Duration::from_secs(60);
+/// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
+const COMMANDS: &str = "2";
 /// The monotonic clock has nanoseconds.
 pub const NS_OF_MS: i64 = 1_000_000;
 
@@ -118,7 +120,7 @@ impl Jvm {
     /// Starts the driver at this wall clock.
     ///
     /// # Errors
-    /// `JvmFailed` with what it wrote; `NeedsLinux`; `System`.
+    /// `JvmFailed` with what it wrote; `OtherDriver`; `NeedsLinux`; `System`.
     pub fn start(program: &RedissonProgram, start_ms: i64) -> Result<Self, ReplayError> {
         let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
         let clock = JvmClock::create(folder.path(), start_ms)?;
@@ -142,7 +144,11 @@ impl Jvm {
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
         let mut jvm = Self { _process: process, clock, input, output, unread, ended, number: 0, threads, folder };
-        jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(|line| line.starts_with("ready "))))?;
+        let is_ready = |line: &String| line.starts_with("ready ");
+        let ready = jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(is_ready)))?;
+        if ready.split(' ').nth(1) != Some(COMMANDS) {
+            return Err(ReplayError::OtherDriver { folder: program.folder.clone(), version: program.version.clone() });
+        }
         Ok(jvm)
     }
 

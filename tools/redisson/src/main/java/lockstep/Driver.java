@@ -12,9 +12,12 @@ import java.util.Map;
  *
  * <p>A line on stdin is a command with a number; exactly one line on stdout answers it, with the same number. What a call
  * leads to is reported in a line of its own when the call ends. The lines are listed in tools/redisson/README.md, and
- * written by sim/src/replay/redisson/driver.rs.
+ * written by sim/src/replay/redisson/jvm.rs.
  */
 final class Driver {
+    /** The number of these commands: one more whenever any of them changes. COMMANDS in jvm.rs is the same number. */
+    private static final int COMMANDS = 2;
+
     private final Reports reports = new Reports(System.out);
     private final Map<String, Client> clients = new LinkedHashMap<>();
 
@@ -25,7 +28,7 @@ final class Driver {
     }
 
     private void serve() throws IOException {
-        reports.say("ready redisson " + Versions.redisson() + " java " + Runtime.version().feature());
+        reports.say("ready " + COMMANDS + " redisson " + Versions.redisson() + " java " + Runtime.version().feature());
         var lines = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
         for (String line = lines.readLine(); line != null; line = lines.readLine()) {
             String[] words = line.split(" ", -1);
