@@ -4,78 +4,10 @@ use std::path::PathBuf;
 
 use redis::Value;
 
+use super::client_times::{ClientTimes, ReplicaSync};
 use super::gate::{ClientGate, HeldCommand};
 use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
-
-/// How a client of Redisson reaches its server. The TTL of a release receipt is the time for all attempts
-/// (docs/facts/redisson.md#receipt-ttl).
-#[derive(Clone, Copy, Debug)]
-pub struct ClientTimes {
-    /// The lease that its watchdog renews.
-    pub watchdog_ms: i64,
-    /// How long a command waits for its reply.
-    pub answer_within_ms: u32,
-    /// How often it is sent again.
-    pub attempts: u32,
-    /// After how long it is sent again.
-    pub delay_ms: u32,
-    /// How many requests can be under way at once.
-    pub connections: u32,
-    /// What it does about replicas; `None`: it knows of a single server.
-    pub sync: Option<ReplicaSync>,
-}
-
-/// How a client waits for the replicas of its master (docs/facts/redisson.md#replica-check).
-#[derive(Clone, Copy, Debug)]
-pub struct ReplicaSync {
-    /// For how long.
-    pub within_ms: u32,
-    /// What it does about their number.
-    pub check: ReplicaCheck,
-    /// The server on which it subscribes, if that is a replica.
-    pub messages_from: Option<usize>,
-}
-
-impl ReplicaSync {
-    /// For how long: shorter than half a tick, with a command that is not answered before it.
-    const WITHIN_MS: u32 = 50;
-
-    /// Its wait for replicas, with this check of their number.
-    pub const fn with(check: ReplicaCheck) -> Self {
-        Self { within_ms: Self::WITHIN_MS, check, messages_from: None }
-    }
-}
-
-/// What a client does about the number of replicas that have its grant.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ReplicaCheck {
-    /// A call fails that no replica has acknowledged.
-    Checked,
-    /// It waits, and does not look at the number.
-    Unchecked,
-    /// There are none, and its master keeps its place. Unlike a single server's client it sends every request again
-    /// (docs/facts/redisson.md#resending).
-    Alone,
-}
-
-impl ReplicaCheck {
-    /// The word for it in the driver's commands.
-    const fn word(self) -> &'static str {
-        match self {
-            Self::Checked => "checked",
-            Self::Unchecked => "unchecked",
-            Self::Alone => "alone",
-        }
-    }
-}
-
-impl ClientTimes {
-    /// Redisson's defaults, but for one connection: then its requests have one order.
-    pub const fn default_with(watchdog_ms: i64) -> Self {
-        Self { watchdog_ms, answer_within_ms: 3_000, attempts: 4, delay_ms: 2_000, connections: 1, sync: None }
-    }
-}
 
 /// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

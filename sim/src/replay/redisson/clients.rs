@@ -12,9 +12,10 @@ use lockstep_model::trace::{ClientMode, ClientState, ThreadState, Trace, client_
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::Cmd;
 
-use super::applications::{Applications, ClientTimes, NewClient, ReplicaCheck, ReplicaSync, ServerReach};
+use super::applications::{Applications, NewClient, ServerReach};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
+use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
 use super::jvm::RedissonProgram;

@@ -1,8 +1,8 @@
 //! Real Redisson, made deterministic: one JVM for all clients, whose time stands still until the harness moves it (`jvm_clock`),
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
 //!
-//! `clients` is the target of a replay: it makes the `applications` do what a history says of them (`calls`, `interruption`), and
-//! compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
+//! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`) do what a history says of them
+//! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
 //! becomes of those that take too long, and `replicas` what clients do because their master has some. What differs on purpose is
 //! listed in `departures`.
 
@@ -10,6 +10,7 @@ mod after_replies;
 mod applications;
 mod calls;
 mod chains;
+mod client_times;
 mod clients;
 mod departures;
 mod gate;

@@ -9,8 +9,9 @@ use lockstep_model::config::WaitRule;
 use lockstep_model::trace::{ClientState, client_name};
 use lockstep_model::{Action, Config, Reply};
 
-use super::applications::{ClientTimes, ReplicaCheck, ReplicaSync, ServerReach};
+use super::applications::ServerReach;
 use super::calls::{self, NO_SERVER};
+use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::open_wait::{OpenWait, ThreadTold};
