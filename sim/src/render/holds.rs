@@ -37,13 +37,13 @@ pub fn receipts(config: &Config, contents: &Contents) -> String {
     if all.is_empty() { String::new() } else { format!("; receipts {}", list(&all)) }
 }
 
-/// The keys that are no locks any more: `; lock#2 is a string`. Empty if there are none.
-pub fn overwritten(config: &Config, contents: &Contents) -> String {
+/// The keys that are no locks any more: `lock#2 is a string`. `None` if there are none.
+pub fn overwritten(config: &Config, contents: &Contents) -> Option<String> {
     let names: Vec<_> =
         (0..config.clients.names).filter(|name| contents.is_overwritten(*name)).map(lock_name).collect();
     match names.as_slice() {
-        [] => String::new(),
-        [_] => format!("; {} is a string", list(&names)),
-        _ => format!("; {} are strings", list(&names)),
+        [] => None,
+        [_] => Some(format!("{} is a string", list(&names))),
+        _ => Some(format!("{} are strings", list(&names))),
     }
 }

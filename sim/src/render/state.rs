@@ -56,7 +56,8 @@ pub fn parties<Y: Layout>(config: &Config, world: &World<Y>) -> String {
         }
     }
     for (index, node) in (0u8..).zip(&state.nodes) {
-        let keys = overwritten(config, &node.stored) + &receipts(config, &node.stored);
+        let strings = overwritten(config, &node.stored).map_or_else(String::new, |keys| format!("; {keys}"));
+        let keys = strings + &receipts(config, &node.stored);
         page.say(&node.name, &(stores(config, world, index, node) + &keys));
         for (effect, seen) in node.under_way.iter().zip(world.node(index).queue.effects()) {
             let receipts = receipts(config, effect);

@@ -5,9 +5,10 @@ use lockstep_model::config::{FailedRenewal, MissedRenewal};
 use lockstep_model::trace::{NodeRole, lock_name, node_name};
 use lockstep_model::{Happening, Reply};
 
+use super::super::holds::overwritten;
 use super::super::paint::Tone;
 use super::super::replies::{enough, reply, too_few};
-use super::super::units::{count, list, time};
+use super::super::units::{count, time};
 use super::lane::Lane;
 use super::narrator::Narrator;
 use super::row::Row;
@@ -90,12 +91,9 @@ impl Narrator<'_> {
 
     /// A node finds a key of another type where a lock should be.
     pub(super) fn finds_no_lock(&self, node: u8) -> (String, Tone, String) {
-        let overwritten: Vec<_> = (0..self.config.clients.names)
-            .filter(|name| self.node_after(node).stored.is_overwritten(*name))
-            .map(lock_name)
-            .collect();
-        let (name, found) = (node_name(node), list(&overwritten));
-        (self.label(), Tone::Odd, format!("{name} fails: {found} is a string, and no lock"))
+        let found = overwritten(self.config, &self.node_after(node).stored);
+        let found = found.unwrap_or_else(|| "a key is a string".to_owned());
+        (self.label(), Tone::Odd, format!("{} fails: {found}, and no lock", node_name(node)))
     }
 
     /// One release request and its answer.
