@@ -8,12 +8,15 @@ use super::exhibit::Exhibit;
 use crate::check::{CheckError, Engine, How, Limits, check_as};
 use crate::fuzz::{FuzzFailure, FuzzOptions, fuzz};
 use crate::replay::redisson::RedissonProgram;
-use crate::replay::{Difference, Player, ReplayError, ServerProgram};
+use crate::replay::{Difference, Played, Player, ReplayError, ServerProgram};
 use crate::scenario::{Scenario, ScenarioError};
 
 /// How many replays the JVM may take another order in, for each that it takes ours in: a caller whose interrupt
 /// flag is set throws before its request is written in 3 of 100 replays, and more often on a machine that is busy.
 const OTHER_ORDERS: u32 = 20;
+/// How many replays in a row must take another order before the counterexample's is given up for another one. By far more than
+/// one in three take it on a busy machine too.
+const LEFT_EACH_TIME: usize = 3;
 /// Random histories of a control, and the seed that draws them.
 const CONTROL: FuzzOptions = FuzzOptions { cases: 5, seed: 1 };
 
@@ -34,8 +37,9 @@ pub struct Examination {
     pub in_model: InModel,
     /// The property's verdict with the repair.
     pub repaired: Verdict,
-    /// The shortest counterexample on Redis: the server, the things compared, and the first difference. `None`: there is none.
-    pub on_redis: Option<(String, usize, Option<Difference>)>,
+    /// The counterexample on Redis, in the order in which the library was followed: the server, the things compared, and the first
+    /// difference. `None`: there is no counterexample.
+    pub on_redis: Option<OnRedis>,
     /// The counterexample on the library.
     pub on_library: OnLibrary,
     /// The world beside it.
@@ -62,6 +66,8 @@ pub enum OnLibrary {
         left: u32,
         /// Things compared in each.
         compared: usize,
+        /// The step that was made earlier, where the library takes another order of the same steps.
+        moved: Option<StepMoved>,
     },
     /// Something else, or it cannot be followed.
     Differs {
@@ -74,6 +80,15 @@ pub enum OnLibrary {
     NothingToReplay,
     /// The harness cannot follow this version in this world, for this reason.
     NotFollowed(String),
+}
+
+/// A step of a counterexample that comes earlier in the history that was replayed, which ends in the same state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepMoved {
+    /// Its number in the counterexample.
+    pub from: usize,
+    /// Its number in what was replayed; the steps from there on come one later.
+    pub to: usize,
 }
 
 /// What the world beside the exhibit does.
@@ -149,7 +164,7 @@ pub fn examine(exhibit: &Exhibit, on: &Servers<'_>, limits: &Limits<'_>) -> Resu
     };
     let (repaired, _) = found(&exhibit.changed(profile, &exhibit.repair)?, exhibit.property, limits)?;
     let (on_redis, on_library) = match &in_model {
-        InModel::Violated(trace) => (Some(on_redis(trace, on.server)?), on_library(trace, on, &library, limits)?),
+        InModel::Violated(trace) => on_both(trace, on, &library, limits)?,
         InModel::Not(_) => (None, OnLibrary::NothingToReplay),
     };
     let control = control(exhibit, &exhibit.changed(profile, &exhibit.control)?, on.server, library, limits)?;
@@ -164,31 +179,48 @@ fn found(world: &Scenario, property: Property, limits: &Limits<'_>) -> Result<(V
     Ok(found.map_or((Verdict::Vacuous, None), |found| (found.verdict, found.trace)))
 }
 
-fn on_redis(trace: &Trace, server: &ServerProgram) -> Result<(String, usize, Option<Difference>), ReplayError> {
+/// What a history does on a server: its name, the things compared, and the first difference.
+pub type OnRedis = (String, usize, Option<Difference>);
+
+/// The counterexample on Redis and on the library, in an order that the library follows.
+fn on_both(
+    trace: &Trace,
+    on: &Servers<'_>,
+    library: &RedissonProgram,
+    limits: &Limits<'_>,
+) -> Result<(Option<OnRedis>, OnLibrary), ReplayError> {
+    let mut player = match Player::start(on.server, &trace.config, library.clone()) {
+        Ok(player) => player,
+        Err(ReplayError::NotForRedisson { reason, .. }) => {
+            return Ok((Some(on_redis(trace, on.server)?), OnLibrary::NotFollowed(reason)));
+        }
+        Err(error) => return Err(error),
+    };
+    let reordered =
+        in_an_order_that_is_followed(trace, |trace| player.replay(trace, false).map(|played| Followed::of(&played)))?;
+    let (trace, moved) = reordered.as_ref().map_or((trace, None), |(other, moved)| (other, Some(*moved)));
+    Ok((Some(on_redis(trace, on.server)?), on_library(trace, moved, &mut player, on.times, limits)?))
+}
+
+fn on_redis(trace: &Trace, server: &ServerProgram) -> Result<OnRedis, ReplayError> {
     let played = Player::start(server, &trace.config, Scripts::built_in())?.replay(trace, false)?;
     Ok((played.server, played.compared, played.difference))
 }
 
 fn on_library(
     trace: &Trace,
-    on: &Servers<'_>,
-    library: &RedissonProgram,
+    moved: Option<StepMoved>,
+    player: &mut Player,
+    wanted: u32,
     limits: &Limits<'_>,
 ) -> Result<OnLibrary, ReplayError> {
-    let mut player = match Player::start(on.server, &trace.config, library.clone()) {
-        Ok(player) => player,
-        Err(ReplayError::NotForRedisson { reason, .. }) => return Ok(OnLibrary::NotFollowed(reason)),
-        Err(error) => return Err(error),
-    };
-    let in_its_order = in_an_order_of(trace, &mut player)?;
-    let trace = in_its_order.as_ref().unwrap_or(trace);
     let (mut times, mut left, mut compared) = (0, 0, 0);
-    while times < on.times {
+    while times < wanted {
         if limits.stop.load(std::sync::atomic::Ordering::Relaxed) {
             return Err(ReplayError::Stopped);
         }
         let result = player.replay(trace, false)?;
-        if result.difference.is_some() || (result.left.is_some() && left == on.times * OTHER_ORDERS) {
+        if result.difference.is_some() || (result.left.is_some() && left == wanted * OTHER_ORDERS) {
             let difference = result.difference.map(Box::new);
             return Ok(OnLibrary::Differs { difference, left: result.left });
         }
@@ -200,36 +232,62 @@ fn on_library(
         compared = result.compared;
         limits.progress.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
     }
-    Ok(OnLibrary::Reproduced { times, left, compared })
+    Ok(OnLibrary::Reproduced { times, left, compared, moved })
 }
 
-/// The library may do what happens at one instant in another order than the counterexample. So where it is not followed to its end,
-/// the step at which that ended is made earlier: an equally short counterexample that the library follows. `None`: it follows this
-/// one, or none of those.
-fn in_an_order_of(trace: &Trace, player: &mut Player) -> Result<Option<Trace>, ReplayError> {
-    let result = player.replay(trace, false)?;
-    if result.left.is_none() || result.difference.is_some() || trace.loop_start.is_some() {
-        return Ok(None);
+/// How far a replay went.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Followed {
+    /// To its end, or to a difference: in either case in this order.
+    InThisOrder,
+    /// The library took another order after so many steps.
+    Until(usize),
+}
+
+impl Followed {
+    fn of(result: &Played) -> Self {
+        if result.left.is_some() && result.difference.is_none() { Self::Until(result.steps) } else { Self::InThisOrder }
     }
-    let actions = trace.actions();
-    // The step after those that were followed.
-    let ended_at = result.steps.min(actions.len().saturating_sub(1));
-    for place in (0..ended_at).rev() {
-        let mut moved = actions.clone();
-        moved[place..=ended_at].rotate_right(1);
-        let about = trace.about.clone();
-        let Ok(other) = Trace::record(&trace.scenario, &trace.story, &trace.config, about, &moved, "") else {
-            continue;
-        };
-        if other.state_after(moved.len()) != trace.state_after(actions.len()) {
-            continue;
+}
+
+/// The library may do what happens at one instant in another order than the counterexample. Where it is never followed to its end,
+/// the step at which that ended is made earlier, as little as possible: an equally short history with the same end. `None`: the
+/// library follows the counterexample, or no such history.
+fn in_an_order_that_is_followed(
+    trace: &Trace,
+    mut follow: impl FnMut(&Trace) -> Result<Followed, ReplayError>,
+) -> Result<Option<(Trace, StepMoved)>, ReplayError> {
+    let mut ended_at = 0;
+    for _ in 0..LEFT_EACH_TIME {
+        match follow(trace)? {
+            Followed::InThisOrder => return Ok(None),
+            // The furthest: an order that depends on the machine may end it earlier.
+            Followed::Until(steps) => ended_at = ended_at.max(steps),
         }
-        let result = player.replay(&other, false)?;
-        if result.left.is_none() && result.difference.is_none() {
-            return Ok(Some(other));
+    }
+    for (other, moved) in made_earlier(trace, ended_at) {
+        if follow(&other)? == Followed::InThisOrder {
+            return Ok(Some((other, moved)));
         }
     }
     Ok(None)
+}
+
+/// The histories in which the step after the first so many comes earlier, as long as the model ends in the same state; the smallest
+/// change first.
+fn made_earlier(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace, StepMoved)> {
+    let actions = trace.actions();
+    // A cycle has no end that could be the same.
+    let has_end = trace.loop_start.is_none();
+    let from = ended_at.min(actions.len().saturating_sub(1));
+    (0..from).rev().filter(move |_| has_end).filter_map(move |to| {
+        let mut moved = actions.clone();
+        moved[to..=from].rotate_right(1);
+        let about = trace.about.clone();
+        let other = Trace::record(&trace.scenario, &trace.story, &trace.config, about, &moved, "").ok()?;
+        let is_same = other.state_after(moved.len()) == trace.state_after(actions.len());
+        is_same.then_some((other, StepMoved { from: from + 1, to: to + 1 }))
+    })
 }
 
 /// Random histories of the control on the library: it does what the model says, and there the property holds.
@@ -254,6 +312,10 @@ fn control(
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::{AtomicBool, AtomicU64};
+
+    use lockstep_model::config::Profile;
+
     use super::*;
 
     #[test]
@@ -268,5 +330,59 @@ mod tests {
             assert_eq!((found.is_inconclusive(), found.is_contradicted()), (is_inconclusive, !is_inconclusive));
             assert!(!found.is_reproduced());
         }
+    }
+
+    /// The counterexample of I5: a second interrupt is one step, and the message that wakes the waiter another.
+    fn counterexample() -> Trace {
+        let exhibit = Exhibit::named("I5").expect("it is an exhibit");
+        let world = exhibit.world(Profile::Redisson47).expect("it is a scenario");
+        let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+        let (_, trace) = found(&world, exhibit.property, &Limits::none(&stop, &progress)).expect("it is checked");
+        trace.expect("there is one")
+    }
+
+    #[test]
+    fn a_step_that_is_made_earlier_leads_to_the_same_end_or_is_left_out() {
+        let trace = counterexample();
+        let length = trace.steps.len();
+        for ended_at in 0..=length {
+            let from = ended_at.min(length - 1);
+            for (other, moved) in made_earlier(&trace, ended_at) {
+                assert_eq!(moved.from, from + 1);
+                let mut back = other.actions();
+                back[moved.to - 1..moved.from].rotate_left(1);
+                assert_eq!(back, trace.actions());
+                assert_eq!(other.state_after(length), trace.state_after(length));
+            }
+        }
+        let all =
+            |ended_at| made_earlier(&trace, ended_at).map(|(_, moved)| (moved.from, moved.to)).collect::<Vec<_>>();
+        // The world begins with a thread that asks: nothing comes before that.
+        assert_eq!(all(0), []);
+        assert_eq!(all(length - 1), []);
+    }
+
+    #[test]
+    fn another_order_is_tried_only_where_this_one_is_never_followed() {
+        let trace = counterexample();
+        let ended_at = (0..trace.steps.len()).find(|at| made_earlier(&trace, *at).next().is_some());
+        let ended_at = ended_at.expect("some step can come earlier");
+        let mut asked = Vec::new();
+        let mut found_with = |is_followed: &dyn Fn(usize, &Trace) -> bool| {
+            asked.clear();
+            let found = in_an_order_that_is_followed(&trace, |one| {
+                asked.push(one.actions());
+                let is_followed = is_followed(asked.len(), one);
+                Ok(if is_followed { Followed::InThisOrder } else { Followed::Until(ended_at) })
+            });
+            (found.expect("nothing fails").map(|(other, moved)| (other.actions(), moved)), asked.len())
+        };
+        assert_eq!(found_with(&|_, _| true), (None, 1));
+        assert_eq!(found_with(&|times, _| times == LEFT_EACH_TIME), (None, LEFT_EACH_TIME));
+        let (other, times) = found_with(&|_, one| one.actions() != trace.actions());
+        let (first, moved) = made_earlier(&trace, ended_at).next().expect("it can");
+        assert_eq!((other, times), (Some((first.actions(), moved)), LEFT_EACH_TIME + 1));
+        let others = made_earlier(&trace, ended_at).count();
+        assert_eq!(found_with(&|_, _| false), (None, LEFT_EACH_TIME + others));
     }
 }

@@ -6,5 +6,7 @@
 mod examination;
 mod exhibit;
 
-pub use examination::{ControlRun, Examination, ExamineError, InModel, OnLibrary, Servers, examine};
+pub use examination::{
+    ControlRun, Examination, ExamineError, InModel, OnLibrary, OnRedis, Servers, StepMoved, examine,
+};
 pub use exhibit::{Change, Exhibit, Library, Versions};

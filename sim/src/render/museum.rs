@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::prose::hanging;
 use super::replayed::difference_json;
 use super::units::{count, list};
-use crate::museum::{Change, Examination, Exhibit, InModel, OnLibrary};
+use crate::museum::{Change, Examination, Exhibit, InModel, OnLibrary, StepMoved};
 use crate::replay::Difference;
 
 /// Columns before the text of an exhibit, and of each of its lines.
@@ -105,9 +105,13 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
         json!({ "server": server, "compared": compared, "first_difference": difference_json(difference.as_ref()) })
     });
     object["on_library"] = match on_library {
-        OnLibrary::Reproduced { times, left, compared } => {
-            json!({ "agrees": true, "times": times, "other_orders": left, "compared": compared })
-        }
+        OnLibrary::Reproduced { times, left, compared, moved } => json!({
+            "agrees": true,
+            "times": times,
+            "other_orders": left,
+            "compared": compared,
+            "moved": moved.map(|StepMoved { from, to }| json!({ "step": from, "before": to })),
+        }),
         OnLibrary::Differs { difference, left } => json!({
             "agrees": false,
             "first_difference": difference_json(difference.as_deref()),
@@ -129,13 +133,14 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
 
 fn on_library(found: &OnLibrary) -> String {
     match found {
-        OnLibrary::Reproduced { times: 1, left: 0, compared } => agreement(None, *compared),
-        OnLibrary::Reproduced { times, left, compared } => {
+        OnLibrary::Reproduced { times: 1, left: 0, compared, moved } => agreement(None, *compared) + &earlier(*moved),
+        OnLibrary::Reproduced { times, left, compared, moved } => {
             let others = match left {
                 0 => String::new(),
                 _ => format!(", and took another order {left} more times"),
             };
-            format!("does the same, {times} of {times} times{others}; {} each", count(*compared, "comparison"))
+            let compared = count(*compared, "comparison");
+            format!("does the same, {times} of {times} times{others}; {compared} each{}", earlier(*moved))
         }
         OnLibrary::Differs { difference, left } => match (difference, left) {
             (Some(difference), _) => format!("differs: {}", difference_line(difference)),
@@ -145,6 +150,13 @@ fn on_library(found: &OnLibrary) -> String {
         OnLibrary::NothingToReplay => "was not asked: there is no history to replay".to_owned(),
         OnLibrary::NotFollowed(reason) => format!("was not asked: {reason}"),
     }
+}
+
+/// Which step was made earlier: `; with step 8 before step 7`.
+fn earlier(moved: Option<StepMoved>) -> String {
+    moved.map_or_else(String::new, |StepMoved { from, to }| {
+        format!("; with step {from} before step {to}, which leads to the same state")
+    })
 }
 
 fn agreement(difference: Option<&Difference>, compared: usize) -> String {
