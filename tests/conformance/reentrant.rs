@@ -23,7 +23,7 @@ pub const PROOFS: KindProofs = KindProofs {
     has_every_fault: true,
 };
 
-const WRONG: [WrongScript; 19] = [
+const WRONG: [WrongScript; 21] = [
     WrongScript {
         script: "reentrant/acquire",
         rule: "taken although another holder has it",
@@ -87,6 +87,22 @@ const WRONG: [WrongScript; 19] = [
         instead: "",
         scenario: "two-clients-one-node",
         caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/renew",
+        rule: "only the first of several locks is renewed",
+        right: "if is_held then",
+        instead: "if is_held and i == 1 then",
+        scenario: "two-locks-in-one-renewal",
+        caught_by: "keys on n1",
+    },
+    WrongScript {
+        script: "reentrant/renew",
+        rule: "a key of a wrong type is a lock that is gone",
+        right: "redis.call('hexists', lock, holder) == 1",
+        instead: "redis.pcall('hexists', lock, holder) == 1",
+        scenario: "overwritten-lock-ends-other-renewals",
+        caught_by: "reply",
     },
     WrongScript {
         script: "reentrant/release",
