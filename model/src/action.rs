@@ -3,7 +3,6 @@
 use serde::{Deserialize, Serialize};
 
 use crate::client::requests::Slot;
-use crate::config::calls::Resend;
 use crate::config::faults::Fault;
 use crate::config::sections::{Config, Resource};
 use crate::locks::holder::Holder;
@@ -266,7 +265,7 @@ actions! {
     Answer { client, slot } = "answer", when |config| config.is_split();
     /// No answer came in time: the same is asked again.
     Resend { client, slot } of awaited = "resend",
-        when |config| config.can_miss_answers() && config.calls.resend != Resend::None;
+        when |config| config.can_send_again();
     /// No answer came in time: the caller gets an unknown outcome.
     Abandon { client, slot } of awaited = "abandon", when |config| config.can_abandon();
 

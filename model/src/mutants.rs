@@ -53,6 +53,8 @@ mutants! {
     StartDelayIgnored,
     /// A grant is believed however few replicas have it.
     WaitIgnored,
+    /// A caller is told of each refusal, however the next attempt is answered.
+    RefusalRemembered,
     /// Messages are never delivered.
     MessagesNeverArrive,
     /// A waiter has no timer: only a message wakes it.

@@ -6,8 +6,8 @@
 //! what else it takes), never too little.
 
 use crate::action::ActionKind;
-use crate::config::calls::InterruptedAcquire;
-use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer, WaitRule};
+use crate::config::calls::{InterruptedAcquire, RefusedCall};
+use crate::config::profiles::{FailedRenewal, MissedRenewal, PartialRelease, RenewalTimer, WaitAfter, WaitRule};
 use crate::config::sections::{Config, PromoteRule, ReplicasLeave, Resource};
 use crate::notes::Happening;
 use crate::reply::ReplyKind;
@@ -230,11 +230,12 @@ impl Happening {
                 let is_late = faults.cut_link > 0 || faults.pause_node > 0 || !config.cluster.lag.is_zero();
                 config.can_restart() || config.can_fail_over() && is_late
             }
-            // A replica that does not follow the new master yet lags behind it, however prompt the others are.
+            // A replica that does not follow the new master yet lags behind it, however prompt the others are: also a master that has
+            // handed over, and follows nobody yet.
             Self::GrantLost => {
                 let begun = u32::from(faults.deaths_of_nodes()) + u32::from(faults.refuse_writes);
                 let leaves_others = begun + u32::from(faults.hand_over) > 1;
-                let is_passed_over = config.cluster.replicas > 1 && leaves_others;
+                let is_passed_over = leaves_others && (config.cluster.replicas > 1 || faults.hand_over > 0);
                 // By a clock that is ahead of the master's, a lease may be over when it arrives.
                 let is_away = faults.cut_link > 0 || faults.pause_node > 0 || faults.break_link > 0;
                 let is_late = !config.cluster.lag.is_zero() || is_away || faults.clock_jump > 0;
@@ -280,7 +281,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 18] = [
+pub const SWITCH_VALUES: [SwitchValue; 20] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -317,6 +318,19 @@ pub const SWITCH_VALUES: [SwitchValue; 18] = [
         value: "ignored",
         shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
         is_set: |config| config.protocol.wait_rule == WaitRule::Ignored,
+    },
+    SwitchValue {
+        switch: "wait_after",
+        value: "every-call",
+        // The number is told with what was executed, and a release is made again that too few replicas have.
+        shown_by: (ActionKind::Answer, ReplyKind::StillHeld),
+        is_set: |config| config.protocol.wait_after == WaitAfter::EveryCall,
+    },
+    SwitchValue {
+        switch: "refused_call",
+        value: "retry",
+        shown_by: (ActionKind::Answer, ReplyKind::ReadOnly),
+        is_set: |config| config.calls.refused_call == RefusedCall::Retry,
     },
     SwitchValue {
         switch: "renewal_timer",
@@ -429,7 +443,7 @@ const fn refuses_writes(config: &Config) -> bool {
 
 /// Whether a node that a client takes for the master may have been demoted.
 const fn can_be_demoted(config: &Config) -> bool {
-    config.can_demote() || (config.cluster.replicas > 0 && config.faults.hand_over > 0)
+    config.can_be_demoted()
 }
 
 /// Whether the master that a client knows may leave it without an answer.

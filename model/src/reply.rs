@@ -104,3 +104,10 @@ replies! {
     /// The thread was interrupted; it does not know the outcome.
     Interrupted = "interrupted",
 }
+
+impl Reply {
+    /// Whether a node has refused to write: nothing was executed.
+    pub(crate) const fn is_refusal_to_write(self) -> bool {
+        matches!(self, Self::NotEnoughReplicas | Self::SaveFailed | Self::ReadOnly)
+    }
+}

@@ -7,18 +7,21 @@
 //!            Lost ◀───────────────┘        after `answer_within`: Resend, or Abandon (the outcome is unknown)
 //! ```
 //!
-//! Subscriptions, forced releases and the `DEL` of a receipt stay one step each.
+//! Subscriptions, forced releases and the `DEL` of a receipt stay one step each. What is made again because of an answer (too few
+//! replicas, or a server that refuses) is `Lost` and overdue from then on, so that it is sent again like any other.
 //!
-//! Source: docs/facts/redisson.md#command-timeout-and-retries, #resending; Redisson's
+//! Source: docs/facts/redisson.md#command-timeout-and-retries, #resending, #undone-tries-lower-the-renewal-count,
+//! #noreplicas-and-readonly-are-retried; Redisson's
 //! `RedisExecutor`, `RedissonLock.tryAcquireAsync`, `RedissonBaseLock.unlockAsync0`.
 
 use super::process::Process;
-use super::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb};
+use super::requests::{BatchWait, BroughtLease, InFlight, Request, Slot, Stage, Verb};
 use super::state::{Mode, Phase};
-use crate::config::calls::{Registration, Resend, StaleRenewal};
+use crate::config::calls::{RefusedCall, Registration, Resend, StaleRenewal};
+use crate::config::profiles::WaitAfter;
 use crate::config::sections::Config;
 use crate::mutants::Mutant;
-use crate::notes::{Capacity, Happening};
+use crate::notes::{Breach, Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -31,7 +34,7 @@ pub(crate) struct Sending {
     pub(crate) node: u8,
     /// Of a release: the number of its receipt; 0: none.
     pub(crate) receipt: u8,
-    /// Of an acquire: how many replicas its `WAIT` asks for; 0: there is none.
+    /// How many replicas its `WAIT` asks for; 0: there is none.
     pub(crate) asks_for: u8,
     /// Which lease it brings.
     pub(crate) lease: BroughtLease,
@@ -45,6 +48,8 @@ pub(crate) enum Answered {
     MustRelease,
     /// Too few replicas have the grant: it is given back.
     MustUndo,
+    /// Its caller is told of an exception, whatever was executed.
+    Failed,
     /// The receipt of this release is not needed any more.
     DropReceipt {
         /// Its number.
@@ -75,7 +80,7 @@ impl<Q: InFlight> Process<'_, Q> {
             must_undo: false,
             is_stale: false,
             lease: sending.lease,
-            asks_for: sending.asks_for,
+            wait: BatchWait::new(sending.asks_for, repeats_of(config, verb)),
         });
         Some(())
     }
@@ -129,8 +134,13 @@ impl<Q: InFlight> Process<'_, Q> {
         let (false, Verb::Release, Stage::Executed(reply)) = (call.is_heard, call.verb, call.stage) else {
             return None;
         };
+        if is_sent_again(self.config, call, reply) {
+            return None;
+        }
         call.is_heard = true;
-        self.hear_release_in_table(thread, Some(reply), false);
+        // Each time that it is made, also if it will be made again (docs/facts/redisson.md#undone-tries-lower-the-renewal-count).
+        let is_told = !call.wait.has_failed() && !matches!(reply, Reply::TooFewReplicas { .. });
+        self.hear_release_in_table(thread, Some(reply).filter(|_| is_told), false);
         self.note_stale_renewal(thread);
         Some(())
     }
@@ -159,11 +169,47 @@ impl<Q: InFlight> Process<'_, Q> {
             *self.in_flight.requests_mut()?.slot_mut(slot) = None;
             return Some((reply, self.hear_late(&request, reply)));
         }
+        if is_sent_again(self.config, &request, reply) {
+            // A node that says so is a replica: its master has some, and to such a one Redisson sends batches.
+            let is_kept = reply == Reply::ReadOnly;
+            let has_failed = is_kept || self.config.is_mutated(Mutant::RefusalRemembered);
+            let wait = request.wait.without_question();
+            let wait = if has_failed { wait.failed() } else { wait };
+            self.make_again(slot, Request { wait, ..request })?;
+            return Some((reply, Answered::Heard));
+        }
         self.note_registration(&request)?;
         *self.in_flight.requests_mut()?.slot_mut(slot) = None;
         let is_alive = self.thread(thread).phase != Phase::Dead;
         self.note_wait(request.node, reply);
+        if let Some(replicas) = request.wait.acknowledged() {
+            self.note_wait(request.node, Reply::Acknowledged { replicas });
+        }
         let leads_to = match request.verb {
+            _ if request.wait.has_failed() => {
+                if request.verb == Verb::Acquire && matches!(reply, Reply::Acquired | Reply::Acknowledged { .. }) {
+                    self.notes.broke(Breach::GrantedAfterRefusal);
+                }
+                self.hear_failure(&request);
+                Answered::Failed
+            }
+            Verb::Release if matches!(reply, Reply::TooFewReplicas { .. }) => {
+                if is_alive && request.wait.repeats_left() > 0 {
+                    // With all its attempts anew, of which the next one takes the first.
+                    let retries_left = self.config.calls.retry_attempts + 1;
+                    let wait = request.wait.repeated().without_question();
+                    self.make_again(slot, Request { is_heard: false, retries_left, wait, ..request })?;
+                } else if is_alive {
+                    self.abandon_release(thread);
+                }
+                Answered::Failed
+            }
+            Verb::Undo if matches!(reply, Reply::TooFewReplicas { .. }) => {
+                if is_alive {
+                    self.leave_unconfirmed(thread);
+                }
+                Answered::Failed
+            }
             Verb::Acquire if matches!(reply, Reply::TooFewReplicas { .. }) => {
                 if is_alive {
                     self.leave(thread);
@@ -200,6 +246,26 @@ impl<Q: InFlight> Process<'_, Q> {
             }
         };
         Some((reply, leads_to))
+    }
+
+    /// A request was answered, and is sent again at once: `Resend` finds it overdue.
+    fn make_again(&mut self, slot: Slot, request: Request) -> Option<()> {
+        let answer_left = Timer::ticks(0);
+        *self.in_flight.requests_mut()?.slot_mut(slot) =
+            Some(Request { stage: Stage::Lost, age: 0, answer_left, ..request });
+        Some(())
+    }
+
+    /// A caller is told of an exception, whatever has become of its request.
+    fn hear_failure(&mut self, request: &Request) {
+        let thread = request.thread;
+        match request.verb {
+            Verb::Acquire => self.abandon_acquire(thread),
+            Verb::Release => self.abandon_release(thread),
+            Verb::Undo if self.thread(thread).phase != Phase::Dead => self.leave_unconfirmed(thread),
+            Verb::Undo => {}
+            Verb::Renew => self.renewal_failed(),
+        }
     }
 
     /// The process hears the reply to a request whose caller does not wait any more.
@@ -263,7 +329,7 @@ impl<Q: InFlight> Process<'_, Q> {
             age: 0,
             retries_left,
             answer_left,
-            asks_for: sending.asks_for,
+            wait: request.wait.asking(sending.asks_for),
             ..request
         });
         Some(())
@@ -313,7 +379,7 @@ impl<Q: InFlight> Process<'_, Q> {
             self.notes.exceeded(Capacity::LateRequests);
             return None;
         };
-        *requests.slot_mut(free) = Some(Request { asks_for: 0, ..request });
+        *requests.slot_mut(free) = Some(Request { wait: BatchWait::NONE, ..request });
         Some(())
     }
 
@@ -322,8 +388,8 @@ impl<Q: InFlight> Process<'_, Q> {
     /// (docs/facts/redisson.md#an-interrupted-release-that-is-lost); of an acquire too, where it renews the grant.
     pub(crate) fn cancel(&mut self, thread: u8, must_undo: bool) -> Option<()> {
         let mut call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).take()?;
-        if call.stage == Stage::Confirming {
-            (call.stage, call.asks_for) = (Stage::Executed(Reply::Acquired), 0);
+        if let Stage::Confirming(reply) = call.stage {
+            (call.stage, call.wait) = (Stage::Executed(reply), BatchWait::NONE);
         }
         let is_awaited = match call.verb {
             Verb::Release => !self.config.is_mutated(Mutant::InterruptedReleaseForgotten),
@@ -348,7 +414,8 @@ impl<Q: InFlight> Process<'_, Q> {
         let in_slot = self.in_flight.requests_mut()?.slot_mut(slot);
         let request = in_slot.filter(is_there)?;
         let is_awaited = is_alive && request.is_awaited(slot);
-        *in_slot = Some(Request { stage: Stage::Lost, age: 0, asks_for: 0, ..request }).filter(|_| is_awaited);
+        let wait = request.wait.without_question();
+        *in_slot = Some(Request { stage: Stage::Lost, age: 0, wait, ..request }).filter(|_| is_awaited);
         Some(())
     }
 
@@ -362,14 +429,21 @@ impl<Q: InFlight> Process<'_, Q> {
     /// The node has answered this thread's `WAIT`.
     pub(crate) fn wait_answered(&mut self, thread: u8, reply: Reply) -> Option<()> {
         let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
-        *call = Request { stage: Stage::Executed(reply), age: 0, asks_for: 0, ..*call };
+        let Stage::Confirming(executed) = call.stage else { return None };
+        let wait = call.wait.without_question();
+        let (stage, wait) = match reply {
+            // What was executed is told, unless that is a grant: it is the number that tells of it.
+            Reply::Acknowledged { replicas } if executed != Reply::Acquired => (executed, wait.answered_by(replicas)),
+            reply => (reply, wait),
+        };
+        *call = Request { stage: Stage::Executed(stage), age: 0, wait, ..*call };
         Some(())
     }
 
     /// The connection over which this thread's `WAIT` was sent is gone.
     pub(crate) fn wait_lost(&mut self, thread: u8) -> Option<()> {
         let call = self.in_flight.requests_mut()?.slot_mut(Slot::of_thread(thread)).as_mut()?;
-        *call = Request { stage: Stage::Lost, age: 0, asks_for: 0, ..*call };
+        *call = Request { stage: Stage::Lost, age: 0, wait: call.wait.without_question(), ..*call };
         Some(())
     }
 
@@ -389,6 +463,19 @@ impl<Q: InFlight> Process<'_, Q> {
             *age = most.min(*age + 1);
         }
     }
+}
+
+/// How often a call is made again that too few replicas acknowledge. An acquire is given back first, and its caller decides.
+const fn repeats_of(config: &Config, verb: Verb) -> u8 {
+    let is_repeated = matches!((config.protocol.wait_after, verb), (WaitAfter::EveryCall, Verb::Release));
+    if is_repeated && is_resent(config, verb) { config.calls.retry_attempts } else { 0 }
+}
+
+/// Whether this reply makes the client send a request again: the server refuses.
+fn is_sent_again(config: &Config, request: &Request, reply: Reply) -> bool {
+    config.calls.refused_call == RefusedCall::Retry
+        && matches!(reply, Reply::NotEnoughReplicas | Reply::ReadOnly)
+        && request.retries_left > 0
 }
 
 const fn is_resent(config: &Config, verb: Verb) -> bool {

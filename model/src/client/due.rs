@@ -95,10 +95,10 @@ impl<Q: InFlight> ProcessView<'_, Q> {
         let is_running = self.client.is_running();
         requests.iter().any(|(slot, request)| match request.stage {
             Stage::Sent if request.is_due(self.config) && can_execute(request) => true,
-            Stage::Confirming if can_execute(request) => true,
+            Stage::Confirming(_) if can_execute(request) => true,
             Stage::Executed(_) if is_running && request.is_heard => true,
             Stage::Executed(_) if is_running && request.is_due(self.config) && !is_held(request) => true,
-            Stage::Sent | Stage::Confirming | Stage::Executed(_) | Stage::Lost => {
+            Stage::Sent | Stage::Confirming(_) | Stage::Executed(_) | Stage::Lost => {
                 self.will_act_on(slot, request, reach)
             }
         }) || (is_running && requests.owed != Requests::NONE.owed)

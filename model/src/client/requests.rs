@@ -168,8 +168,87 @@ pub struct Request {
     pub is_stale: bool,
     /// Of an acquire or a release: which lease it brings.
     pub lease: BroughtLease,
-    /// Of an acquire: how many replicas its `WAIT` asks for once it is granted; 0: there is no `WAIT`, or it is answered.
-    pub asks_for: u8,
+    /// The `WAIT` behind it, and how often its call is made again.
+    pub wait: BatchWait,
+}
+
+/// The `WAIT` that a client sends behind a request, in one batch with it, and what becomes of the call after its answers; in one
+/// byte.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BatchWait(u8);
+
+impl BatchWait {
+    /// No `WAIT`, and the call is not made again.
+    pub const NONE: Self = Self(0);
+
+    const REPLICA_BITS: u8 = 2;
+    const REPLICAS: u8 = (1 << Self::REPLICA_BITS) - 1;
+    const ACKNOWLEDGED_AT: u8 = Self::REPLICA_BITS;
+    const HAS_FAILED: u8 = 1 << (2 * Self::REPLICA_BITS);
+    const REPEATS_AT: u8 = 2 * Self::REPLICA_BITS + 1;
+
+    /// A `WAIT` for so many replicas (0: none), behind a request of a call that is made again so often.
+    pub(crate) const fn new(asks_for: u8, repeats: u8) -> Self {
+        const { assert!(MAX_REPLICAS < Self::REPLICAS, "a number of replicas and one, in two bits") };
+        const { assert!(MAX_RETRIES < 1 << (8 - Self::REPEATS_AT), "a number of repeats in the bits that are left") };
+        Self(asks_for | repeats << Self::REPEATS_AT)
+    }
+
+    /// How many replicas the `WAIT` asks for; 0: there is none, or it is answered.
+    pub const fn asks_for(self) -> u8 {
+        self.0 & Self::REPLICAS
+    }
+
+    /// Behind anything but a grant: how many replicas have acknowledged everything, once the `WAIT` is answered.
+    pub const fn acknowledged(self) -> Option<u8> {
+        (self.0 >> Self::ACKNOWLEDGED_AT & Self::REPLICAS).checked_sub(1)
+    }
+
+    /// Whether its caller is told of an exception, whatever is answered: an attempt in a batch was answered `READONLY`
+    /// (docs/facts/redisson.md#readonly-can-leave-an-orphan).
+    pub const fn has_failed(self) -> bool {
+        self.0 & Self::HAS_FAILED != 0
+    }
+
+    /// How often the call is made again if too few replicas acknowledge it.
+    pub const fn repeats_left(self) -> u8 {
+        self.0 >> Self::REPEATS_AT
+    }
+
+    /// Nobody is asked, or nobody any more.
+    #[must_use]
+    pub(crate) const fn without_question(self) -> Self {
+        Self(self.0 & !(Self::REPLICAS | Self::REPLICAS << Self::ACKNOWLEDGED_AT))
+    }
+
+    /// A `WAIT` for so many replicas is sent behind the next attempt.
+    #[must_use]
+    pub(crate) const fn asking(self, replicas: u8) -> Self {
+        Self(self.without_question().0 | replicas)
+    }
+
+    /// So many replicas have acknowledged everything.
+    #[must_use]
+    pub(crate) const fn answered_by(self, replicas: u8) -> Self {
+        Self(self.without_question().0 | (replicas + 1) << Self::ACKNOWLEDGED_AT)
+    }
+
+    /// An attempt was answered `READONLY`.
+    #[must_use]
+    pub(crate) const fn failed(self) -> Self {
+        Self(self.0 | Self::HAS_FAILED)
+    }
+
+    /// The call is made once more.
+    #[must_use]
+    pub(crate) const fn repeated(self) -> Self {
+        Self(self.0 - (1 << Self::REPEATS_AT))
+    }
+
+    /// As a byte, for hashing.
+    const fn byte(self) -> u8 {
+        self.0
+    }
 }
 
 /// Which lease a request brings.
@@ -219,8 +298,8 @@ impl Verb {
 pub enum Stage {
     /// On its way to the node.
     Sent,
-    /// Granted; the node has not said yet how many replicas have the grant.
-    Confirming,
+    /// Executed, with this reply; the node has not said yet how many replicas have acknowledged it.
+    Confirming(Reply),
     /// Executed; the reply is on its way back.
     Executed(Reply),
     /// Request or reply is lost; the caller does not know.
@@ -264,7 +343,7 @@ impl Requests {
             *slot = slot.filter(|request| request.stage == Stage::Sent).map(|request| Request {
                 answer_left: Timer::OFF,
                 must_undo: false,
-                asks_for: 0,
+                wait: BatchWait::NONE,
                 ..request
             });
         }
@@ -320,8 +399,10 @@ impl Request {
     /// the master that it knows.
     const fn has_left_its_node(&self) -> bool {
         match self.stage {
-            Stage::Sent | Stage::Confirming => false,
-            Stage::Executed(reply) => !matches!(reply, Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }),
+            Stage::Sent
+            | Stage::Confirming(_)
+            | Stage::Executed(Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }) => false,
+            Stage::Executed(_) => self.wait.acknowledged().is_none(),
             Stage::Lost => true,
         }
     }
@@ -340,13 +421,18 @@ impl Request {
     /// Whether this reply tells the process that it holds.
     pub(crate) const fn is_granted(&self) -> bool {
         let is_granted = matches!(self.stage, Stage::Executed(Reply::Acquired | Reply::Acknowledged { .. }));
-        matches!(self.verb, Verb::Acquire) && is_granted
+        matches!(self.verb, Verb::Acquire) && is_granted && !self.wait.has_failed()
     }
 
     /// Whether a node has stored a grant for it, however few replicas have it.
     pub(crate) const fn has_grant(&self) -> bool {
         let is_refused = matches!(self.stage, Stage::Executed(Reply::TooFewReplicas { .. }));
         self.is_granted() || matches!(self.verb, Verb::Acquire) && is_refused
+    }
+
+    /// Whether a node counts the replicas that have its grant.
+    pub(crate) const fn confirms_grant(&self) -> bool {
+        matches!(self.stage, Stage::Confirming(Reply::Acquired))
     }
 
     pub(crate) const fn is_answered_release(&self) -> bool {
@@ -398,23 +484,32 @@ impl Hash for Request {
             must_undo,
             is_stale,
             lease,
-            asks_for,
+            wait,
         } = *self;
         const { assert!(MAX_THREADS <= 2 && MAX_REPLICAS < 4, "they share a byte") };
-        const { assert!(MAX_RETRIES < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
+        const { assert!(MAX_RETRIES + 1 < 1 << 3 && MAX_VALUES < 1 << 5, "they share another") };
         // Only a renewal is stale, and none brings another lease: the verb says which of the two is meant.
         let said = u8::from(is_heard) << 1 | u8::from(must_undo) << 2 | u8::from(is_stale || lease.is_named()) << 7;
         let flags = thread | said | (verb as u8) << 3 | node << 5;
         let (reached, told) = match stage {
-            Stage::Sent => (0, asks_for),
-            Stage::Lost => (1, 0),
-            Stage::Confirming => (22, asks_for),
+            Stage::Sent => (0, wait.byte()),
+            Stage::Lost => (1, wait.byte()),
+            Stage::Confirming(_) => (22, wait.byte()),
             Stage::Executed(reply) => reply_bytes(reply),
         };
         let tries = retries_left | value << 3;
         let reached = reached | u8::from(lease == BroughtLease::Remembered) << 7;
         let bytes = [flags, id, token, age, tries, answer_left.byte(), reached, told];
         hasher.write_u64(u64::from_le_bytes(bytes));
+        // What few worlds have.
+        match stage {
+            Stage::Confirming(reply) if reply != Reply::Acquired => {
+                let (which, number) = reply_bytes(reply);
+                hasher.write_u16(u16::from_le_bytes([which, number]));
+            }
+            Stage::Executed(_) if wait != BatchWait::NONE => hasher.write_u8(wait.byte()),
+            _ => {}
+        }
     }
 }
 

@@ -2,6 +2,8 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::defaults::is_default;
+
 /// How requests are answered, resent and abandoned, and what is done on an answer. Source: docs/facts/redisson.md#command-timeout-and-retries, #resending, #receipt-ttl.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -23,6 +25,9 @@ pub struct Calls {
     pub interrupted_acquire: InterruptedAcquire,
     /// What the answer to a renewal does to holds that were registered after it was sent.
     pub stale_renewal: StaleRenewal,
+    /// What a client does when a server refuses to write.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub refused_call: RefusedCall,
 }
 
 impl Calls {
@@ -36,9 +41,9 @@ impl Calls {
         registration: Registration::BeforeAnswer,
         interrupted_acquire: InterruptedAcquire::Renew,
         stale_renewal: StaleRenewal::Believe,
+        refused_call: RefusedCall::Throw,
     };
 
-    #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde hands a reference")]
     pub(super) fn is_default(&self) -> bool {
         *self == Self::DEFAULT
     }
@@ -108,4 +113,18 @@ pub enum InterruptedAcquire {
     Renew,
     /// When the reply arrives, a release is sent (Redisson `lockAsync`: the result cannot be completed any more).
     Release,
+}
+
+/// What a client does when a server refuses to write with `NOREPLICAS` or `READONLY`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum RefusedCall {
+    /// Its caller is told at once.
+    #[default]
+    Throw,
+    /// It is sent again, as often as a request that has no answer. Its caller is told of `READONLY`
+    /// in the end, whatever the last attempt was answered (Redisson;
+    /// docs/facts/redisson.md#noreplicas-and-readonly-are-retried, #readonly-can-leave-an-orphan).
+    Retry,
 }

@@ -1,7 +1,7 @@
 //! Facts about a scenario that follow from its sections.
 
-use super::calls::{InterruptedAcquire, Resend};
-use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitRule};
+use super::calls::{InterruptedAcquire, RefusedCall, Resend};
+use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitAfter, WaitRule};
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
 };
@@ -235,6 +235,24 @@ impl Config {
                 || self.can_stall_writes()
                 || self.can_lose_waits()
                 || self.some_client(|own| own.network.can_outlast(own.calls)))
+    }
+
+    /// Whether a request can be sent again: one that has no answer in time, or one whose answer makes its client do so.
+    pub fn can_send_again(&self) -> bool {
+        let is_made_again = self.protocol.wait_after == WaitAfter::EveryCall && self.can_lack_replicas();
+        let is_refused = self.calls.refused_call == RefusedCall::Retry;
+        self.calls.resend != Resend::None
+            && (self.can_miss_answers() || self.is_split() && (is_made_again || is_refused))
+    }
+
+    /// Whether a node that a client takes for the master may have been demoted.
+    pub(crate) const fn can_be_demoted(&self) -> bool {
+        self.can_demote() || (self.cluster.replicas > 0 && self.faults.hand_over > 0)
+    }
+
+    /// Whether a node may refuse to write.
+    pub(crate) const fn can_refuse_writes(&self) -> bool {
+        self.can_be_demoted() || self.cluster.min_replicas > 0 || self.faults.refuse_writes > 0
     }
 
     /// Whether a `WAIT` can lose its connection: when the node dies, or is demoted.

@@ -14,13 +14,13 @@ mod unlike;
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
-pub use calls::{Calls, InterruptedAcquire, Registration, RequestId, Resend, StaleRenewal};
+pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal};
 pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;
 pub use profiles::{
     AnsweredReceipt, FailedRenewal, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease, RenewalTimer,
-    SubscribeTo, ValueRule, WaitRule,
+    SubscribeTo, ValueRule, WaitAfter, WaitRule,
 };
 pub use sections::{
     Bound, Clients, Cluster, Config, Discovery, Fencing, Fsync, InterruptedWait, LockObjects, MessageDelay, Network,

@@ -37,6 +37,9 @@ pub struct Protocol {
     /// Which answer of `WAIT` is sufficient; read where acquires wait for replicas.
     #[serde(default, skip_serializing_if = "is_default")]
     pub wait_rule: WaitRule,
+    /// Behind which requests `WAIT` is sent; read where acquires wait for replicas.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub wait_after: WaitAfter,
     /// What a grant stores; read for kinds that have it ([`Facts::value`](crate::locks::Facts::value)).
     #[serde(default, skip_serializing_if = "is_default")]
     pub value: ValueRule,
@@ -115,6 +118,19 @@ pub enum WaitRule {
     /// Any answer, also 0: the client sends `WAIT` and does not look at the number (Redisson 3.15;
     /// docs/facts/redisson.md#redisson-315-does-not-check).
     Ignored,
+}
+
+/// Behind which requests a client sends `WAIT`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum WaitAfter {
+    /// Behind each acquire, and only a granted one is counted.
+    #[default]
+    Grants,
+    /// Behind each request of a call, whatever is answered: acquires, releases and undos. A release that too few replicas have
+    /// acknowledged is made again (docs/facts/redisson.md#wait-follows-every-script, #undone-tries-lower-the-renewal-count).
+    EveryCall,
 }
 
 /// A named set of switches.
@@ -241,6 +257,8 @@ impl Profile {
             failed_renewal: FailedRenewal::Retry,
             remembered_lease: RememberedLease::UntilReleased,
             wait_rule: WaitRule::Any,
+            // Redisson's is `EveryCall`, which only small worlds can have: the scenario reader says which.
+            wait_after: WaitAfter::Grants,
             value: ValueRule::PerAcquire,
             subscribe_to: SubscribeTo::Master,
         };

@@ -18,6 +18,7 @@ mod obtainable;
 mod one_believer;
 mod one_server_holder;
 mod only_holder_releases;
+mod refusal_true;
 mod renewal_rate_bounded;
 mod renewed_while_held;
 pub mod table;

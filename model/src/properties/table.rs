@@ -11,7 +11,8 @@ use super::claim::{Claim, PropertyKind};
 use super::{
     actions_reached, counts_agree, effects_in_order, freed_after_crash, grant_acknowledged, grant_survives,
     interrupt_reported, no_orphan, no_sleeping_waiter, obtainable, one_believer, one_server_holder,
-    only_holder_releases, renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept, waiter_served,
+    only_holder_releases, refusal_true, renewal_rate_bounded, renewed_while_held, tokens_increase, wait_limit_kept,
+    waiter_served,
 };
 use crate::config::sections::Config;
 use crate::locks::holder::Holder;
@@ -136,6 +137,8 @@ properties! {
         WaitLimitKept => wait_limit_kept,
         /// An interrupt is not swallowed.
         InterruptReported => interrupt_reported,
+        /// A refusal that a caller is told of is none that a grant follows.
+        RefusalTrue => refusal_true,
         /// No waiter sleeps beside a free lock.
         NoSleepingWaiter => no_sleeping_waiter,
         /// The watchdog keeps the lease.

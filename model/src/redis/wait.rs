@@ -5,18 +5,20 @@
 
 use super::connections::WaitAnswers;
 use super::layout::ServerLayout;
+use super::queue::Effect;
 use super::server::Server;
+use crate::config::profiles::WaitAfter;
 use crate::limits::MAX_THREADS;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
 use crate::slots::Slots;
 
 impl<Y: ServerLayout> Server<'_, Y> {
-    /// A master has stored a grant, and its holder sends `WAIT`. `asks_for`: the node answers as soon as that many replicas
+    /// A master has executed a request, and its caller sends `WAIT`. `asks_for`: the node answers as soon as that many replicas
     /// have the grant; 0: only the number at the time-out can be seen.
     pub(crate) fn open_wait(&mut self, holder: Holder, master: u8, asks_for: u8) -> WaitAnswers {
         self.group.connection_mut(holder.client()).open_wait(holder.thread(), master, asks_for);
-        // The grant was written last. Renewals of a hold that was there before may follow it, on another connection.
+        // A `WAIT` is for all that its master had written when its connection was served last. The grant was that. Renewals of a hold that was there before may follow it, on another connection.
         for node in 0..self.config.nodes() {
             if self.group.follows(node, master)
                 && let Some(last) = self.group.node_mut(node).queue.effects_mut().last_mut()
@@ -49,8 +51,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
         for client in 0..connections {
             for holder in (0..MAX_THREADS).map(|thread| Holder::new(client, thread)) {
-                let is_under_way =
-                    || queue.effects().iter().any(|effect| effect.is_awaited() && effect.stored.is_held_by(holder));
+                // Behind every call: there is one thread, and so one `WAIT` at a time.
+                let is_its_own = |effect: &Effect<Y>| {
+                    self.config.protocol.wait_after == WaitAfter::EveryCall || effect.stored.is_held_by(holder)
+                };
+                let is_under_way = || queue.effects().iter().any(|effect| effect.is_awaited() && is_its_own(effect));
                 if self.group.waits_at(holder) == Some(master) && (is_believed || !is_under_way()) {
                     self.group.connection_mut(client).note_acknowledged(holder.thread(), node);
                     let asks_for = self.group.connection(client).asks_for(holder.thread());
@@ -77,8 +82,10 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn close_wait(&mut self, holder: Holder) {
         self.group.connection_mut(holder.client()).close_wait(holder.thread());
         let tells = self.config.subscribes_to_replica();
+        let waits_for_all = self.config.protocol.wait_after == WaitAfter::EveryCall;
+        let is_its_own = |effect: &&mut Effect<Y>| waits_for_all || effect.stored.is_held_by(holder);
         for node in self.group.nodes.as_mut() {
-            for effect in node.queue.effects_mut().iter_mut().filter(|effect| effect.stored.is_held_by(holder)) {
+            for effect in node.queue.effects_mut().iter_mut().filter(is_its_own) {
                 effect.set_awaited(false);
             }
             if self.config.merges_effects() {

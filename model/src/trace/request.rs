@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::contents::is_zero;
 use crate::client::requests::{Slot, Verb};
 use crate::reply::Reply;
 
@@ -52,9 +53,18 @@ pub struct RequestState {
     /// It brings the lease that its lock object remembers.
     #[serde(default, skip_serializing_if = "core::ops::Not::not")]
     pub remembers_lease: bool,
-    /// Of an acquire: how many replicas its `WAIT` asks for, until that is answered.
+    /// How many replicas its `WAIT` asks for, until that is answered.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub asks_for: Option<u8>,
+    /// Of anything but a grant: how many replicas have acknowledged everything, once its `WAIT` is answered.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub acknowledged_by: Option<u8>,
+    /// How often its call is made again if too few replicas acknowledge it.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub repeats_left: u8,
+    /// Its caller is told of an exception, whatever is answered: an earlier attempt was answered `READONLY`.
+    #[serde(default, skip_serializing_if = "core::ops::Not::not")]
+    pub has_failed: bool,
 }
 
 /// How far a request has come.
@@ -64,7 +74,7 @@ pub struct RequestState {
 pub enum RequestStage {
     /// On its way to the node.
     Sent,
-    /// Granted; the node has not answered yet how many replicas have the grant.
+    /// Executed; the node has not answered yet how many replicas have acknowledged it.
     Confirming,
     /// Executed; the reply is on its way back.
     Executed,

@@ -14,7 +14,6 @@ use crate::notes::Breach;
 use crate::redis::disk;
 use crate::redis::group::{Group, Role};
 use crate::redis::layout::{ServerLayout, StoredIn};
-use crate::reply::Reply;
 use crate::time::Timer;
 use crate::world::layout::Layout;
 use crate::world::state::World;
@@ -32,8 +31,17 @@ impl State {
             failover_left: world.group().failover_left.left(),
             resource_newest: config.resource.map(|_| world.resource.newest),
             faults_left: world.faults.within(config.faults),
-            breaches: Breach::ALL.into_iter().filter(|breach| world.breaches.has(*breach)).collect(),
+            breaches: world.breaches.iter().filter(|breach| is_possible(*breach, config)).collect(),
         }
+    }
+}
+
+/// Whether a scenario like this one can have a breach, of two that share a bit.
+const fn is_possible(breach: Breach, config: &Config) -> bool {
+    match breach {
+        Breach::TokenNotGreater => config.resource.is_some(),
+        Breach::GrantedAfterRefusal => config.resource.is_none(),
+        _ => true,
     }
 }
 
@@ -110,7 +118,7 @@ fn thread_state<Y: Layout>(config: &Config, world: &World<Y>, holder: Holder) ->
 fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> RequestState {
     let (stage, answer) = match request.stage {
         Stage::Sent => (RequestStage::Sent, None),
-        Stage::Confirming => (RequestStage::Confirming, Some(Reply::Acquired)),
+        Stage::Confirming(reply) => (RequestStage::Confirming, Some(reply)),
         Stage::Executed(reply) => (RequestStage::Executed, Some(reply)),
         Stage::Lost => (RequestStage::Lost, None),
     };
@@ -132,7 +140,10 @@ fn request_state(config: &Config, client: u8, slot: Slot, request: &Request) -> 
         stale: request.is_stale,
         names_lease: request.lease == BroughtLease::Named,
         remembers_lease: request.lease == BroughtLease::Remembered,
-        asks_for: Some(request.asks_for).filter(|replicas| *replicas > 0),
+        asks_for: Some(request.wait.asks_for()).filter(|replicas| *replicas > 0),
+        acknowledged_by: request.wait.acknowledged(),
+        repeats_left: request.wait.repeats_left(),
+        has_failed: request.wait.has_failed(),
     }
 }
 

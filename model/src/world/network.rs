@@ -13,6 +13,7 @@ use crate::client::requests::{BroughtLease, InFlight, Request, Slot, Stage, Verb
 use crate::client::state::{Mode, Phase};
 use crate::client::sync_wait::verdict_on;
 use crate::config::calls::RequestId;
+use crate::config::profiles::WaitAfter;
 use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
 use crate::locks::contract::{LockRequest, Requester};
@@ -57,7 +58,7 @@ impl<Y: Layout> Context<'_, Y> {
     fn sending(&mut self, Requester { holder, value }: Requester, verb: Verb, node: u8) -> Sending {
         let leaves_receipt = verb.releases() && self.config.of_client(holder.client()).leaves_receipts();
         let receipt = if leaves_receipt { free_receipt(self.config, self.world, holder) } else { 0 };
-        let asks_for = if verb == Verb::Acquire { self.replicas_to_wait_for(holder.client()) } else { 0 };
+        let asks_for = if self.waits_behind(verb) { self.replicas_to_wait_for(holder.client()) } else { 0 };
         Sending { value, node, receipt, asks_for, lease: self.lease_for(holder, verb) }
     }
 
@@ -79,6 +80,14 @@ impl<Y: Layout> Context<'_, Y> {
             (true, _) => BroughtLease::Named,
             (false, true) => BroughtLease::Remembered,
             (false, false) => BroughtLease::Common,
+        }
+    }
+
+    /// Whether a client sends a `WAIT` behind this.
+    fn waits_behind(&self, verb: Verb) -> bool {
+        match self.config.protocol.wait_after {
+            WaitAfter::Grants => verb == Verb::Acquire,
+            WaitAfter::EveryCall => verb != Verb::Renew,
         }
     }
 
@@ -248,7 +257,8 @@ impl<Y: Layout> Context<'_, Y> {
         let node = self.world.group().waits_at(holder).filter(|node| self.world.node(*node).answers())?;
         let replicas = self.server().acknowledged(holder, node);
         let reply = verdict_on(&self.config.of_client(client), replicas);
-        if reply == (Reply::Acknowledged { replicas: 0 }) {
+        let is_grant = self.world.requests(client).get(Slot::of_thread(thread)).is_none_or(Request::confirms_grant);
+        if reply == (Reply::Acknowledged { replicas: 0 }) && is_grant {
             self.note_unacknowledged(node);
         }
         if Y::InFlight::IS_SPLIT {
@@ -388,15 +398,21 @@ impl<Y: Layout> Context<'_, Y> {
             self.notes.happened(Happening::ExecutedLate);
         }
         // Nobody asks how many replicas have a grant that nobody waits for.
-        let waits = request.asks_for > 0 && reply == Reply::Acquired && !slot.is_late() && is_awaited;
-        let (stage, asks_for) = if waits { (Stage::Confirming, request.asks_for) } else { (Stage::Executed(reply), 0) };
-        if reply == Reply::Acquired && request.asks_for == 0 && !slot.is_late() && is_awaited {
+        let asks_for = request.wait.asks_for();
+        let is_counted = match self.config.protocol.wait_after {
+            WaitAfter::Grants => reply == Reply::Acquired,
+            WaitAfter::EveryCall => !reply.is_refusal_to_write(),
+        };
+        let waits = asks_for > 0 && is_counted && !slot.is_late() && is_awaited;
+        let wait = if waits { request.wait } else { request.wait.without_question() };
+        let stage = if waits { Stage::Confirming(reply) } else { Stage::Executed(reply) };
+        if reply == Reply::Acquired && asks_for == 0 && !slot.is_late() && is_awaited {
             self.note_unacknowledged(node);
         }
-        let executed = Request { stage, token, age: 0, must_undo, asks_for, ..request };
+        let executed = Request { stage, token, age: 0, must_undo, wait, ..request };
         *self.slot_mut(client, slot)? = Some(executed).filter(|_| is_awaited);
         if waits {
-            let answers = self.server().open_wait(holder, node, request.asks_for);
+            let answers = self.server().open_wait(holder, node, asks_for);
             self.hear_wait_answers(answers);
         }
         Some(reply)
@@ -408,11 +424,11 @@ impl<Y: Layout> Context<'_, Y> {
         let holder = Holder::new(client, thread);
         let granted = Requester { holder, value };
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
-        if !matches!(leads_to, Answered::MustRelease) {
+        if !matches!(leads_to, Answered::MustRelease | Answered::Failed) {
             self.note_renewed(reply, granted);
         }
         match leads_to {
-            Answered::Heard => {}
+            Answered::Heard | Answered::Failed => {}
             Answered::MustRelease => self.send_back(granted, slot, (Verb::Release, lease))?,
             Answered::MustUndo => {
                 self.send_back(granted, Slot::of_thread(thread), (Verb::Undo, BroughtLease::Common))?;
@@ -483,7 +499,7 @@ impl<Y: Layout> Context<'_, Y> {
     }
 
     fn close_wait_of(&mut self, holder: Holder, request: &Request) {
-        if request.stage == Stage::Confirming {
+        if matches!(request.stage, Stage::Confirming(_)) {
             self.server().close_wait(holder);
         }
     }
@@ -522,7 +538,7 @@ impl<Y: Layout> Context<'_, Y> {
 pub(super) fn is_due<Y: Layout>(config: &Config, world: &World<Y>, client: u8) -> bool {
     let can_execute = |request: &Request| {
         let node = world.node(request.node);
-        if request.stage == Stage::Confirming { node.answers() } else { node.is_working() }
+        if matches!(request.stage, Stage::Confirming(_)) { node.answers() } else { node.is_working() }
     };
     // What a node has answered or published may wait in it while it stands still.
     let is_paused = |node: u8| world.node(node).is_paused();

@@ -98,9 +98,7 @@ impl ThreadPosture {
             ActionKind::WakeByMessage => matches!(phase, Phase::Waiting) && has_permit,
             ActionKind::WakeByTimer => matches!(phase, Phase::Waiting) && is_woken && !has_permit,
             // In a split network its call waits for the replicas.
-            ActionKind::Confirm => {
-                matches!(phase, Phase::Confirming | Phase::Asking | Phase::AskingAgain | Phase::Dead)
-            }
+            ActionKind::Confirm => !matches!(phase, Phase::Idle | Phase::Refused | Phase::Subscribed | Phase::Waiting),
             ActionKind::Undo => matches!(phase, Phase::Undoing),
             ActionKind::GiveUp => matches!(phase, Phase::Refused | Phase::Subscribed | Phase::Waiting) && is_at_limit,
             _ => return None,
