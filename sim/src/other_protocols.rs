@@ -11,8 +11,9 @@ use crate::scenario::{KEYS, Scenario};
 
 /// The table of the switches.
 const PROTOCOL: &str = "protocol";
-/// Keys of it that no version has: they depend on the deployment, and the replay sets the library up as they say.
-const OF_DEPLOYMENT: [&str; 1] = ["resend"];
+/// Keys of it that no profile has: what is sent again depends on the deployment, and the replay sets the library up as it says;
+/// `EveryCall` and `Retry` are what each version of Redisson does, and not every world can have them.
+const OF_NO_PROFILE: [&str; 3] = ["resend", "wait_after", "refused_call"];
 
 /// A world that differs from a scenario in one key of `[protocol]`.
 #[derive(Clone, Debug)]
@@ -28,7 +29,7 @@ pub struct OtherProtocol {
 /// Every world that differs from a scenario in one key of `[protocol]`, the profile first. `text`: the scenario's file. What
 /// changes nothing there, or the reader refuses, is left out.
 pub fn other_protocols(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
-    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL && !OF_DEPLOYMENT.contains(&key.name));
+    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL && !OF_NO_PROFILE.contains(&key.name));
     let written = keys.flat_map(|key| key.words().into_iter().map(|word| (key.name, word)));
     let others = written.filter_map(|(key, word)| other_protocol(&scenario.name, text, key, &word));
     others.filter(|other| other.scenario.config != scenario.config).collect()

@@ -139,6 +139,7 @@ pub(crate) fn as_stateright<M: Looks>(property: Property, name: &'static str) ->
         Property::CountsAgree => |model, state| model.holds(Property::CountsAgree, state),
         Property::WaitLimitKept => |model, state| model.holds(Property::WaitLimitKept, state),
         Property::InterruptReported => |model, state| model.holds(Property::InterruptReported, state),
+        Property::RefusalTrue => |model, state| model.holds(Property::RefusalTrue, state),
         Property::NoSleepingWaiter => |model, state| model.holds(Property::NoSleepingWaiter, state),
         Property::RenewedWhileHeld => |model, state| model.holds(Property::RenewedWhileHeld, state),
         Property::RenewalRateBounded => |model, state| model.holds(Property::RenewalRateBounded, state),

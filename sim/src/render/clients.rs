@@ -85,6 +85,7 @@ fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         failed_renewal,
         remembered_lease,
         wait_rule,
+        wait_after,
         value,
         subscribe_to,
     } = protocol;
@@ -98,6 +99,7 @@ fn switches(protocol: Protocol) -> Vec<KeyAndValue> {
         ("failed_renewal", json!(failed_renewal)),
         ("remembered_lease", json!(remembered_lease)),
         ("wait_rule", json!(wait_rule)),
+        ("wait_after", json!(wait_after)),
         ("value", json!(value)),
         ("subscribe_to", json!(subscribe_to)),
     ]
@@ -114,6 +116,7 @@ fn sending(calls: Calls) -> Vec<KeyAndValue> {
         registration,
         interrupted_acquire,
         stale_renewal,
+        refused_call,
     } = calls;
     vec![
         ("answer_within", json!(answer_within)),
@@ -124,6 +127,7 @@ fn sending(calls: Calls) -> Vec<KeyAndValue> {
         ("registration", json!(registration)),
         ("interrupted_acquire", json!(interrupted_acquire)),
         ("stale_renewal", json!(stale_renewal)),
+        ("refused_call", json!(refused_call)),
     ]
 }
 

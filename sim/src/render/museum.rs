@@ -110,7 +110,7 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
             "times": times,
             "other_orders": left,
             "compared": compared,
-            "moved": moved.map(|StepMoved { from, to }| json!({ "step": from, "before": to })),
+            "moved": moved.map(|StepMoved { from, to }| json!({ "step": from, "to": to })),
         }),
         OnLibrary::Differs { difference, left } => json!({
             "agrees": false,
@@ -133,14 +133,16 @@ pub fn json_of(exhibit: &Exhibit, found: &Examination, version: &str) -> Value {
 
 fn on_library(found: &OnLibrary) -> String {
     match found {
-        OnLibrary::Reproduced { times: 1, left: 0, compared, moved } => agreement(None, *compared) + &earlier(*moved),
+        OnLibrary::Reproduced { times: 1, left: 0, compared, moved } => {
+            agreement(None, *compared) + &in_which_order(*moved)
+        }
         OnLibrary::Reproduced { times, left, compared, moved } => {
             let others = match left {
                 0 => String::new(),
                 _ => format!(", and took another order {left} more times"),
             };
             let compared = count(*compared, "comparison");
-            format!("does the same, {times} of {times} times{others}; {compared} each{}", earlier(*moved))
+            format!("does the same, {times} of {times} times{others}; {compared} each{}", in_which_order(*moved))
         }
         OnLibrary::Differs { difference, left } => match (difference, left) {
             (Some(difference), _) => format!("differs: {}", difference_line(difference)),
@@ -152,10 +154,11 @@ fn on_library(found: &OnLibrary) -> String {
     }
 }
 
-/// Which step was made earlier: `; with step 8 before step 7`.
-fn earlier(moved: Option<StepMoved>) -> String {
+/// Which step was moved: `; with step 8 before step 7`.
+fn in_which_order(moved: Option<StepMoved>) -> String {
     moved.map_or_else(String::new, |StepMoved { from, to }| {
-        format!("; with step {from} before step {to}, which leads to the same state")
+        let where_to = if to < from { "before" } else { "after" };
+        format!("; with step {from} {where_to} step {to}, which leads to the same state")
     })
 }
 

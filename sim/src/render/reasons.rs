@@ -51,6 +51,9 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::InterruptReported => {
             format!("{actor} was interrupted while it waited: its call returns, and says nothing of that")
         }
+        Property::RefusalTrue => {
+            format!("{actor} is told that a server refuses to write, and a later attempt of the same call was granted")
+        }
         Property::NoSleepingWaiter => {
             let asleep = last
                 .clients

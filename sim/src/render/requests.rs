@@ -2,9 +2,9 @@
 
 use std::fmt::Write as _;
 
-use lockstep_model::Config;
 use lockstep_model::client::Verb;
 use lockstep_model::trace::{ClientState, RequestStage, RequestState};
+use lockstep_model::{Config, Reply};
 
 use super::replies::reply;
 use super::units::{count, list, time};
@@ -39,7 +39,12 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
     let answer = request.answer.map_or_else(String::new, |answer| reply(config, answer));
     match request.stage {
         RequestStage::Sent => says += "sent",
-        RequestStage::Confirming => says += "granted, waiting for its replicas",
+        RequestStage::Confirming if request.answer == Some(Reply::Acquired) => {
+            says += "granted, waiting for its replicas";
+        }
+        RequestStage::Confirming => {
+            let _ = write!(says, "executed, \"{answer}\", waiting for the replicas");
+        }
         RequestStage::Executed if request.heard => {
             let _ = write!(says, "answered \"{answer}\", which the process has received");
         }
@@ -50,6 +55,9 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
     }
     if let Some(replicas) = request.asks_for {
         let _ = write!(says, "; WAIT for {}", count(replicas.into(), "replica"));
+    }
+    if let Some(replicas) = request.acknowledged_by {
+        let _ = write!(says, "; {} have acknowledged everything", count(replicas.into(), "replica"));
     }
     if request.age > 0 {
         let _ = write!(says, " for {}", time(config, request.age.into()));
@@ -64,6 +72,12 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
     }
     if request.retries_left > 0 {
         let _ = write!(says, ", may be sent again {}", count(request.retries_left.into(), "time"));
+    }
+    if request.repeats_left > 0 {
+        let _ = write!(says, ", its call may be made again {}", count(request.repeats_left.into(), "time"));
+    }
+    if request.has_failed {
+        says += "; its caller will be told that a server refused to write";
     }
     if request.stale {
         says += "; the holds it was sent for are gone";

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     Calls, ClientSettings, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode,
-    Profile, Registration, RequestId, Resend, StaleRenewal,
+    Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal,
 };
 use lockstep_model::locks::Support;
 
@@ -33,6 +33,7 @@ pub(super) fn read(
     let interrupted =
         protocol.word("interrupted_acquire", "treatment of an interrupted acquire", &INTERRUPTED_ACQUIRES);
     let stale_renewal = protocol.word("stale_renewal", "treatment of a stale renewal", &STALE_RENEWALS);
+    let refused_call = protocol.word("refused_call", "reaction to a refused call", &REFUSED_CALLS);
 
     let answer_within = answer_within.or(otherwise.answer_within)?;
     let retry_attempts = retry_attempts.or(otherwise.retry_attempts)?;
@@ -47,6 +48,8 @@ pub(super) fn read(
         registration: registration.or(otherwise.registration)?,
         interrupted_acquire: interrupted.or(otherwise.interrupted_acquire)?,
         stale_renewal: stale_renewal.or(otherwise.stale_renewal)?,
+        // No profile sets it, as it does not set what is sent again.
+        refused_call: refused_call.or(otherwise.refused_call)?,
     })
 }
 
@@ -103,11 +106,22 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(protocol.span_of("resend"), "no request is sent again")
             .note("use resend = \"release\" or \"all\", or remove `retry_attempts`");
         }
+        if place.nobody(|own| own.calls.resend != Resend::None) {
+            Contradiction::of(protocol, "refused_call", "no request is sent again, so `refused_call` has no effect")
+                .with(protocol.span_of("resend"), "no request is sent again")
+                .note("use resend = \"all\" with refused_call = \"retry\", or remove `refused_call`");
+        }
         if place.nobody(|own| own.renew_every.is_some()) {
             for key in ["registration", "stale_renewal"] {
                 Contradiction::of(protocol, key, "no hold is registered and none is renewed: there is no watchdog")
                     .note(&format!("remove `{key}`, or add a watchdog: renew_every = 1 in [time]"));
             }
+        }
+        if !place.nobody(|own| own.calls.refused_call == RefusedCall::Retry) && sections.resource.span().is_some() {
+            let reason = "a refused request that is sent again beside a resource";
+            Contradiction::not_yet(protocol, "refused_call", reason)
+                .with(sections.resource.span(), "this is the resource")
+                .note("use refused_call = \"throw\", or remove [resource]");
         }
         if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
             Contradiction::of(
@@ -164,7 +178,16 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
         for key in ["answer_within", "receipt"] {
             refuse(time, key, "every request is answered at once");
         }
-        for key in ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal"] {
+        let keys = [
+            "retry_attempts",
+            "request_id",
+            "registration",
+            "interrupted_acquire",
+            "stale_renewal",
+            "refused_call",
+            "wait_after",
+        ];
+        for key in keys {
             refuse(protocol, key, "every request is answered at once");
         }
         if said.is_some_and(|said| said.calls.resend != Resend::None) {
@@ -202,6 +225,8 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
 
 const RESEND: [(&str, Option<Resend>); 3] =
     [("none", Some(Resend::None)), ("release", Some(Resend::Release)), ("all", Some(Resend::All))];
+const REFUSED_CALLS: [(&str, Option<RefusedCall>); 2] =
+    [("throw", Some(RefusedCall::Throw)), ("retry", Some(RefusedCall::Retry))];
 const REQUEST_IDS: [(&str, Option<RequestId>); 2] =
     [("per-release", Some(RequestId::PerRelease)), ("per-try", Some(RequestId::PerTry))];
 const REGISTRATIONS: [(&str, Option<Registration>); 2] =

@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::config::{
     AnsweredReceipt, Calls, ClientSettings, Clients, FailedRenewal, InterruptedWait, LockObjects, MAX_ACQUIRES,
     MAX_CLIENTS, MAX_HOLDS, MAX_THREADS, MAX_TICKS, MissedRenewal, PartialRelease, Profile, Protocol, RememberedLease,
-    RenewalTimer, SubscribeTo, Time, ValueRule, WaitRule,
+    RenewalTimer, SubscribeTo, Time, ValueRule, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::{MAX_NAMES, RENEWAL_BATCH};
 
@@ -140,6 +140,7 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
     let remembered_lease = section.word("remembered_lease", "memory of a lock object", &REMEMBERED_LEASES);
     let wait_rules = [("any", Some(WaitRule::Any)), ("all", Some(WaitRule::All)), ("ignored", Some(WaitRule::Ignored))];
     let wait_rule = section.word("wait_rule", "rule for WAIT", &wait_rules);
+    let wait_after = section.word("wait_after", "place of a WAIT", &WAIT_AFTER);
     let value = section.word("value", "rule for values", &VALUE_RULES);
     let subscribe_to = section.word("subscribe_to", "place of a subscription", &SUBSCRIBE_TO);
     let switches = profile.optional().or(None)?.map_or(otherwise, Profile::protocol);
@@ -154,6 +155,8 @@ pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Pro
         failed_renewal: failed_renewal.or(switches.failed_renewal)?,
         remembered_lease: remembered_lease.or(switches.remembered_lease)?,
         wait_rule: wait_rule.or(switches.wait_rule)?,
+        // No profile sets it: only some worlds can have what Redisson does.
+        wait_after: wait_after.or(otherwise.wait_after)?,
         // No profile sets it: it is of the lock, not of a client library's version.
         value: value.or(otherwise.value)?,
         // Nor this: it is of the deployment.
@@ -191,6 +194,8 @@ const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 3] = [
     ("shared", Some(RenewalTimer::Shared)),
     ("multiplying", Some(RenewalTimer::Multiplying)),
 ];
+const WAIT_AFTER: [(&str, Option<WaitAfter>); 2] =
+    [("grants", Some(WaitAfter::Grants)), ("every-call", Some(WaitAfter::EveryCall))];
 const ANSWERED_RECEIPTS: [(&str, Option<AnsweredReceipt>); 2] =
     [("delete", Some(AnsweredReceipt::Delete)), ("keep", Some(AnsweredReceipt::Keep))];
 const PARTIAL_RELEASES: [(&str, Option<PartialRelease>); 2] =

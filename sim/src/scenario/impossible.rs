@@ -5,7 +5,7 @@ use core::ops::Range;
 use lockstep_model::Config;
 use lockstep_model::config::{
     ClientSettings, Cluster, Discovery, Faults, Fsync, MAX_TICKS, MissedRenewal, NetworkMode, PromoteRule, Resource,
-    Ttls, WaitRule,
+    Ttls, WaitAfter, WaitRule,
 };
 use lockstep_model::limits::MAX_TOKEN_UNDER_WAY;
 use lockstep_model::locks::{Facts, Support};
@@ -471,7 +471,7 @@ fn note_files(cluster: Cluster, faults: Faults, sections: &Sections<'_>) {
     }
 }
 
-/// The number of replicas that a grant waits for.
+/// The number of replicas that a grant waits for, and behind which calls clients wait.
 fn note_waits(parts: &Parts, sections: &Sections<'_>) {
     let Some(cluster) = parts.cluster else { return };
     if cluster.wait_for == 0 {
@@ -479,9 +479,13 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
             Contradiction::of(place.protocol, "wait_rule", "no acquire waits for replicas")
                 .with(sections.cluster.span_of("wait_for"), "an acquire waits for 0 replicas")
                 .note("remove `wait_rule`, or let an acquire wait: wait_for = 1 in [cluster]");
+            Contradiction::of(place.protocol, "wait_after", "no call waits for replicas")
+                .with(sections.cluster.span_of("wait_for"), "a call waits for 0 replicas")
+                .note("remove `wait_after`, or let calls wait: wait_for = 1 in [cluster]");
         }
         return;
     }
+    note_waits_of_every_call(parts, sections);
     let nobody_checks = parts.nobody(|own| own.protocol.wait_rule != WaitRule::Ignored);
     let is_unsaid = sections.places(parts).iter().all(|place| place.protocol.span_of("wait_rule").is_none());
     if nobody_checks && is_unsaid && cluster.replicas > 0 {
@@ -508,6 +512,28 @@ fn note_waits(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.protocol.span_of("wait_rule"), "one acknowledgement is enough")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
+    }
+}
+
+/// `WAIT` behind every call: whose `WAIT` an acknowledgement is for is told by the grants under way, and a release leaves none.
+fn note_waits_of_every_call(parts: &Parts, sections: &Sections<'_>) {
+    let Some(clients) = parts.clients else { return };
+    // On an atomic network the key means nothing (`calls`).
+    let is_atomic = parts.network.is_some_and(|network| network.mode == NetworkMode::Atomic);
+    if is_atomic || clients.count == 1 && clients.threads == 1 {
+        return;
+    }
+    for place in sections.places(parts) {
+        if place.nobody(|own| own.protocol.wait_after == WaitAfter::EveryCall) {
+            continue;
+        }
+        let reason = "a WAIT behind the calls of more than one thread";
+        Contradiction::not_yet(place.protocol, "wait_after", reason)
+            .with(
+                sections.clients.span_of("count").or(sections.clients.span_of("threads")),
+                "there is more than one thread",
+            )
+            .note("use wait_after = \"grants\", or count = 1 and threads = 1 in [clients]");
     }
 }
 

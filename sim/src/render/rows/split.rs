@@ -1,8 +1,8 @@
 //! Requests of a split network: executed, answered, lost, sent again, abandoned.
 
 use lockstep_model::client::{Phase, Slot, Verb};
-use lockstep_model::config::{InterruptedAcquire, MissedRenewal};
-use lockstep_model::trace::{RequestState, node_name};
+use lockstep_model::config::{InterruptedAcquire, MissedRenewal, RefusedCall, WaitAfter};
+use lockstep_model::trace::{RequestStage, RequestState, node_name};
 use lockstep_model::{Happening, Reply};
 
 use super::super::paint::Tone;
@@ -31,6 +31,9 @@ impl Narrator<'_> {
                 "grants, and asks its replicas".to_owned()
             }
             (Verb::Acquire, Reply::Acquired) => "grants".to_owned(),
+            (_, Reply::ReadOnly | Reply::NotEnoughReplicas | Reply::SaveFailed) => {
+                format!("refuses to write: {}", reply(self.config, answer))
+            }
             (Verb::Acquire, _) => {
                 format!("refuses: {} has it", self.holder_on(node).unwrap_or("somebody"))
             }
@@ -57,7 +60,8 @@ impl Narrator<'_> {
             return Vec::new();
         }
         let says = reply(self.config, answer);
-        let what = format!("{} stops waiting for the replicas of {}'s grant: {says}", request.node, request.holder);
+        let of = if request.answer == Some(Reply::Acquired) { "grant" } else { verb(request.verb) };
+        let what = format!("{} stops waiting for the replicas of {}'s {of}: {says}", request.node, request.holder);
         self.alone(Lane::Node(self.node_of(request)), self.label(), Tone::Plain, what)
     }
 
@@ -160,12 +164,35 @@ impl Narrator<'_> {
                 (says.clone(), Tone::Good, format!("{} receives the answer: {says}", self.step.lane))
             }
         };
+        let again = self.made_again(client, slot, request).filter(|_| is_alive);
+        let (says, tone, what) = again.unwrap_or((says, tone, what));
         let row = Row::of(self.step, what).showing(caller, &says, tone).answering(Lane::Node(node), caller, says);
         let gives_back = || {
             let what = format!("{name} releases the grant");
             self.one_way(caller, Lane::Node(self.asked(client)), verb(Verb::Undo), what)
         };
         [row].into_iter().chain(self.gives_back(client, slot).then(gives_back)).collect()
+    }
+
+    /// What an answer leads to that does not end the call, or ends it with an exception although something was executed.
+    fn made_again(&self, client: u8, slot: Slot, request: &RequestState) -> Option<(String, Tone, String)> {
+        let requests = &self.step.state.clients[usize::from(client)].requests;
+        let is_made_again = requests.iter().any(|after| after.slot == slot && after.stage == RequestStage::Lost);
+        let (says, answer) = (reply(self.config, self.step.answer), self.step.answer);
+        let then = match (request.verb, answer) {
+            (_, Reply::TooFewReplicas { replicas }) if is_made_again => {
+                format!("{} acknowledged its release, and it will be sent again", too_few(replicas))
+            }
+            _ if is_made_again => format!("{says}; its request will be sent again"),
+            _ if request.has_failed => {
+                format!("{says}; it is told of an exception all the same, since an earlier attempt was refused")
+            }
+            (Verb::Release, Reply::TooFewReplicas { replicas }) => {
+                format!("{} acknowledged its release, and it is told of an exception", too_few(replicas))
+            }
+            _ => return None,
+        };
+        Some((self.label(), Tone::Odd, format!("{} receives the answer: {then}", request.holder)))
     }
 
     /// Whether the step sends the release of a grant that too few replicas have.
@@ -177,7 +204,12 @@ impl Narrator<'_> {
 
     pub(super) fn resend(&self, client: u8, slot: Slot) -> Vec<Row> {
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
-        let what = format!("{} has no answer, and sends the {} again", self.step.lane, verb(request.verb));
+        // It may have one, and makes its call again because of that.
+        let protocol = self.config.of_client(client);
+        let may_have_one =
+            protocol.protocol.wait_after == WaitAfter::EveryCall || protocol.calls.refused_call == RefusedCall::Retry;
+        let why = if may_have_one { "" } else { "has no answer, and " };
+        let what = format!("{} {why}sends the {} again", self.step.lane, verb(request.verb));
         vec![self.one_way(self.caller(client, slot), Lane::Node(self.asked(client)), "again", what)]
     }
 

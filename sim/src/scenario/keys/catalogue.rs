@@ -396,25 +396,36 @@ pub const KEYS: &[ScenarioKey] = &[
         "wait_rule",
         "\"any\", \"all\" or \"ignored\"",
         OF_PROFILE,
-        "how many replicas must have acknowledged a grant: one, if the client knows of any replica (Redisson 4.7), all \
-         of wait_for, or none, because the client ignores the answer (Redisson 3.15)",
+        "how many replicas must have a grant: one, if any is known (Redisson 4.7), all of wait_for, or none (3.15)",
+    )),
+    of_each(key(
+        "protocol",
+        "wait_after",
+        "\"grants\" or \"every-call\"",
+        "\"grants\"",
+        "behind which requests WAIT is sent: acquires, or every request of a call, as in Redisson; in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "refused_call",
+        "\"throw\" or \"retry\"",
+        "\"throw\"",
+        "what becomes of a request that a server refuses: it fails, or is sent again (Redisson); in a split network",
     )),
     of_each(key(
         "protocol",
         "renewal_timer",
         "\"per-lock\", \"shared\" or \"multiplying\"",
         OF_PROFILE,
-        "whether each lock has its own renewal timer, all locks of a client share one, or one more timer starts whenever a client has \
-         something to renew again, as in Redisson since 3.44: \"shared\" leaves out those timers, which renew more often and \
-         lose nothing",
+        "whether each lock has its own renewal timer, all locks of a client share one, or one more starts whenever there is something \
+         to renew again (Redisson since 3.44), which renews more often and loses nothing",
     )),
     of_each(key(
         "protocol",
         "renewal_batch",
         "a whole number from 1 to 100",
         OF_PROFILE,
-        "with two lock names and one timer for both: how many locks one renewal carries; the next one is sent when that is \
-         answered, and an error ends them until the next period",
+        "with two lock names and one timer: how many locks one renewal carries before it is answered",
     )),
     of_each(key(
         "protocol",

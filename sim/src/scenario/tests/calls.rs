@@ -1,7 +1,7 @@
 //! A split network: its keys are read, and rejected where they mean nothing.
 
 use lockstep_model::config::{
-    Calls, InterruptedAcquire, MessageDelay, NetworkMode, Registration, RequestId, Resend, StaleRenewal,
+    Calls, InterruptedAcquire, MessageDelay, NetworkMode, RefusedCall, Registration, RequestId, Resend, StaleRenewal,
 };
 
 use super::*;
@@ -19,7 +19,7 @@ fn every_key_of_a_split_network_is_read() {
     let text = split_and(
         "renew_every = 1\nanswer_within = 2\nreceipt = 5",
         "resend = \"all\"\nretry_attempts = 3\nrequest_id = \"per-try\"\nregistration = \
-         \"unordered\"\ninterrupted_acquire = \"release\"\nstale_renewal = \"ignore\"",
+         \"unordered\"\ninterrupted_acquire = \"release\"\nstale_renewal = \"ignore\"\nrefused_call = \"retry\"",
         "lose_request = 1\nlose_reply = 2\ninterrupt = 3",
     );
     let config = read(&text).config;
@@ -33,6 +33,7 @@ fn every_key_of_a_split_network_is_read() {
         registration: Registration::Unordered,
         interrupted_acquire: InterruptedAcquire::Release,
         stale_renewal: StaleRenewal::Ignore,
+        refused_call: RefusedCall::Retry,
     };
     assert_eq!(config.calls, expected);
     let faults = config.faults;
@@ -67,6 +68,8 @@ fn keys_of_a_split_network_are_refused_where_request_and_answer_are_one_step() {
         "[protocol]\nregistration = \"unordered\"",
         "[protocol]\ninterrupted_acquire = \"release\"",
         "[protocol]\nstale_renewal = \"ignore\"",
+        "[protocol]\nrefused_call = \"retry\"",
+        "[cluster]\nreplicas = 1\nwait_for = 1\n[protocol]\nwait_after = \"every-call\"",
         "[network]\ndelay = 3",
         "[faults]\nlose_request = 1",
         "[faults]\nlose_reply = 1",
@@ -91,6 +94,8 @@ fn keys_of_a_split_network_that_nothing_could_read_are_refused() {
         ("receipt = 2", "receipts = false"),
         ("", "profile = \"redisson-3.15\"\nrequest_id = \"per-release\""),
         ("", "resend = \"none\"\nretry_attempts = 2"),
+        ("", "resend = \"none\"\nrefused_call = \"retry\""),
+        ("", "wait_after = \"every-call\""),
         ("", "registration = \"unordered\""),
         ("", "stale_renewal = \"ignore\""),
         ("", "interrupted_acquire = \"release\""),
@@ -99,6 +104,23 @@ fn keys_of_a_split_network_that_nothing_could_read_are_refused() {
     }
     let plain = split_and("receipt = 2", "", "").replace("reentrant", "plain");
     assert_eq!(codes(&plain), [Code::Impossible]);
+}
+
+/// Whose `WAIT` an acknowledgement is for is not told with several threads, and two breaches share a bit.
+#[test]
+fn what_is_made_again_needs_one_thread_and_no_resource() {
+    let waits = |clients: &str| {
+        let cluster = "[cluster]\nreplicas = 1\nwait_for = 1\n[network]";
+        let text = split_and("", "wait_after = \"every-call\"", "").replace("[network]", cluster);
+        codes(&text.replace("count = 2", clients))
+    };
+    assert_eq!(waits("count = 1"), []);
+    for clients in ["count = 2", "count = 1\nthreads = 2"] {
+        assert_eq!(waits(clients), [Code::NotModelled], "{clients}");
+    }
+    let refused = split_and("", "resend = \"all\"\nrefused_call = \"retry\"", "");
+    assert_eq!(codes(&refused), []);
+    assert_eq!(codes(&format!("{refused}[resource]\nfencing = \"ideal\"\n")), [Code::NotModelled]);
 }
 
 #[test]
