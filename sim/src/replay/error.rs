@@ -193,6 +193,16 @@ pub enum ReplayError {
         server: String,
     },
 
+    /// The server's `WAIT` is for what a connection wrote, where the scenario's clients wait behind every call.
+    #[error(
+        "{server} answers WAIT for what a connection has written itself, and with wait_after = \"every-call\" it is for all that the \
+         master has; name a server of Redis with --server"
+    )]
+    WaitsForOwnWrites {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// The scenario's masters require replicas for every write, and this server does not for the writes of scripts.
     #[error(
         "{server} applies min-replicas-to-write to SET but not to scripts, so min_replicas would have no effect here; \

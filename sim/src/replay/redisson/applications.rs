@@ -345,6 +345,14 @@ impl Applications {
         self.clients[client].gate.begin_request(connection)
     }
 
+    /// Waits for the reply to such a request, and holds it. Returns that.
+    ///
+    /// # Errors
+    /// As [`ClientGate::finish_request`].
+    pub fn hold_reply(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
+        self.clients[client].gate.finish_request(connection)
+    }
+
     /// Lets the reply to such a request pass. Returns it.
     ///
     /// # Errors

@@ -34,7 +34,7 @@ pub fn acquire(own: &Config, names_lease: bool, interruption: Interruption) -> S
 /// What the application should have been told by now of its acquire, as the model has it.
 pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static str {
     match after.phase {
-        Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Confirming => INSIDE,
+        Phase::Refused | Phase::Subscribed | Phase::Waiting | Phase::Confirming | Phase::Undoing => INSIDE,
         _ if after.holds > before.holds => GRANTED,
         _ => REFUSED,
     }
@@ -44,7 +44,7 @@ pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static st
 pub const fn told_of_refusal(answer: Reply) -> Option<&'static str> {
     match answer {
         Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
-        Reply::ReadOnly => Some("RedisReadonlyException"),
+        Reply::ReadOnly => Some(READ_ONLY),
         Reply::SaveFailed | Reply::WrongType => Some(REDISSON_EXCEPTION),
         _ => None,
     }
@@ -70,6 +70,8 @@ pub const CANCELLED: &str = "CancellationException";
 
 /// Its call has failed, whatever becomes of the request.
 pub const REDISSON_EXCEPTION: &str = "RedisException";
+/// A server has refused to write: it is a replica.
+pub const READ_ONLY: &str = "RedisReadonlyException";
 /// The server that it knows is down; what became of the request is not known.
 pub const NO_SERVER: &str = "no server has answered";
 /// No reply came in time.

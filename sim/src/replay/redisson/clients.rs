@@ -116,7 +116,8 @@ impl RedissonClients {
         if own.calls.resend == Resend::All {
             // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
             // a master that has no replicas.
-            let sync = Some(ReplicaSync::with(ReplicaCheck::Alone));
+            let alone = Some(ReplicaSync::with(ReplicaCheck::Alone));
+            let sync = if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own).sync } else { alone };
             let attempts = u32::from(own.calls.retry_attempts);
             let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
             let answer_within_ms = answer_within_ms - delay_ms;
@@ -296,6 +297,9 @@ impl Target for RedissonClients {
             let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
             self.chains[usize::from(client)].follow(before, after, period);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
+        }
+        if !testbed.findings.is_over() {
+            self.observe_batch_waits(step, testbed)?;
         }
         if step.has(Happening::Published) && !testbed.findings.is_over() {
             self.await_messages(step, testbed)?;

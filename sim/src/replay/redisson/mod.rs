@@ -3,11 +3,13 @@
 //!
 //! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`) do what a history says of them
 //! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
-//! becomes of those that take too long, and `replicas` what clients do because their master has some. What differs on purpose is
+//! becomes of those that take too long, `batch_wait` the `WAIT` behind each, and `replicas` what clients do because their master has
+//! some. What differs on purpose is
 //! listed in `departures`.
 
 mod after_replies;
 mod applications;
+mod batch_wait;
 mod calls;
 mod chains;
 mod client_times;

@@ -58,11 +58,12 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
         Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason: reason.to_owned() })
     };
     let cluster = &config.cluster;
-    if config.is_split() {
-        return refused(
-            "beside replicas it sends every request again, or its receipts live for a millisecond, and its requests with their WAITs \
-             are replayed where request and answer are one step; set network mode to \"atomic\"",
-        );
+    let sends_all_again = |client| config.of_client(client).calls.resend == Resend::All;
+    if config.is_split() && !(0..config.clients.count).all(sends_all_again) {
+        return refused("beside replicas it sends every request again; set resend to \"all\"");
+    }
+    if config.is_split() && config.faults.interrupt > 0 {
+        return refused("an interrupted caller beside replicas is not replayed on it yet; remove interrupt");
     }
     // Where each acquire is one request, the application may wait before it calls: the delay is its own then.
     if cluster.start_delay > 0 || cluster.lock_delay > 0 && config.waits() {
@@ -94,7 +95,7 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
         let reason = "one of its clients is none of Redisson; give it a profile of Redisson".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
-    if own.cluster.replicas > 0 && own.protocol.answered_receipt == AnsweredReceipt::Keep {
+    if own.cluster.replicas > 0 && own.protocol.answered_receipt == AnsweredReceipt::Keep && !own.is_split() {
         let reason = "receipts that stay are not followed beside replicas; use replicas = 0".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }

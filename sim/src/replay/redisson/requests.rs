@@ -20,6 +20,20 @@ pub enum GatedStage {
     Lost,
 }
 
+/// The `WAIT` behind a request, in one batch with it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum GatedWait {
+    /// There is none, or its script was not executed yet.
+    #[default]
+    None,
+    /// The server has it, and the model's node counts replicas.
+    Sent,
+    /// It is held at the gate: the model does not have it.
+    Extra,
+    /// Its answer is held, behind that of the script.
+    Answered,
+}
+
 /// A request that the history knows of.
 #[derive(Clone)]
 pub struct GatedRequest {
@@ -31,6 +45,8 @@ pub struct GatedRequest {
     pub request: ScriptRequest,
     /// How far it has come.
     pub stage: GatedStage,
+    /// The `WAIT` behind it.
+    pub wait: GatedWait,
 }
 
 /// The requests of all clients that the history knows of. What else is held at a gate was sent too early, or by mistake.
@@ -42,12 +58,19 @@ pub struct GatedRequests {
 impl GatedRequests {
     /// The history has come to the step that sends it.
     pub fn add(&mut self, key: RequestKey, held: HeldCommand, request: ScriptRequest) {
-        self.requests.push(GatedRequest { key, held, request, stage: GatedStage::Sent });
+        let (stage, wait) = (GatedStage::Sent, GatedWait::None);
+        self.requests.push(GatedRequest { key, held, request, stage, wait });
     }
 
     /// The request in this slot.
     pub fn get_mut(&mut self, key: RequestKey) -> Option<&mut GatedRequest> {
         self.requests.iter_mut().find(|request| request.key == key)
+    }
+
+    /// Those whose `WAIT` a server has and has not answered.
+    pub fn waiting(&self) -> Vec<RequestKey> {
+        let waits = self.requests.iter().filter(|request| request.wait == GatedWait::Sent);
+        waits.map(|request| request.key).collect()
     }
 
     /// Forgets the request in this slot.
@@ -69,6 +92,12 @@ impl GatedRequests {
             let is_same_way = (other.key.0, other.held.connection) == (one.key.0, one.held.connection);
             is_under_way && is_same_way && other.key != one.key
         })
+    }
+
+    /// Whether a request of a client, or its reply, is on its way.
+    pub fn has_under_way(&self, client: u8) -> bool {
+        let is_under_way = |stage| matches!(stage, GatedStage::Sent | GatedStage::Executed);
+        self.requests.iter().any(|request| request.key.0 == client && is_under_way(request.stage))
     }
 
     /// Whether a client waits for anything.

@@ -2,13 +2,13 @@
 
 use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::config::{InterruptedWait, Resend};
-use lockstep_model::trace::client_name;
+use lockstep_model::trace::{RequestStage, RequestState, client_name};
 use lockstep_model::{Action, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::RedissonClients;
 use super::interruption::Interruption;
-use super::requests::GatedStage;
+use super::requests::{GatedStage, GatedWait};
 use super::wire_words::{as_renewals, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
@@ -53,10 +53,10 @@ impl RedissonClients {
                     testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
                     return Ok(None);
                 }
-                self.hear(key)?;
+                self.hear(key, testbed)?;
                 self.leave_early_renewal(client, step, testbed);
             }
-            Action::Answer { client, slot } => self.answer((client, slot), step, testbed)?,
+            Action::Answer { client, slot } => return self.answer((client, slot), step, testbed),
             Action::Abandon { client, slot } => self.abandon((client, slot), step, testbed)?,
             Action::Resend { client, slot } => self.resend((client, slot), step, testbed)?,
             Action::LoseRequest { client, slot } | Action::LoseReply { client, slot } => {
@@ -85,60 +85,92 @@ impl RedissonClients {
         let reply = self.applications.execute_request(client, sent.held.connection)?;
         let words = self.translator.reply_words(step.step.answer);
         let verb = verb_of(state.verb, key);
-        let expected = Expected::Reply { at: step.place(), words, request: sent.request };
+        let expected = Expected::Reply { at: step.place(), words, request: sent.request.clone() };
         testbed.compare_answer(node, &expected, &as_renewals(verb, reply))?;
         if let Some(executed) = self.in_flight.get_mut(key) {
             executed.stage = GatedStage::Executed;
         }
+        self.begin_batch_wait(key, &sent, step, testbed)?;
         if request_state(&step.step.state, key).is_none() {
             // Nobody waits for the reply. Redisson counts replies, so it has to come all the same.
-            self.drop_request(key)?;
+            self.drop_request(key, testbed)?;
             self.pass_asides(key.0)?;
         }
         Ok(Some(node))
     }
 
     /// The client hears a reply, if it has not heard it yet.
-    fn hear(&mut self, key: RequestKey) -> Result<(), ReplayError> {
+    fn hear(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let Some(request) = self.in_flight.get_mut(key) else { return Ok(()) };
         if request.stage != GatedStage::Executed {
             return Ok(());
         }
         request.stage = GatedStage::Heard;
         let connection = request.held.connection;
-        self.applications.pass_reply(usize::from(key.0), connection)
+        self.end_extra_wait(key, testbed)?;
+        self.applications.pass_reply(usize::from(key.0), connection)?;
+        let waits = self.in_flight.get_mut(key).is_some_and(|request| request.wait == GatedWait::Answered);
+        if waits { self.applications.pass_reply(usize::from(key.0), connection) } else { Ok(()) }
     }
 
-    /// The caller sees the reply, and what comes with that.
-    fn answer(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+    /// The caller sees the reply, and what comes with that. Returns the node on which a receipt was deleted then.
+    fn answer(
+        &mut self,
+        key: RequestKey,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
         let (client, slot) = key;
         let state = request_state(step.before, key).ok_or(ReplayError::NothingInFlight)?;
         let is_due = state.answer_left == Some(0);
         if is_due && self.has_timed_out(key) {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
-            return Ok(());
+            return Ok(None);
         }
-        self.hear(key)?;
+        self.hear(key, testbed)?;
         let answered = self.in_flight.take(key).ok_or(ReplayError::NothingInFlight)?;
-        self.receipts[usize::from(client)].extend(receipt_of(&answered.held));
+        let receipts = &mut self.receipts[usize::from(client)];
+        receipts.extend(receipt_of(&answered.held).filter(|receipt| !receipts.contains(receipt)));
+        let kept = receipts.len();
         self.clear_up(client, testbed)?;
+        let has_deleted = self.receipts[usize::from(client)].len() < kept;
+        let node = has_deleted.then(|| testbed.servers.index_of(&step.before.clients[usize::from(client)].master));
+        if state.verb == Verb::Undo && self.config.cluster.replicas > 0 && self.repeats_acquires(client, slot) {
+            testbed
+                .findings
+                .leave("Redisson makes a call again that no replica has acknowledged, and here its caller is told");
+            return Ok(node);
+        }
+        if self.keeps_what_is_unconfirmed(client, step, testbed) {
+            return Ok(node);
+        }
+        // What follows is sent before the caller is told anything.
+        self.follow_up(key, step, testbed)?;
         if let Some(thread) = slot.thread() {
-            let told = Self::told_by_model((client, thread), verb_of(state.verb, key), step);
+            let told = match Self::told_by_model((client, thread), verb_of(state.verb, key), step) {
+                _ if Self::is_made_again(key, step) => calls::INSIDE,
+                _ if state.has_failed => calls::READ_ONLY,
+                _ if state.verb == Verb::Release && matches!(step.step.answer, Reply::TooFewReplicas { .. }) => {
+                    REDISSON_EXCEPTION
+                }
+                told => told,
+            };
             self.compare_call((client, thread), told, (is_due, step), testbed);
             if state.verb == Verb::Release && step.step.answer == Reply::NotHeld {
                 self.unwind((client, thread), step, testbed)?;
             }
         }
-        self.follow_up(key, step, testbed)
+        Ok(node)
     }
 
     /// A process that gives a grant back sends a release where its acquire was.
     fn follow_up(&mut self, key: RequestKey, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let Some(state) = request_state(&step.step.state, key) else { return Ok(()) };
+        let sent = |state: &&RequestState| state.stage == RequestStage::Sent;
+        let Some(state) = request_state(&step.step.state, key).filter(sent) else { return Ok(()) };
         let request = self.translator.call_of(state, key.0, &step.step.state);
         let asking = (key.0, key.1.thread());
         if let Some(held) = self.find(asking, verb_of(state.verb, key), &request, step, testbed)? {
-            self.in_flight.add(key, held, request);
+            self.note_sent(key, held, request, testbed);
         }
         Ok(())
     }
@@ -197,9 +229,9 @@ impl RedissonClients {
         }
     }
 
-    fn drop_request(&mut self, key: RequestKey) -> Result<(), ReplayError> {
+    fn drop_request(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
         if self.applications.runs(usize::from(key.0)) {
-            self.hear(key)?;
+            self.hear(key, testbed)?;
         }
         self.in_flight.take(key);
         Ok(())

@@ -101,6 +101,12 @@ impl ServerProgram {
         self.version >= (Version { major: 7, minor: 0, patch: 0 })
     }
 
+    /// Whether a `WAIT` is for all that the master had written when it served the connection last, and not only for what the
+    /// connection wrote itself (measured: 7.0.15 the former, Valkey 9.1.2 the latter; docs/facts/redis.md#wait).
+    pub fn waits_for_all_writes(&self) -> bool {
+        self.flavour == Flavour::Redis
+    }
+
     /// Whether a master that refuses a script's write for both reasons says that it lacks replicas, and not that its last save
     /// failed (measured: 7.0.15 answers `MISCONF`, Valkey 9.1.2 `NOREPLICAS`; docs/facts/redis.md#a-failed-save).
     pub fn names_missing_replicas_first(&self) -> bool {

@@ -11,7 +11,7 @@ use super::wait_connection::{end_wait, is_blocked_in_wait, wait_command};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::{Expected, Testbed};
-use crate::replay::translate::{ClientPart, RequestKey, Translator, acknowledged, request_state};
+use crate::replay::translate::{ClientPart, RequestKey, Translator, acknowledged, count_of, request_state};
 
 /// The requests in flight of all clients.
 #[derive(Default)]
@@ -78,7 +78,9 @@ impl RequestsInFlight {
         testbed.findings.note(|| format!("{} reads: {meaning}", client_name(client)));
         testbed.findings.compare(step.place(), || "answer".to_owned(), &words, &meaning);
 
-        let Some(command) = request.request.follow_up else { return Ok(None) };
+        let has_failed = matches!(step.step.answer, Reply::TooFewReplicas { .. })
+            || request_state(step.before, (client, slot)).is_some_and(|state| state.has_failed);
+        let Some(command) = request.request.follow_up.filter(|_| !has_failed) else { return Ok(None) };
         let node = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
         if !testbed.servers.is_master(node) || !testbed.servers.executes_writes(node) {
             return Ok(None);
@@ -123,8 +125,8 @@ impl RequestsInFlight {
         let is_time_over = matches!(ClientPart::of(step.step.action), ClientPart::Confirms { .. });
         let after = &step.step.state;
         for (key, request) in self.requests.iter_mut().filter(|(_, request)| request.waits()) {
-            let answered = request_state(after, *key).filter(|_| is_counted(after, *key));
-            if let Some((state, reply)) = answered.and_then(|state| Some((state, state.answer?))) {
+            let answered = request_state(after, *key).and_then(|state| Some((state, count_of(state)?)));
+            if let Some((state, reply)) = answered {
                 let redis = wait_answer(request, &state.node, is_time_over, testbed)?;
                 testbed.findings.note(|| format!("{}: WAIT → {redis}", state.node));
                 let words = translator.reply_words(reply);
@@ -206,8 +208,7 @@ fn waits_after(state: &State, key: RequestKey) -> bool {
 
 /// Whether the node has answered the `WAIT`.
 fn is_counted(state: &State, key: RequestKey) -> bool {
-    let answer = request_state(state, key).and_then(|request| request.answer);
-    matches!(answer, Some(Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. }))
+    request_state(state, key).and_then(count_of).is_some()
 }
 
 /// Whether this step sends the request: there was none before, or the step sends another one.

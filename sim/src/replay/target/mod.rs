@@ -11,4 +11,4 @@ mod wait_connection;
 
 pub use contract::Target;
 pub use script_clients::ScriptClients;
-pub use wait_connection::end_wait;
+pub use wait_connection::{end_wait, is_blocked_in_wait};

@@ -1,9 +1,9 @@
 //! What an action means to the clients: what they ask by a script, or which part of a request's way it is. Both the
 //! translation and the targets read it.
 
-use lockstep_model::Action;
 use lockstep_model::client::Slot;
 use lockstep_model::trace::{RequestState, State};
+use lockstep_model::{Action, Reply};
 
 /// A client and the slot of its request.
 pub type RequestKey = (u8, Slot);
@@ -11,6 +11,12 @@ pub type RequestKey = (u8, Slot);
 /// The request in this slot, as the model has it.
 pub fn request_state(state: &State, (client, slot): RequestKey) -> Option<&RequestState> {
     state.clients.get(usize::from(client))?.requests.iter().find(|request| request.slot == slot)
+}
+
+/// What a node has answered to the `WAIT` behind a request; `None`: nothing yet, or there is none.
+pub fn count_of(request: &RequestState) -> Option<Reply> {
+    let of_grant = |reply: &Reply| matches!(reply, Reply::Acknowledged { .. } | Reply::TooFewReplicas { .. });
+    request.answer.filter(of_grant).or(request.acknowledged_by.map(|replicas| Reply::Acknowledged { replicas }))
 }
 
 /// What a client asks by a script of its lock's kind.

@@ -16,7 +16,7 @@ mod translator;
 
 use lockstep_model::config::LockKind;
 
-pub use client_part::{ClientPart, RequestKey, ScriptVerb, request_state};
+pub use client_part::{ClientPart, RequestKey, ScriptVerb, count_of, request_state};
 pub use replies::acknowledged;
 pub use request::ScriptRequest;
 pub use translation::{RequestContext, ScriptCaller, Translation, UnlockChannel};

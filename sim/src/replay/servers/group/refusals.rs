@@ -2,7 +2,7 @@
 //! step, so that it is not found again as a difference between model and server.
 
 use lockstep_model::Config;
-use lockstep_model::config::Ttls;
+use lockstep_model::config::{Ttls, WaitAfter};
 
 use crate::replay::error::ReplayError;
 use crate::replay::servers::server::ServerProgram;
@@ -10,11 +10,12 @@ use crate::replay::servers::server::ServerProgram;
 /// Refuses a scenario that this server would run in another way.
 ///
 /// # Errors
-/// `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `HandOverNeedsOneId`.
+/// `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
 pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
     refuse_other_ttls(server, config)?;
     refuse_uncounted_replicas(server, config)?;
     refuse_end_at_once(server, config)?;
+    refuse_waits_for_own_writes(server, config)?;
     refuse_second_replica(server, config)
 }
 
@@ -48,6 +49,15 @@ fn refuse_end_at_once(server: &ServerProgram, config: &Config) -> Result<(), Rep
         return Ok(());
     }
     Err(ReplayError::EndsAtOnce { server: server.to_string() })
+}
+
+/// Behind a call that writes nothing it matters for what a `WAIT` is.
+fn refuse_waits_for_own_writes(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    if config.cluster.wait_for == 0 || config.protocol.wait_after == WaitAfter::Grants || server.waits_for_all_writes()
+    {
+        return Ok(());
+    }
+    Err(ReplayError::WaitsForOwnWrites { server: server.to_string() })
 }
 
 /// Where a resync must be a full copy, it changes the master's replication id (`ServerGroup::resync`), and a master hands
