@@ -66,7 +66,7 @@ pub enum OnLibrary {
         left: u32,
         /// Things compared in each.
         compared: usize,
-        /// The step that was made earlier, where the library takes another order of the same steps.
+        /// The step that was moved, where the library takes another order of the same steps.
         moved: Option<StepMoved>,
     },
     /// Something else, or it cannot be followed.
@@ -82,12 +82,12 @@ pub enum OnLibrary {
     NotFollowed(String),
 }
 
-/// A step of a counterexample that comes earlier in the history that was replayed, which ends in the same state.
+/// A step of a counterexample that comes earlier or later in the history that was replayed, which ends in the same state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepMoved {
     /// Its number in the counterexample.
     pub from: usize,
-    /// Its number in what was replayed; the steps from there on come one later.
+    /// Its number in what was replayed; the steps between make room.
     pub to: usize,
 }
 
@@ -251,8 +251,8 @@ impl Followed {
 }
 
 /// The library may do what happens at one instant in another order than the counterexample. Where it is never followed to its end,
-/// the step at which that ended is made earlier, as little as possible: an equally short history with the same end. `None`: the
-/// library follows the counterexample, or no such history.
+/// the step at which that ended is made earlier or later, as little as possible: an equally short history with the same end. `None`:
+/// the library follows the counterexample, or no such history.
 fn in_an_order_that_is_followed(
     trace: &Trace,
     mut follow: impl FnMut(&Trace) -> Result<Followed, ReplayError>,
@@ -265,7 +265,7 @@ fn in_an_order_that_is_followed(
             Followed::Until(steps) => ended_at = ended_at.max(steps),
         }
     }
-    for (other, moved) in made_earlier(trace, ended_at) {
+    for (other, moved) in with_one_moved(trace, ended_at) {
         if follow(&other)? == Followed::InThisOrder {
             return Ok(Some((other, moved)));
         }
@@ -273,16 +273,22 @@ fn in_an_order_that_is_followed(
     Ok(None)
 }
 
-/// The histories in which the step after the first so many comes earlier, as long as the model ends in the same state; the smallest
-/// change first.
-fn made_earlier(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace, StepMoved)> {
+/// The histories in which the step after the first so many comes earlier or later, as long as the model ends in the same state; the
+/// smallest change first.
+fn with_one_moved(trace: &Trace, ended_at: usize) -> impl Iterator<Item = (Trace, StepMoved)> {
     let actions = trace.actions();
+    let last = actions.len().saturating_sub(1);
+    let from = ended_at.min(last);
     // A cycle has no end that could be the same.
     let has_end = trace.loop_start.is_none();
-    let from = ended_at.min(actions.len().saturating_sub(1));
-    (0..from).rev().filter(move |_| has_end).filter_map(move |to| {
+    let places = (1..=last).flat_map(move |by| [from.checked_sub(by), Some(from + by).filter(|to| *to <= last)]);
+    places.flatten().filter(move |_| has_end).filter_map(move |to| {
         let mut moved = actions.clone();
-        moved[to..=from].rotate_right(1);
+        if to < from {
+            moved[to..=from].rotate_right(1);
+        } else {
+            moved[from..=to].rotate_left(1);
+        }
         let about = trace.about.clone();
         let other = Trace::record(&trace.scenario, &trace.story, &trace.config, about, &moved, "").ok()?;
         let is_same = other.state_after(moved.len()) == trace.state_after(actions.len());
@@ -342,31 +348,33 @@ mod tests {
     }
 
     #[test]
-    fn a_step_that_is_made_earlier_leads_to_the_same_end_or_is_left_out() {
+    fn a_step_that_is_moved_leads_to_the_same_end_or_is_left_out() {
         let trace = counterexample();
         let length = trace.steps.len();
         for ended_at in 0..=length {
             let from = ended_at.min(length - 1);
-            for (other, moved) in made_earlier(&trace, ended_at) {
+            for (other, moved) in with_one_moved(&trace, ended_at) {
                 assert_eq!(moved.from, from + 1);
                 let mut back = other.actions();
-                back[moved.to - 1..moved.from].rotate_left(1);
+                let (from, to) = (moved.from - 1, moved.to - 1);
+                if to < from {
+                    back[to..=from].rotate_left(1);
+                } else {
+                    back[from..=to].rotate_right(1);
+                }
                 assert_eq!(back, trace.actions());
                 assert_eq!(other.state_after(length), trace.state_after(length));
             }
         }
-        let all =
-            |ended_at| made_earlier(&trace, ended_at).map(|(_, moved)| (moved.from, moved.to)).collect::<Vec<_>>();
         // The world begins with a thread that asks: nothing comes before that.
-        assert_eq!(all(0), []);
-        assert_eq!(all(length - 1), []);
+        assert_eq!(with_one_moved(&trace, 0).count(), 0);
     }
 
     #[test]
     fn another_order_is_tried_only_where_this_one_is_never_followed() {
         let trace = counterexample();
-        let ended_at = (0..trace.steps.len()).find(|at| made_earlier(&trace, *at).next().is_some());
-        let ended_at = ended_at.expect("some step can come earlier");
+        let ended_at = (0..trace.steps.len()).find(|at| with_one_moved(&trace, *at).next().is_some());
+        let ended_at = ended_at.expect("some step can be moved");
         let mut asked = Vec::new();
         let mut found_with = |is_followed: &dyn Fn(usize, &Trace) -> bool| {
             asked.clear();
@@ -380,9 +388,9 @@ mod tests {
         assert_eq!(found_with(&|_, _| true), (None, 1));
         assert_eq!(found_with(&|times, _| times == LEFT_EACH_TIME), (None, LEFT_EACH_TIME));
         let (other, times) = found_with(&|_, one| one.actions() != trace.actions());
-        let (first, moved) = made_earlier(&trace, ended_at).next().expect("it can");
+        let (first, moved) = with_one_moved(&trace, ended_at).next().expect("it can");
         assert_eq!((other, times), (Some((first.actions(), moved)), LEFT_EACH_TIME + 1));
-        let others = made_earlier(&trace, ended_at).count();
+        let others = with_one_moved(&trace, ended_at).count();
         assert_eq!(found_with(&|_, _| false), (None, LEFT_EACH_TIME + others));
     }
 }
