@@ -18,7 +18,11 @@ fn the_museum_is_listed_without_running_anything() {
 fn an_exhibit_that_does_not_exist_is_answered_with_those_that_do() {
     let refused = run(&["museum", "D5"]);
     assert_eq!(refused.code, 2);
-    assert!(refused.stderr.contains("`D5`") && refused.stderr.contains("D4, I1, I2, I3, I5, N1"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("`D5`") && refused.stderr.contains("D4, I1, I2, I3, I5, K2, K3, N1"),
+        "{}",
+        refused.stderr
+    );
 }
 
 #[test]

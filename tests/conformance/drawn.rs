@@ -113,6 +113,7 @@ fn suited_text(version: &ServerProgram, text: &str) -> String {
     text.split_inclusive('\n')
         .filter(|line| version.counts_replicas_in_scripts() || !begins(line, &counting))
         .filter(|line| version.waits_for_replicas_when_it_ends() || !begins(line, &["shutdown_timeout = "]))
+        .filter(|line| version.waits_for_all_writes() || !begins(line, &["wait_after = "]))
         .filter(|line| !version.shows_scripts_what_has_expired() || !begins(line, &demoting))
         .filter(|line| !hands_over_to_one_of_two || !begins(line, &["hand_over", "promote = "]))
         .collect()

@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use lockstep_model::config::Ttls;
+use lockstep_model::config::{Ttls, WaitAfter};
 use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config, InLayout, Layout, LockKind, World, in_layout, step};
 use lockstep_redis::Scripts;
@@ -128,6 +128,7 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     let asks_for_one_id = cluster.promote.is_by_the_master() && cluster.replicas > 1;
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
         && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
+        && (scenario.config.protocol.wait_after == WaitAfter::Grants || version.waits_for_all_writes())
         && !(asks_for_one_id && version.ttls() == Ttls::Relative)
 }
 
@@ -141,6 +142,21 @@ fn a_server_that_ends_at_once_is_refused_where_the_scenario_lets_it_wait_for_its
             Err(error) => {
                 assert!(!version.waits_for_replicas_when_it_ends(), "{version}: {error}");
                 assert!(error.to_string().contains("does not wait for its replicas"), "{error}");
+            }
+        }
+    });
+}
+
+/// Behind a release that finds its receipt Valkey answers for what was written before, by that connection.
+#[test]
+fn a_server_whose_wait_is_for_own_writes_is_refused_where_clients_wait_behind_every_call() {
+    for_every_version(|version| {
+        let scenario = on(version, builtin_scenario("release-is-made-again"));
+        match Player::start(version, &scenario.config, Scripts::built_in()) {
+            Ok(_) => assert!(version.waits_for_all_writes(), "{version}"),
+            Err(error) => {
+                assert!(!version.waits_for_all_writes(), "{version}: {error}");
+                assert!(error.to_string().contains("has written itself"), "{error}");
             }
         }
     });

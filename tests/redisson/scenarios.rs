@@ -19,7 +19,7 @@ use crate::redisson;
 /// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 2;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 127;
+const FOLLOWED: u32 = 130;
 /// How many scenarios are replayed at once.
 const AT_ONCE: usize = 2;
 
@@ -92,8 +92,9 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
 /// Whether the clients of a scenario have the rules of a version of Redisson: some say what a client with others would do.
 pub fn is_of_redisson(config: &Config) -> bool {
     let (protocol, calls) = (config.protocol, config.calls);
-    // On which node it subscribes is a setting.
-    let own = Protocol { subscribe_to: protocol.subscribe_to, ..protocol.profile.protocol() };
+    // On which node it subscribes is a setting, and behind which requests it waits is no matter of a profile.
+    let Protocol { subscribe_to, wait_after, .. } = protocol;
+    let own = Protocol { subscribe_to, wait_after, ..protocol.profile.protocol() };
     let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
         && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
     protocol.profile != Profile::Lockstep && protocol == own && are_its_calls

@@ -102,6 +102,22 @@ fn a_release_that_is_sent_again_keeps_its_id_also_in_3_43() {
     assert!(found.differs_in.is_some(), "{found:?}");
 }
 
+/// No profile has these switches, as not every world can have what Redisson does.
+#[test]
+fn redisson_waits_behind_every_call_and_sends_refused_requests_again() {
+    const ENOUGH: u32 = 30;
+    for (world, key, wrong) in [
+        ("release-is-made-again", "wait_after", "\"grants\""),
+        ("refused-acquire-is-sent-again", "refused_call", "\"throw\""),
+    ] {
+        let own = world_of(world, Profile::Redisson47);
+        assert_agrees((Profile::Redisson47, "4.7.0"), world, HISTORIES);
+        let wrong = other_protocol(world, &own.text, key, wrong).expect("it is a scenario");
+        let found = agreement_of(&wrong.scenario, "4.7.0", ENOUGH).expect("it is replayed");
+        assert!(found.differs_in.is_some(), "{world}: {found:?}");
+    }
+}
+
 fn assert_agrees((profile, version): (Profile, &str), world: &str, cases: u32) {
     let scenario = world_of(world, profile).scenario;
     let drawn = |cases| random_histories(&scenario, redisson(version), cases, 1);

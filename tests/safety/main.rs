@@ -24,6 +24,7 @@ mod named_locks;
 mod normal_forms;
 mod refusals;
 mod renewal_timers;
+mod repeats;
 mod replica_count;
 mod rules;
 mod standstills;

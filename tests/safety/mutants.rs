@@ -10,7 +10,7 @@ use lockstep_sim::scenario::Scenario;
 use crate::{exhaust, scenario, verdict};
 
 /// The wrong rule, the scenario that shows it, the property that detects it, and the verdict on that property.
-const NOTICED: [(Mutant, &str, Property, Verdict); 44] = [
+const NOTICED: [(Mutant, &str, Property, Verdict); 45] = [
     (Mutant::AcquireIgnoresHolder, "two-clients-one-node", Property::OneBeliever, Verdict::Violated),
     (Mutant::ReentryWithoutCount, "reentry-and-partial-release", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReleaseWithoutHolderCheck, "foreign-release", Property::OnlyHolderReleases, Verdict::Violated),
@@ -62,6 +62,7 @@ const NOTICED: [(Mutant, &str, Property, Verdict); 44] = [
         Property::NoOrphan,
         Verdict::Violated,
     ),
+    (Mutant::RefusalRemembered, "refused-acquire-is-sent-again", Property::RefusalTrue, Verdict::Violated),
     (Mutant::InterruptSwallowed, "interrupted-wait-ends", Property::InterruptReported, Verdict::Violated),
     (Mutant::AnswerBelievedPerTry, "resent-acquire-believed-once", Property::CountsAgree, Verdict::Violated),
     (Mutant::ReceiptIgnored, "lost-reply-of-a-release", Property::OneBeliever, Verdict::Violated),

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::action::Party;
 use lockstep_model::client::{Phase, Slot, Stage};
-use lockstep_model::config::Bound;
+use lockstep_model::config::{Bound, WaitAfter};
 use lockstep_model::{
     Action, Config, Holder, InLayout, Layout, LockKind, Prefilter, Property, Verdict, World, attempt, in_layout, step,
 };
@@ -256,14 +256,14 @@ impl InLayout for Waits {
         each_step::<Y>(config, |world, action, next| {
             let call = |world: &World<Y>, holder: Holder| {
                 let call = world.requests(holder.client()).get(Slot::of_thread(holder.thread())).copied();
-                call.filter(|call| call.stage == Stage::Confirming)
+                call.filter(|call| matches!(call.stage, Stage::Confirming(_)))
             };
             for holder in threads(config) {
                 let Some(call) = call(next, holder) else { continue };
                 let connection = next.group().connection(holder.client());
                 let have =
                     (0..config.nodes()).filter(|&node| connection.is_acknowledged_by(holder.thread(), node)).count();
-                assert!(have < usize::from(call.asks_for), "after {action:?}: {next:?}");
+                assert!(have < usize::from(call.wait.asks_for()), "after {action:?}: {next:?}");
                 seen.0 += 1;
             }
             if action == Action::Tick {
@@ -273,7 +273,10 @@ impl InLayout for Waits {
                 if !effect.is_awaited() {
                     continue;
                 }
-                let holder = effect.stored.holders().next().expect("a grant has a holder").by.holder;
+                // Behind every call there is one thread, and what it waits for may leave no holder.
+                let holder = effect.stored.holders().next().map(|hold| hold.by.holder);
+                let is_alone = config.protocol.wait_after == WaitAfter::EveryCall;
+                let holder = holder.filter(|_| !is_alone).unwrap_or(Holder::new(0, 0));
                 let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
                 assert!(waits, "after {action:?}: {next:?}");
                 seen.1 += 1;

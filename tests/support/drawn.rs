@@ -278,6 +278,12 @@ const ROWS: &[DrawnKey] = &[
     row("vanish_receipts", BUDGET, 20, |said| said.is_split() && said.can_leave_receipts() && said.has_receipts()),
     row("resend", &["\"none\""], 10, |_| true),
     row("resend", &["\"release\"", "\"all\"", "\"all\""], 60, Said::is_split),
+    row("refused_call", &["\"throw\"", "\"retry\"", "\"retry\""], 40, |said| {
+        said.is_split() && said.has("resend") && !said.is("resend", "\"none\"") && !said.has("fencing")
+    }),
+    row("wait_after", &["\"every-call\"", "\"every-call\"", "\"grants\""], 60, |said| {
+        said.is_split() && said.some("wait_for") && said.is("count", "1") && !said.is("threads", "2")
+    }),
     row("retry_attempts", TICKS, 40, |said| said.has("resend") && !said.is("resend", "\"none\"")),
     row("answer_within", TICKS, 25, Said::is_split),
     row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),
