@@ -91,13 +91,13 @@ proptest! {
 
 /// Worlds that together contain everything that the table asks for, for each lock kind and each value of a switch.
 fn rich() -> Vec<Config> {
-    let names = [
+    let with_special_keys = [
         "replicas-leave-one-by-one",
         "renewal-timers-multiply",
         "release-is-made-again",
         "refused-acquire-is-granted-later",
     ];
-    let mut all = names.map(|name| scenario(name).config).to_vec();
+    let mut all = with_special_keys.map(|name| scenario(name).config).to_vec();
     let mut named = scenario("paused-client-loses-one-of-two-locks").config;
     (named.faults.overwrite_key, named.faults.foreign_release) = (1, 1);
     all.push(named);
