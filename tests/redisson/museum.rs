@@ -12,6 +12,7 @@ use lockstep_tests::page::{self, table};
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
+use crate::switches::at_once;
 
 /// The versions on which every exhibit is examined, beside the newest one that has it; `LOCKSTEP_MUSEUM_VERSIONS` adds more, with
 /// blanks between them.
@@ -31,18 +32,18 @@ fn examined(exhibit: &Exhibit, version: &str, times: u32) -> Examination {
 fn every_exhibit_is_reproduced_on_the_versions_that_have_it_and_not_on_those_that_do_not() {
     let more = env::var("LOCKSTEP_MUSEUM_VERSIONS").unwrap_or_default();
     let times = from_environment("LOCKSTEP_MUSEUM_TIMES", TIMES);
-    for exhibit in Exhibit::all() {
+    at_once(&Exhibit::all(), |exhibit| {
         let newest = exhibit.versions.reproduced.last().map(String::as_str);
         let versions: BTreeSet<_> = ALWAYS.into_iter().chain(newest).chain(more.split_whitespace()).collect();
         for version in versions {
             let Some(has) = exhibit.versions.has(version) else { continue };
-            let found = examined(&exhibit, version, times);
-            let said = museum::page(&exhibit, &found, version, 120);
+            let found = examined(exhibit, version, times);
+            let said = museum::page(exhibit, &found, version, 120);
             assert_eq!(found.is_reproduced(), has, "{} on {version}: museum/ says otherwise\n{said}", exhibit.id);
             assert_eq!(found.is_contradicted(), !has, "{} on {version}: museum/ says otherwise\n{said}", exhibit.id);
             assert_eq!(found.control.difference, None, "{} on {version}", exhibit.id);
         }
-    }
+    });
 }
 
 /// An exhibit that says what is not so is found out: one whose world does not break the property, and one whose repair repairs

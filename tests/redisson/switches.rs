@@ -68,7 +68,7 @@ fn agreement_of(scenario: &Scenario, version: &str, cases: u32) -> Result<Agreem
 }
 
 /// What `work` makes of each, two at a time, in their order.
-fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+pub fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
     let part = |first: usize| {
         let own = all.iter().enumerate().skip(first).step_by(AT_ONCE);
         own.map(|(at, one)| (at, work(one))).collect::<Vec<_>>()
