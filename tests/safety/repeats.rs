@@ -3,6 +3,7 @@
 //! #readonly-can-leave-an-orphan, #noreplicas-and-readonly-are-retried).
 
 use lockstep_model::client::{Phase, Slot};
+use lockstep_model::notes::Breach;
 use lockstep_model::trace::{RequestStage, RequestState, State, Trace};
 use lockstep_model::{Action, Reply};
 use lockstep_sim::scenario::Scenario;
@@ -133,6 +134,21 @@ fn who_is_told_of_read_only_may_have_been_granted_the_lock() {
     let thrown = of("throw");
     assert!(last(&thrown).clients[0].requests.is_empty());
     assert!(last(&thrown).nodes.iter().all(|node| node.stored.holder().is_none()));
+}
+
+/// The lock is taken also where too few replicas have it, and nobody is told where the thread has died meanwhile.
+#[test]
+fn a_refusal_is_untrue_where_a_living_caller_is_told_of_it_and_a_node_has_its_grant() {
+    let breaches = |faults: &str, then: &[Action]| {
+        let text =
+            world("wait_after = 'every-call'\nrefused_call = 'retry'", &format!("[faults]\nhand_over = 1\n{faults}"));
+        let refused = &read_only("retry")[..7];
+        last(&history(&text.config, &[refused, then].concat())).breaches.clone()
+    };
+    let dies = Action::CrashThread { client: 0, thread: 0 };
+    assert_eq!(breaches("", &[EXECUTE, TIME_OUT, ANSWER]), [Breach::GrantedAfterRefusal]);
+    assert_eq!(breaches("", &[EXECUTE, Action::Resync { node: 0 }, ANSWER]), [Breach::GrantedAfterRefusal]);
+    assert_eq!(breaches("crash_thread = 1", &[EXECUTE, dies, Action::Resync { node: 0 }, ANSWER]), []);
 }
 
 /// After `NOREPLICAS` a later success is told.

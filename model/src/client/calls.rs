@@ -21,7 +21,7 @@ use crate::config::calls::{RefusedCall, Registration, Resend, StaleRenewal};
 use crate::config::profiles::WaitAfter;
 use crate::config::sections::Config;
 use crate::mutants::Mutant;
-use crate::notes::{Breach, Capacity, Happening};
+use crate::notes::{Capacity, Happening};
 use crate::reply::Reply;
 use crate::time::Timer;
 
@@ -187,9 +187,6 @@ impl<Q: InFlight> Process<'_, Q> {
         }
         let leads_to = match request.verb {
             _ if request.wait.has_failed() => {
-                if request.verb == Verb::Acquire && matches!(reply, Reply::Acquired | Reply::Acknowledged { .. }) {
-                    self.notes.broke(Breach::GrantedAfterRefusal);
-                }
                 self.hear_failure(&request);
                 Answered::Failed
             }

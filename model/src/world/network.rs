@@ -420,9 +420,11 @@ impl<Y: Layout> Context<'_, Y> {
 
     /// The caller sees the reply.
     pub(crate) fn answer(&mut self, client: u8, slot: Slot) -> Option<Reply> {
-        let &Request { thread, value, lease, .. } = self.world.requests(client).get(slot)?;
+        let answered = *self.world.requests(client).get(slot)?;
+        let Request { thread, value, lease, .. } = answered;
         let holder = Holder::new(client, thread);
         let granted = Requester { holder, value };
+        self.note_refusal(holder, &answered);
         let (reply, leads_to) = self.process(client, |process| process.answer(slot))?;
         if !matches!(leads_to, Answered::MustRelease | Answered::Failed) {
             self.note_renewed(reply, granted);
@@ -442,6 +444,20 @@ impl<Y: Layout> Context<'_, Y> {
             }
         }
         Some(reply)
+    }
+
+    /// A caller is told that a server refuses to write. Its node may have granted a later attempt, whatever it was answered: also
+    /// too few replicas may have that grant.
+    fn note_refusal(&mut self, holder: Holder, answered: &Request) {
+        let is_told = answered.wait.has_failed() && self.world.thread(holder).phase != Phase::Dead;
+        let is_granted = match answered.stage {
+            Stage::Executed(Reply::Acquired | Reply::Acknowledged { .. }) => true,
+            Stage::Executed(Reply::TooFewReplicas { .. }) => self.world.node(answered.node).stored.is_held_by(holder),
+            _ => false,
+        };
+        if answered.verb == Verb::Acquire && is_told && is_granted {
+            self.notes.broke(Breach::GrantedAfterRefusal);
+        }
     }
 
     /// The watchdog renews by the value of the newest grant: a library keeps one per lock and thread.
