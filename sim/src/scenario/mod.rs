@@ -28,6 +28,7 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 mod ticks;
+mod waits;
 
 pub use builtin::{BuiltIn, builtin, builtin_files};
 pub use code::{Code, explain};
