@@ -54,7 +54,7 @@ pub(super) fn run(args: &MuseumArgs, screen: &Screen) -> Ended<Exit> {
     let (mut asked, mut reproduced) = (0, 0);
     for exhibit in &exhibits {
         let done = AtomicU64::new(0);
-        let examined = watched(screen, &exhibit.id, ProgressUnit::HISTORIES, &done, || {
+        let examined = watched(screen, &exhibit.id, ProgressUnit::EXAMINED, &done, || {
             examine(exhibit, &on, &args.memory.limits(&done))
         });
         if interrupt::is_asked() {

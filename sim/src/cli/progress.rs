@@ -27,6 +27,9 @@ impl ProgressUnit {
     /// Histories that were replayed.
     pub(super) const HISTORIES: Self = Self { unit: "histories", advice: None };
 
+    /// What an examination has gone through: its searches, and its replays.
+    pub(super) const EXAMINED: Self = Self { unit: "states and histories", advice: None };
+
     /// States of a search. Whoever has set a limit knows the advice.
     pub(super) fn states(within: Within) -> Self {
         let advice = "a scenario can have many millions of states: Ctrl-C prints what is known so far, --timeout 60s, \

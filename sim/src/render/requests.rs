@@ -57,7 +57,7 @@ fn in_flight(config: &Config, request: &RequestState) -> String {
         let _ = write!(says, "; WAIT for {}", count(replicas.into(), "replica"));
     }
     if let Some(replicas) = request.acknowledged_by {
-        let _ = write!(says, "; {} have acknowledged everything", count(replicas.into(), "replica"));
+        let _ = write!(says, "; acknowledged by {}", count(replicas.into(), "replica"));
     }
     if request.age > 0 {
         let _ = write!(says, " for {}", time(config, request.age.into()));

@@ -195,8 +195,8 @@ pub enum ReplayError {
 
     /// The server's `WAIT` is for what a connection wrote, where the scenario's clients wait behind every call.
     #[error(
-        "{server} answers WAIT for what a connection has written itself, and with wait_after = \"every-call\" it is for all that the \
-         master has; name a server of Redis with --server"
+        "{server} answers WAIT for what the connection has written itself, and wait_after = \"every-call\" needs a server that \
+         answers for all that the master has written; name one of Redis with --server"
     )]
     WaitsForOwnWrites {
         /// Flavour and version.
