@@ -1,12 +1,13 @@
 //! Redisson with replicas: it waits for them, gives a grant back that none has, and follows a change of the master.
 
 use lockstep_model::Action::{
-    Acquire, Confirm, CrashNode, Discover, NoticeDeath, Promote, Release, Renew, Replicate, RestartNode, Resync, Tick,
-    Undo,
+    Acquire, Answer, Confirm, CrashNode, Demote, Discover, Execute, HandOver, NoticeDeath, Promote, Release, Renew,
+    Replicate, Resend, RestartNode, Resync, Tick, Undo,
 };
+use lockstep_model::client::Slot;
 use lockstep_model::config::WaitRule;
 use lockstep_model::trace::{About, Trace};
-use lockstep_model::{Action, Config};
+use lockstep_model::{Action, Config, Reply};
 use lockstep_sim::replay::{Played, Player};
 use lockstep_sim::scenario::Scenario;
 use lockstep_tests::servers::servers;
@@ -146,5 +147,26 @@ fn redisson_waits_for_no_replica_any_more_once_there_was_none() {
         let played = player(&config).replay(&trace, true).expect("it answers");
         println!("{}\n", seen(&played).join("\n"));
         assert_eq!((&played.difference, played.left), (&None, None));
+    }
+}
+
+/// With the number of replicas that have the grant it is no other exception, and nothing is given back
+/// (docs/facts/redisson.md#readonly-can-leave-an-orphan).
+#[test]
+fn redisson_tells_of_read_only_whatever_the_next_attempt_is_answered_and_by_how_many_replicas() {
+    let config = built_in("refused-acquire-is-granted-later").config;
+    let (client, thread, slot) = (0, 0, Slot::Call1);
+    let [execute, answer] = [Execute { client, slot }, Answer { client, slot }];
+    let refused = [Acquire { client, thread }, HandOver { node: 1 }, Demote { node: 0 }, execute, answer];
+    let again = [Discover { client }, Resend { client, slot }, execute];
+    let mut player = player(&config);
+    for (then, told) in [
+        (Resync { node: 0 }, Reply::Acknowledged { replicas: 1 }),
+        (Confirm { client, thread }, Reply::TooFewReplicas { replicas: 0 }),
+    ] {
+        let trace = recorded(&config, &[&refused[..], &again, &[then, answer]].concat());
+        assert_eq!(trace.steps.last().map(|step| step.answer), Some(told));
+        let played = player.replay(&trace, false).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!((played.difference, played.left, played.steps), (None, None, trace.steps.len()), "{told:?}");
     }
 }

@@ -170,7 +170,7 @@ impl<Q: InFlight> Process<'_, Q> {
             return Some((reply, self.hear_late(&request, reply)));
         }
         if is_sent_again(self.config, &request, reply) {
-            // A node that says so is a replica: its master has some, and to such a one Redisson sends batches.
+            // Whether a `WAIT` was sent or not, and whatever it was answered (tests/redisson/replicas.rs).
             let is_kept = reply == Reply::ReadOnly;
             let has_failed = is_kept || self.config.is_mutated(Mutant::RefusalRemembered);
             let wait = request.wait.without_question();

@@ -204,7 +204,7 @@ impl BatchWait {
         (self.0 >> Self::ACKNOWLEDGED_AT & Self::REPLICAS).checked_sub(1)
     }
 
-    /// Whether its caller is told of an exception, whatever is answered: an attempt in a batch was answered `READONLY`
+    /// Whether its caller is told of an exception, whatever is answered: an earlier attempt was answered `READONLY`
     /// (docs/facts/redisson.md#readonly-can-leave-an-orphan).
     pub const fn has_failed(self) -> bool {
         self.0 & Self::HAS_FAILED != 0
