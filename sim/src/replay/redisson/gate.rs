@@ -14,7 +14,7 @@ use std::sync::atomic::Ordering;
 
 use redis::Value;
 use rustix::net::sockopt::set_socket_reuseaddr;
-use rustix::net::{AddressFamily, SocketFlags, SocketType, bind, getsockname, socket_with};
+use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, bind, getsockname, socket_with};
 
 use super::jvm_clock::JvmPage;
 use crate::replay::error::ReplayError;
@@ -125,14 +125,14 @@ impl ClientGate {
 
     /// A server is down: its connections are closed, and new ones are refused.
     pub fn shut_entrance(&mut self, server: usize) {
-        self.entrances[server].listener = None;
+        self.entrances[server].shut();
         self.connections_to(server).for_each(ClientConnection::close);
     }
 
     /// A server executes no requests for a while, and its messages still come: the connections for requests are closed, and new
     /// ones are refused. Returns whether these could be told from the one for messages.
     pub fn shut_for_requests(&mut self, server: usize) -> bool {
-        self.entrances[server].listener = None;
+        self.entrances[server].shut();
         let number_for = |gate: &mut Self, what| gate.connections_to(server).filter(|one| one.is_for == what).count();
         let of_requests = number_for(self, Some(ConnectionUse::Requests));
         let of_messages = number_for(self, Some(ConnectionUse::Messages));
@@ -320,6 +320,16 @@ impl ConnectionUse {
 }
 
 impl GateEntrance {
+    /// Refuses every connection from now on. To close our listener is not enough: a process that another thread starts has a copy
+    /// of it until it runs its own program, and the kernel would accept a connection for that copy. Redisson writes a request to
+    /// it, which nobody reads.
+    fn shut(&mut self) {
+        if let Some(listener) = self.listener.take() {
+            let is_refused = rustix::net::shutdown(&listener, Shutdown::Both);
+            debug_assert!(is_refused.is_ok(), "a listener cannot be shut: {is_refused:?}");
+        }
+    }
+
     /// The next connection of the client, and its port.
     fn accept(&self) -> Result<Option<(TcpStream, u16)>, ReplayError> {
         match self.listener.as_ref().map(TcpListener::accept) {
@@ -512,5 +522,26 @@ fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
             Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
             Err(error) => return Err(ReplayError::system("read from a link")(error)),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_down_refuses_connections_also_while_a_process_that_starts_has_copies_of_our_sockets() {
+        let mut gate = ClientGate::open(PathBuf::new()).expect("a port");
+        let connect = |gate: &ClientGate| TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port()));
+        let copy = gate.entrances[0].listener.as_ref().expect("it listens").try_clone().expect("a copy");
+        assert!(connect(&gate).is_ok());
+
+        gate.shut_entrance(0);
+        let refused = connect(&gate).expect_err("nobody listens");
+        assert_eq!(refused.kind(), ErrorKind::ConnectionRefused);
+
+        gate.open_entrance(0).expect("the port is still ours");
+        assert!(connect(&gate).is_ok());
+        drop(copy);
     }
 }
