@@ -126,11 +126,15 @@ impl Jvm {
         let clock = JvmClock::create(folder.path(), start_ms)?;
         let console = File::create(console(folder.path())).map_err(ReplayError::system("create a log file"))?;
         let mut command = Command::new(&program.java);
+        let never = |what| format!("-XX:{what}Interval=0");
         let jars = program.folder.join("jars").join("*");
         let class_path =
             [program.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
+            // Otherwise threads of the JVM's own wake up four times a second, and in most seconds nothing else happens.
+            .args(["-XX:+UnlockDiagnosticVMOptions", "-XX:+IgnoreUnrecognizedVMOptions"])
+            .args(["GuaranteedSafepoint", "AsyncDeflation", "GuaranteedAsyncDeflation"].map(never))
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
             .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &class_path, "lockstep.Driver"])
             .stdin(Stdio::piped())
