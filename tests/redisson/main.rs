@@ -11,9 +11,14 @@ mod scenarios;
 mod scripts;
 mod switches;
 
-use lockstep_sim::replay::redisson::RedissonProgram;
+use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};
+
+thread_local! {
+    /// JVMs that a test has used, for its next world: they end with its thread.
+    static IDLE: IdleJvms = IdleJvms::default();
+}
 
 /// A version that tools/redisson/install has built.
 fn redisson(version: &str) -> RedissonProgram {
-    RedissonProgram::find(version).unwrap_or_else(|error| panic!("{error}"))
+    RedissonProgram::find_with(version, IDLE.with(IdleJvms::clone)).unwrap_or_else(|error| panic!("{error}"))
 }

@@ -7,7 +7,7 @@ use lockstep_redis::Scripts;
 use super::common::Ended;
 use super::screen::Screen;
 use crate::exit::Exit;
-use crate::replay::redisson::RedissonProgram;
+use crate::replay::redisson::{IdleJvms, RedissonProgram};
 use crate::replay::{ReplayError, TargetProgram};
 
 /// What plays the clients.
@@ -29,6 +29,10 @@ pub(super) struct TargetArgs {
     /// The version of Redisson [default: that of the scenario's profile: 4.7.0, 4.3.1, 3.52.0, 3.43.0 or 3.15.6]
     #[arg(long, value_name = "VERSION")]
     redisson: Option<String>,
+
+    /// What the scenarios share.
+    #[arg(skip)]
+    jvms: IdleJvms,
 }
 
 impl TargetArgs {
@@ -58,7 +62,7 @@ impl TargetArgs {
     /// The version of Redisson for this scenario.
     pub(super) fn redisson(&self, config: &Config) -> Result<RedissonProgram, ReplayError> {
         let of_profile = config.protocol.profile.redisson_version().unwrap_or("4.7.0");
-        RedissonProgram::find(self.redisson.as_deref().unwrap_or(of_profile))
+        RedissonProgram::find_with(self.redisson.as_deref().unwrap_or(of_profile), self.jvms.clone())
     }
 
     /// These options, as they can be typed again.

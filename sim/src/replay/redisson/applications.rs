@@ -6,6 +6,7 @@ use redis::Value;
 
 use super::client_times::{ClientTimes, ReplicaSync};
 use super::gate::{ClientGate, HeldCommand};
+use super::idle_jvms::UsedJvm;
 use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
 use crate::replay::error::ReplayError;
 
@@ -20,8 +21,6 @@ pub enum ServerReach {
     Down,
 }
 
-/// What each history leaves in its JVM (threads that never end, classes that are compiled) is small; a new JVM has none of it.
-const MOST_HISTORIES: u32 = 100;
 /// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
 /// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
 const BEHIND_NS: i64 = NS_OF_MS;
@@ -41,6 +40,8 @@ pub struct Applications {
     clients: Vec<Application>,
     /// Whether each client asks its server something as soon as it is connected.
     has_asked: bool,
+    /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
+    has_failed: bool,
 }
 
 /// A client of a history.
@@ -54,15 +55,13 @@ pub struct NewClient {
 }
 
 struct StartedJvm {
-    jvm: Jvm,
+    used: UsedJvm,
     /// The time at which its clocks would be if nothing were late.
     due_ns: i64,
     /// How far behind that they are after a tick.
     behind_ns: i64,
     /// How far ahead of the instant they were when a reply passed: a timer that this set is late by so much.
     late_ns: i64,
-    /// How many histories it has begun.
-    histories: u32,
     /// Whether its clocks stand still while time passes.
     is_paused: bool,
     /// Whether it goes on after a pause, and its clocks are still to jump.
@@ -88,7 +87,7 @@ impl StartedJvm {
         if !std::mem::take(&mut self.is_late) {
             return Ok(());
         }
-        self.jvm.jump_to(self.due_ns - self.behind_ns, gates)
+        self.used.jvm.jump_to(self.due_ns - self.behind_ns, gates)
     }
 }
 
@@ -96,7 +95,16 @@ impl Applications {
     /// None yet. `programs`: the version of each client. `tick_ms`: the length of a tick.
     pub fn new(programs: Vec<RedissonProgram>, are_apart: bool, tick_ms: u32, start_ms: i64) -> Self {
         let tick = i64::from(tick_ms) * NS_OF_MS;
-        Self { programs, are_apart, tick_ns: tick, start_ms, jvms: Vec::new(), clients: Vec::new(), has_asked: false }
+        Self {
+            programs,
+            are_apart,
+            tick_ns: tick,
+            start_ms,
+            jvms: Vec::new(),
+            clients: Vec::new(),
+            has_asked: false,
+            has_failed: false,
+        }
     }
 
     /// Makes these clients, each with so many threads and a way to the servers at these sockets, and connects all to the first one,
@@ -125,7 +133,7 @@ impl Applications {
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
         self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
         for started in &mut self.jvms {
-            started.due_ns = started.jvm.now_ns();
+            started.due_ns = started.used.jvm.now_ns();
             started.behind_ns = 0;
             started.late_ns = 0;
             started.is_paused = false;
@@ -161,31 +169,29 @@ impl Applications {
         let question = format!("call {name} 1 is-held nothing");
         let (jvm, has_asked) = (*jvm, self.has_asked);
         self.in_jvm(jvm, |started, gates| {
-            started.jvm.command(&command, gates)?;
+            started.used.jvm.command(&command, gates)?;
             if has_asked {
-                let number = started.jvm.command(&question, gates)?;
+                let number = started.used.jvm.command(&question, gates)?;
                 // Its reply passes by itself, and later than the JVM is quiet where the server is slow.
-                started.jvm.wait_for_end(number, gates)?;
+                started.used.jvm.wait_for_end(number, gates)?;
             }
             Ok(())
         })
     }
 
     fn start_jvms(&mut self, number: usize) -> Result<(), ReplayError> {
-        self.jvms.retain(|started| started.histories < MOST_HISTORIES);
-        for program in self.programs.iter().take(number).skip(self.jvms.len()) {
-            let jvm = Jvm::start(program, self.start_ms)?;
-            self.jvms.push(StartedJvm {
-                jvm,
-                due_ns: 0,
-                behind_ns: 0,
-                late_ns: 0,
-                histories: 0,
-                is_paused: false,
-                is_late: false,
-            });
+        for (at, program) in self.programs.iter().take(number).enumerate() {
+            if self.jvms.get(at).is_some_and(|started| started.used.is_young()) {
+                continue;
+            }
+            let used = program.take_jvm(self.start_ms)?;
+            let started = StartedJvm { used, due_ns: 0, behind_ns: 0, late_ns: 0, is_paused: false, is_late: false };
+            match self.jvms.get_mut(at) {
+                Some(old) => *old = started,
+                None => self.jvms.push(started),
+            }
         }
-        self.jvms.iter_mut().for_each(|started| started.histories += 1);
+        self.jvms.iter_mut().for_each(|started| started.used.histories += 1);
         Ok(())
     }
 
@@ -199,7 +205,7 @@ impl Applications {
         let names: Vec<_> = connected.map(|client| (client.jvm, client.name.clone())).collect();
         let closed = names
             .into_iter()
-            .try_for_each(|(jvm, name)| self.in_jvm(jvm, |started, gates| started.jvm.close(&name, gates)));
+            .try_for_each(|(jvm, name)| self.in_jvm(jvm, |started, gates| started.used.jvm.close(&name, gates)));
         self.clients.clear();
         if closed.is_err() {
             self.jvms.clear();
@@ -214,11 +220,13 @@ impl Applications {
     ) -> Result<T, ReplayError> {
         let own = self.clients.iter_mut().filter(|client| client.jvm == jvm);
         let mut gates: Vec<_> = own.map(|client| &mut client.gate).collect();
-        act(&mut self.jvms[jvm], &mut gates)
+        let done = act(&mut self.jvms[jvm], &mut gates);
+        self.has_failed |= done.is_err();
+        done
     }
 
     fn wait_until_quiet_in(&mut self, jvm: usize) -> Result<(), ReplayError> {
-        self.in_jvm(jvm, |started, gates| started.jvm.wait_until_quiet(gates))
+        self.in_jvm(jvm, |started, gates| started.used.jvm.wait_until_quiet(gates))
     }
 
     /// Waits until the client can do nothing more by itself.
@@ -247,7 +255,7 @@ impl Applications {
         if call.starts_with("try-wait") {
             self.in_jvm(jvm, StartedJvm::catch_up)?;
         }
-        let number = self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        let number = self.in_jvm(jvm, |started, gates| started.used.jvm.command(&command, gates))?;
         let verb = call.split(' ').next().unwrap_or_default().to_owned();
         let calls = &mut self.clients[client].calls;
         if calls.len() <= thread {
@@ -276,7 +284,7 @@ impl Applications {
     fn give_up(&mut self, verb: &str, client: usize, thread: usize) -> Result<(), ReplayError> {
         let Application { name, jvm, .. } = &self.clients[client];
         let (command, jvm) = (format!("{verb} {name} {}", thread + 1), *jvm);
-        self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        self.in_jvm(jvm, |started, gates| started.used.jvm.command(&command, gates))?;
         self.wait_until_quiet(client)
     }
 
@@ -284,7 +292,7 @@ impl Applications {
     pub fn end_of(&mut self, client: usize, thread: usize) -> Option<(String, Option<String>)> {
         let client = &mut self.clients[client];
         let (number, verb) = client.calls.get(thread)?.clone()?;
-        let ended = self.jvms[client.jvm].jvm.end_of(number);
+        let ended = self.jvms[client.jvm].used.jvm.end_of(number);
         if ended.is_some() {
             client.calls[thread] = None;
         }
@@ -319,7 +327,7 @@ impl Applications {
     pub fn pass_request(&mut self, client: usize, connection: usize) -> Result<Value, ReplayError> {
         let reply = self.clients[client].gate.pass_request(connection)?;
         let started = &mut self.jvms[self.clients[client].jvm];
-        started.late_ns = started.late_ns.max(started.jvm.now_ns() - started.due_ns);
+        started.late_ns = started.late_ns.max(started.used.jvm.now_ns() - started.due_ns);
         self.wait_until_quiet(client)?;
         Ok(reply)
     }
@@ -394,7 +402,7 @@ impl Applications {
     pub fn change_master(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
         let Application { name, jvm, gate, .. } = &self.clients[client];
         let (command, jvm) = (format!("master {name} redis://127.0.0.1:{}", gate.port_of(server)), *jvm);
-        self.in_jvm(jvm, |started, gates| started.jvm.command(&command, gates))?;
+        self.in_jvm(jvm, |started, gates| started.used.jvm.command(&command, gates))?;
         self.wait_until_quiet(client)
     }
 
@@ -471,18 +479,18 @@ impl Applications {
     /// Whether a client's clocks have moved ahead at this instant: what is due may have happened.
     pub fn has_moved_ahead(&self, client: usize) -> bool {
         let started = &self.jvms[self.clients[client].jvm];
-        started.jvm.now_ns() > started.due_ns - started.behind_ns
+        started.used.jvm.now_ns() > started.due_ns - started.behind_ns
     }
 
     /// Whether the clocks of a client have moved beyond this instant, because something that is due was waited for.
     pub fn is_ahead(&self, client: usize) -> bool {
         let started = &self.jvms[self.clients[client].jvm];
-        started.jvm.now_ns() >= started.due_ns
+        started.used.jvm.now_ns() >= started.due_ns
     }
 
     /// The wall clock of a client jumps.
     pub fn jump_wall_clock(&mut self, client: usize, ms: i64) {
-        self.jvms[self.clients[client].jvm].jvm.jump_wall_clock(ms);
+        self.jvms[self.clients[client].jvm].used.jvm.jump_wall_clock(ms);
     }
 
     /// A tick passes.
@@ -502,7 +510,7 @@ impl Applications {
                 if started.is_late {
                     return started.catch_up(gates);
                 }
-                started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
+                started.used.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
             })?;
         }
         Ok(())
@@ -562,7 +570,7 @@ impl Applications {
         self.in_jvm(self.clients[client].jvm, |started, gates| {
             started.catch_up(gates)?;
             let until_ns = started.due_ns + ahead_ns(started);
-            started.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
+            started.used.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
         })
     }
 
@@ -579,12 +587,24 @@ impl Applications {
     ) -> Result<(), ReplayError> {
         let tick_ns = self.tick_ns;
         self.in_jvm(jvm, |started, gates| {
-            if is_done(&mut started.jvm, gates) {
+            if is_done(&mut started.used.jvm, gates) {
                 return Ok(());
             }
             started.catch_up(gates)?;
             let until_ns = started.due_ns + tick_ns / 2;
-            started.jvm.pass_until(until_ns, gates, is_done).map(|_| ())
+            started.used.jvm.pass_until(until_ns, gates, is_done).map(|_| ())
         })
+    }
+}
+
+/// The JVMs are kept for the next world, without clients.
+impl Drop for Applications {
+    fn drop(&mut self) {
+        if self.has_failed || std::thread::panicking() || self.close().is_err() {
+            return;
+        }
+        for (program, started) in self.programs.iter().zip(self.jvms.drain(..)) {
+            program.keep_jvm(started.used);
+        }
     }
 }

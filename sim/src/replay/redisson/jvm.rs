@@ -13,6 +13,7 @@ use lockstep_model::config::Profile;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::gate::ClientGate;
+use super::idle_jvms::{IdleJvms, UsedJvm};
 use super::interruption::Interruption;
 use super::jvm_clock::JvmClock;
 use super::quiet::WatchedThreads;
@@ -34,6 +35,7 @@ pub struct RedissonProgram {
     java: PathBuf,
     folder: PathBuf,
     interruption: Interruption,
+    idle: IdleJvms,
 }
 
 impl RedissonProgram {
@@ -42,12 +44,21 @@ impl RedissonProgram {
     /// # Errors
     /// `NoRedisson`.
     pub fn find(version: &str) -> Result<Self, ReplayError> {
+        Self::find_with(version, IdleJvms::default())
+    }
+
+    /// The same, with JVMs that others have used. A clone shares them too.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
         let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
         let found = Self {
             version: version.to_owned(),
             java: folder.join("java"),
             folder: folder.join(version),
             interruption: Interruption::default(),
+            idle,
         };
         if found.java.exists() && found.folder.join("classes").is_dir() {
             return Ok(found);
@@ -62,7 +73,7 @@ impl RedissonProgram {
     /// `NoRedisson`.
     pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
         match own.redisson_version().filter(|_| own != of_scenario) {
-            Some(version) => Ok(Self::find(version)?.interrupted_by(self.interruption)),
+            Some(version) => Ok(Self::find_with(version, self.idle.clone())?.interrupted_by(self.interruption)),
             None => Ok(self.clone()),
         }
     }
@@ -86,6 +97,22 @@ impl RedissonProgram {
             Profile::ALL.into_iter().filter_map(|profile| Some((numbers(profile.redisson_version()?)?, profile)));
         let older = of_redisson.filter(|(version, _)| *version <= own);
         older.max_by_key(|(version, _)| *version).map_or(Profile::Redisson315, |(_, profile)| profile)
+    }
+
+    /// A JVM with it: one that is idle, or else a new one at this wall clock.
+    ///
+    /// # Errors
+    /// As [`Jvm::start`].
+    pub(super) fn take_jvm(&self, start_ms: i64) -> Result<UsedJvm, ReplayError> {
+        match self.idle.take(&self.folder) {
+            Some(used) => Ok(used),
+            None => Ok(UsedJvm { jvm: Jvm::start(self, start_ms)?, histories: 0 }),
+        }
+    }
+
+    /// Keeps a JVM that has no clients any more.
+    pub(super) fn keep_jvm(&self, jvm: UsedJvm) {
+        self.idle.keep(&self.folder, jvm);
     }
 
     /// Its version: `4.7.0`.
@@ -455,8 +482,9 @@ mod tests {
             ("mine", Profile::Redisson47),
         ] {
             let (java, folder, interruption) = (PathBuf::new(), PathBuf::new(), Interruption::Thread);
-            let program = RedissonProgram { version: version.to_owned(), java, folder, interruption };
-            assert_eq!(program.profile(), profile, "{version}");
+            let version = version.to_owned();
+            let program = RedissonProgram { version, java, folder, interruption, idle: IdleJvms::default() };
+            assert_eq!(program.profile(), profile, "{}", program.version);
         }
     }
 }

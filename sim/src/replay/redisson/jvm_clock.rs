@@ -31,6 +31,10 @@ pub struct JvmClock {
     page: NonNull<JvmPage>,
 }
 
+#[expect(unsafe_code, reason = "a pointer says nothing of threads")]
+// SAFETY: the page is of atomics only, and mapped until `self` is dropped, on whatever thread that is.
+unsafe impl Send for JvmClock {}
+
 impl JvmClock {
     /// Creates the page in `folder`.
     ///

@@ -1,11 +1,11 @@
 //! Real Redisson, made deterministic: one JVM for all clients, whose time stands still until the harness moves it (`jvm_clock`),
-//! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`).
+//! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`). The next
+//! world gets the same JVM (`idle_jvms`).
 //!
 //! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`) do what a history says of them
 //! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
 //! becomes of those that take too long, `batch_wait` the `WAIT` behind each, and `replicas` what clients do because their master has
-//! some. What differs on purpose is
-//! listed in `departures`.
+//! some. What differs on purpose is listed in `departures`.
 
 mod after_replies;
 mod applications;
@@ -16,6 +16,7 @@ mod client_times;
 mod clients;
 mod departures;
 mod gate;
+mod idle_jvms;
 mod interruption;
 mod jvm;
 mod jvm_clock;
@@ -36,6 +37,7 @@ mod wire_words;
 pub use clients::RedissonClients;
 pub use departures::Departure;
 pub use gate::{ClientGate, HeldCommand};
+pub use idle_jvms::IdleJvms;
 pub use interruption::Interruption;
 pub use jvm::{Jvm, RedissonProgram};
 pub use refusals::{asks_once, refuse_world};
