@@ -61,6 +61,7 @@ macro_rules! faults {
 
             /// The smaller of both budgets for each fault.
             #[must_use]
+            #[inline]
             pub fn least(self, other: Self) -> Self {
                 Self { $($field: self.$field.min(other.$field),)+ }
             }
@@ -68,6 +69,15 @@ macro_rules! faults {
             /// Every budget.
             pub const fn budgets(&self) -> [(Fault, u8); Fault::ALL.len()] {
                 [$((Fault::$fault, self.$field)),+]
+            }
+        }
+
+        impl FaultsLeft {
+            /// Every budget; two that share their bits as one and as the other.
+            // Field by field: asked of every state, and every place is known to the compiler.
+            #[inline]
+            pub const fn all(self) -> Faults {
+                Faults { $($field: self.of(Fault::$fault),)+ }
             }
         }
     };
@@ -145,21 +155,14 @@ impl FaultsLeft {
         left
     }
 
-    /// Every budget; two that share their bits as one and as the other.
-    pub fn all(self) -> Faults {
-        let mut faults = Faults::default();
-        for fault in Fault::ALL {
-            *faults.left_mut(fault) = self.of(fault);
-        }
-        faults
-    }
-
     /// What is left of every budget of a scenario.
+    #[inline]
     pub fn within(self, budgets: Faults) -> Faults {
         self.all().least(budgets)
     }
 
     /// What is left of one budget, in a scenario that has it.
+    #[inline]
     pub const fn of(self, fault: Fault) -> u8 {
         let (place, shift) = Self::at(fault);
         self.0[place] >> shift & Self::MOST
@@ -177,6 +180,7 @@ impl FaultsLeft {
         self.0[place] = self.0[place] & !(Self::MOST << shift) | budget << shift;
     }
 
+    #[inline]
     const fn at(fault: Fault) -> (usize, u32) {
         const { assert!(Fault::OverwriteKey as usize == Fault::ALL.len() - 1, "it has no place of its own") };
         // A key is overwritten where there are several lock names, and loses its TTL where there is one (S008).
