@@ -26,8 +26,8 @@ SOAK_FREE_RUNS ?= 3500
 # Runs of one history on real Redisson that must be equal: with a JVM each, and in one JVM.
 SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
-# Random histories of each scenario that Redisson can follow.
-SOAK_REDISSON_HISTORIES ?= 30
+# Random histories of each scenario that Redisson can follow: more than 1,000 on a split network, and on none.
+SOAK_REDISSON_HISTORIES ?= 50
 # Random histories for each other value of a switch of the protocol, on each version: reports/redisson.md.
 SOAK_SWITCH_HISTORIES ?= 25
 # More versions on which the museum is examined, and how often each history is replayed.

@@ -16,10 +16,14 @@ use lockstep_tests::servers::servers;
 
 use crate::redisson;
 
-/// Random histories of each scenario that Redisson can follow; `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
+/// Random histories of each scenario that Redisson can follow, and of each one of a split network, which are fewer;
+/// `LOCKSTEP_REDISSON_HISTORIES` asks for another number.
 const HISTORIES: u32 = 2;
+const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
 const FOLLOWED: u32 = 130;
+/// At least so many histories are those of a split network, and as many are not.
+const LEAST: u32 = 100;
 /// How many scenarios are replayed at once.
 const AT_ONCE: usize = 2;
 
@@ -55,7 +59,15 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
     });
     let sum = |of: fn(&FollowedHistories) -> u32| counts.iter().map(of).sum::<u32>();
     let (followed, histories, left) = (sum(|one| one.followed), sum(|one| one.histories), sum(|one| one.left));
-    println!("{followed} scenarios, {histories} histories, {left} of them not followed to their end");
+    let split = sum(|one| one.split);
+    println!(
+        "{followed} scenarios, {histories} histories, {left} of them not followed to their end; {split} on a split network"
+    );
+    assert!(
+        split >= LEAST && histories - split >= LEAST,
+        "{split} on a split network, {} on no such",
+        histories - split
+    );
     assert_eq!(followed, FOLLOWED);
     assert!(left * 3 < histories, "{left} of {histories} were not followed to their end");
 }
@@ -64,11 +76,12 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
 struct FollowedHistories {
     followed: u32,
     histories: u32,
+    /// So many of them on a split network.
+    split: u32,
     left: u32,
 }
 
 fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHistories {
-    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
     let mut counts = FollowedHistories::default();
     for scenario in scenarios {
         if !is_of_redisson(&scenario.config) {
@@ -79,12 +92,15 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
             Err(ReplayError::NotForRedisson { .. }) => continue,
             Err(error) => panic!("{}: {error}", scenario.name),
         }
+        let cases = if scenario.config.is_split() { HISTORIES_OF_SPLIT } else { HISTORIES };
+        let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", cases);
         let found = random_histories(scenario, version_of(&scenario.config), cases, 1);
         let difference = found.counterexample.map(|(_, difference)| difference);
         assert_eq!(difference, None, "{}", scenario.name);
         counts.followed += 1;
         counts.left += found.left;
         counts.histories += found.cases;
+        counts.split += if scenario.config.is_split() { found.cases } else { 0 };
     }
     counts
 }

@@ -89,6 +89,28 @@ fn every_version_does_what_its_profile_says() {
     at_once(&all, |(version, world)| assert_agrees(*version, world, cases));
 }
 
+/// No profile is named after 4.1.0, and the model was not made from runs of it: it does what the newest profile says that is not
+/// newer. Held against another one, it is told with which it agrees.
+#[test]
+fn a_version_that_no_profile_is_named_after_does_what_the_one_before_it_does_or_is_told_so() {
+    const VERSION: &str = "4.1.0";
+    const OPTIONS: FuzzOptions = FuzzOptions { cases: 3, seed: 1 };
+    assert!(versions().all(|(_, version)| version != VERSION));
+    let library = redisson(VERSION);
+    assert_eq!(library.profile(), Profile::Redisson352);
+    at_once(&WORLDS, |world| assert_agrees((Profile::Redisson352, VERSION), world, HISTORIES));
+
+    let of_today = world_of("missed-renewal-of-2026", Profile::Redisson47);
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let (server, limits) = (&servers()[0], Limits::none(&stop, &progress));
+    let found = agreement(&of_today.scenario, server, library.clone(), OPTIONS, &limits).expect("it is replayed");
+    assert!(found.differs_in.is_some(), "{found:?}");
+    let others = other_protocols(&of_today.scenario, &of_today.text);
+    let found = agreeing(others, server, &library, OPTIONS, &limits).expect("they are replayed");
+    let lines: Vec<_> = found.into_iter().map(|other| other.line).collect();
+    assert_eq!(lines, ["profile = \"redisson-3.52\"", "answered_receipt = \"keep\""]);
+}
+
 /// Up to 3.51 the source reads as if each attempt of a release had an id of its own (docs/facts/redisson.md#release-receipt).
 #[test]
 fn a_release_that_is_sent_again_keeps_its_id_also_in_3_43() {
