@@ -159,14 +159,14 @@ fn redisson_tells_of_read_only_whatever_the_next_attempt_is_answered_and_by_how_
     let [execute, answer] = [Execute { client, slot }, Answer { client, slot }];
     let refused = [Acquire { client, thread }, HandOver { node: 1 }, Demote { node: 0 }, execute, answer];
     let again = [Discover { client }, Resend { client, slot }, execute];
-    let mut player = player(&config);
+    let mut driven = player(&config);
     for (then, told) in [
         (Resync { node: 0 }, Reply::Acknowledged { replicas: 1 }),
         (Confirm { client, thread }, Reply::TooFewReplicas { replicas: 0 }),
     ] {
         let trace = recorded(&config, &[&refused[..], &again, &[then, answer]].concat());
         assert_eq!(trace.steps.last().map(|step| step.answer), Some(told));
-        let played = player.replay(&trace, false).unwrap_or_else(|error| panic!("{error}"));
+        let played = driven.replay(&trace, false).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!((played.difference, played.left, played.steps), (None, None, trace.steps.len()), "{told:?}");
     }
 }
