@@ -210,12 +210,15 @@ pub struct Agreement {
     pub differs_in: Option<u32>,
     /// How many were followed to their end.
     pub followed: u32,
+    /// How many were played.
+    pub played: u32,
 }
 
 impl Agreement {
-    /// Whether they do in as much of each history as can be followed, and in one at least to its end.
+    /// Whether they do in as much of each history as can be followed, and in a quarter of them to their end: what is left says
+    /// nothing.
     pub const fn is_there(&self) -> bool {
-        self.differs_in.is_none() && self.followed > 0
+        self.differs_in.is_none() && self.followed > 0 && self.followed * 4 >= self.played
     }
 }
 
@@ -239,7 +242,8 @@ pub fn agreement(
     if differs_in.is_none() && found.cases < options.cases {
         return Err(ReplayError::Stopped);
     }
-    Ok(Agreement { differs_in, followed: found.cases - found.left - u32::from(differs_in.is_some()) })
+    let followed = found.cases - found.left - u32::from(differs_in.is_some());
+    Ok(Agreement { differs_in, followed, played: found.cases })
 }
 
 /// A random history of the scenario.

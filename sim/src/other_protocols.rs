@@ -13,7 +13,8 @@ use crate::scenario::{KEYS, Scenario};
 const PROTOCOL: &str = "protocol";
 /// Keys of it that no profile has: what is sent again depends on the deployment, and the replay sets the library up as it says;
 /// `EveryCall` and `Retry` are what each version of Redisson does, and not every world can have them.
-const OF_NO_PROFILE: [&str; 3] = ["resend", "wait_after", "refused_call"];
+const OF_NO_PROFILE: [&str; 3] = [RESEND, "wait_after", "refused_call"];
+const RESEND: &str = "resend";
 
 /// A world that differs from a scenario in one key of `[protocol]`.
 #[derive(Clone, Debug)]
@@ -29,7 +30,16 @@ pub struct OtherProtocol {
 /// Every world that differs from a scenario in one key of `[protocol]`, the profile first. `text`: the scenario's file. What
 /// changes nothing there, or the reader refuses, is left out.
 pub fn other_protocols(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
-    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL && !OF_NO_PROFILE.contains(&key.name));
+    differing_in(scenario, text, |key| !OF_NO_PROFILE.contains(&key))
+}
+
+/// The same, and those that no profile has; but for what is sent again: the library is set up as the scenario says.
+pub fn every_other_protocol(scenario: &Scenario, text: &str) -> Vec<OtherProtocol> {
+    differing_in(scenario, text, |key| key != RESEND)
+}
+
+fn differing_in(scenario: &Scenario, text: &str, is_meant: impl Fn(&str) -> bool) -> Vec<OtherProtocol> {
+    let keys = KEYS.iter().filter(|key| key.table == PROTOCOL && is_meant(key.name));
     let written = keys.flat_map(|key| key.words().into_iter().map(|word| (key.name, word)));
     let others = written.filter_map(|(key, word)| other_protocol(&scenario.name, text, key, &word));
     others.filter(|other| other.scenario.config != scenario.config).collect()

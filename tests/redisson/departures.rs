@@ -51,7 +51,7 @@ fn section(departure: &Departure) -> String {
         capitalised(title)
     );
     if let Some(key) = followed_by {
-        let _ = writeln!(text, "- **The model does the same with** `{key}`.");
+        let _ = writeln!(text, "- **The model does the same with** {key}.");
     }
     if !ends.is_empty() {
         let quoted: Vec<_> = ends.iter().map(|end| format!("“{end}”")).collect();

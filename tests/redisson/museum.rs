@@ -89,8 +89,8 @@ whose clocks stand still and whose requests wait at a gate until the history let
 step. Beside it stands a control: a world that differs in a key or two, in which the property holds and the library agrees.
 
 Versions come from runs: `make test` replays on the newest that has it and on 3.15.6, `make soak` on each, 20 times. \"Not on\" means that
-clients of that version do something else in that world; they may have other ways to fail. A version that is not named is one
-that the harness cannot follow there.
+clients of that version do something else in that world: the history differs there, or clients with its profile have no such
+history. They may have other ways to fail. A version that is not named is one of which a run said neither.
 
 ";
 

@@ -19,7 +19,7 @@ use super::target::TargetArgs;
 use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::{self, FuzzFailure, FuzzOptions, Fuzzed};
-use crate::other_protocols::{agreeing, other_protocols};
+use crate::other_protocols::{agreeing, every_other_protocol};
 use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
@@ -151,7 +151,7 @@ fn agrees_with(
     if fuzzed.counterexample.is_none() || !args.target.is_redisson() || interrupt::is_asked() {
         return Ok(None);
     }
-    let others = other_protocols(&one.scenario, &one.text(screen)?);
+    let others = every_other_protocol(&one.scenario, &one.text(screen)?);
     let library = args.target.redisson(&one.scenario.config).map_err(|error| server_failed(&error, screen))?;
     let label = format!("{}: which switch of [protocol] differs", one.scenario.name);
     let replayed = AtomicU64::new(0);
@@ -202,7 +202,9 @@ impl FuzzedScenario<'_> {
         match self.agrees_with.as_deref() {
             None => String::new(),
             Some([]) => {
-                format!("{name}: no other value of a single key of [protocol] makes the model agree with {library}\n")
+                format!(
+                    "{name}: no other value of a single key of [protocol], resend apart, makes the model agree with {library}\n"
+                )
             }
             Some(lines) => {
                 let lines = lines.join(", or ");

@@ -163,7 +163,9 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
                 (false, _) if args.sentinel => ": interrupted, or Sentinel has no part in them",
                 (false, _) => ": interrupted, or Redisson cannot follow them",
             };
-            screen.print(&format!("\n{agree} agree, {diverged} diverged, {skipped} skipped{why}\n"))?;
+            let cut = results.iter().filter(|result| result["agrees"] == true && !result["left"].is_null()).count();
+            let followed = if cut == 0 { String::new() } else { format!(" ({cut} not followed to the end)") };
+            screen.print(&format!("\n{agree} agree{followed}, {diverged} diverged, {skipped} skipped{why}\n"))?;
         }
     }
     Ok(exit)

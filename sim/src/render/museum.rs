@@ -87,8 +87,24 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         Some(false) => "; its file says that this version does not have it",
         None => "; its file says nothing about this version",
     };
-    line("result", &format!("{result} on {library}{said}"));
+    let why = match &found.on_library {
+        OnLibrary::Reproduced { .. } if !found.is_reproduced() => unbounded(found),
+        _ => "",
+    };
+    line("result", &format!("{result} on {library}{why}{said}"));
     page
+}
+
+/// Why an examination shows no defect although the library does what the history says.
+fn unbounded(found: &Examination) -> &'static str {
+    let holds = |verdict: Verdict| matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds);
+    match &found.control {
+        _ if found.on_redis.as_ref().is_none_or(|(_, _, difference)| difference.is_some()) => ": Redis differs",
+        _ if !holds(found.repaired) => ": the repair does not stop it",
+        control if !holds(control.verdict) => ": the control breaks as well",
+        control if control.difference.is_some() => ": the control differs",
+        _ => ": no history of the control was followed to its end",
+    }
 }
 
 /// An examination, for programs.

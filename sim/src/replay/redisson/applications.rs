@@ -345,6 +345,11 @@ impl Applications {
         self.clients[client].gate.server_of(connection)
     }
 
+    /// Whether a connection of a client is open still.
+    pub fn is_connected(&self, client: usize, connection: usize) -> bool {
+        self.clients[client].gate.is_connected(connection)
+    }
+
     /// Lets the first request of a connection pass, to which a server may reply later.
     ///
     /// # Errors

@@ -176,6 +176,11 @@ impl ClientGate {
         (connection.server_number, connection.id)
     }
 
+    /// Whether a connection is open still.
+    pub fn is_connected(&self, connection: usize) -> bool {
+        !self.connections[connection].is_closed
+    }
+
     /// Whether everything passes at once from now on.
     pub const fn set_open(&mut self, is_open: bool) {
         self.is_open = is_open;

@@ -128,6 +128,9 @@ impl RedissonClients {
             return Ok(None);
         }
         self.hear(key, testbed)?;
+        if testbed.findings.is_over() {
+            return Ok(None);
+        }
         let answered = self.in_flight.take(key).ok_or(ReplayError::NothingInFlight)?;
         let receipts = &mut self.receipts[usize::from(client)];
         receipts.extend(receipt_of(&answered.held).filter(|receipt| !receipts.contains(receipt)));
@@ -221,12 +224,16 @@ impl RedissonClients {
 
     /// A request that was given up in this step, and of which nothing can come by the model.
     pub(super) fn drop_given_up(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
-        match self.in_flight.give_up(step) {
-            Some(given_up) if given_up.stage == GatedStage::Executed => {
-                self.applications.pass_reply(usize::from(given_up.key.0), given_up.held.connection)
-            }
-            Some(_) | None => Ok(()),
+        let Some(given_up) = self.in_flight.give_up(step).filter(|given_up| given_up.stage == GatedStage::Executed)
+        else {
+            return Ok(());
+        };
+        let (client, connection) = (usize::from(given_up.key.0), given_up.held.connection);
+        // A master that becomes a replica closes the connections on which clients wait for replicas: the reply is gone with it.
+        if self.applications.is_connected(client, connection) {
+            self.applications.pass_reply(client, connection)?;
         }
+        Ok(())
     }
 
     fn drop_request(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
