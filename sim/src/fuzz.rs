@@ -215,10 +215,9 @@ pub struct Agreement {
 }
 
 impl Agreement {
-    /// Whether they do in as much of each history as can be followed, and in a quarter of them to their end: what is left says
-    /// nothing.
+    /// Whether they do in as much of each history as can be followed, and in one at least to its end.
     pub const fn is_there(&self) -> bool {
-        self.differs_in.is_none() && self.followed > 0 && self.followed * 4 >= self.played
+        self.differs_in.is_none() && self.followed > 0
     }
 }
 

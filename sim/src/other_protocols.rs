@@ -4,7 +4,7 @@
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::check::Limits;
-use crate::fuzz::{FuzzOptions, agreement};
+use crate::fuzz::{Agreement, FuzzOptions, agreement};
 use crate::replay::redisson::RedissonProgram;
 use crate::replay::{ReplayError, ServerProgram, suited};
 use crate::scenario::{KEYS, Scenario};
@@ -60,8 +60,8 @@ pub fn other_protocol(name: &str, text: &str, key: &str, word: &str) -> Option<O
     Some(OtherProtocol { line: format!("{key} = {word}"), scenario, text })
 }
 
-/// Those worlds with which a version of the library agrees, in so many random histories of each. What it cannot follow is left
-/// out.
+/// Those worlds with which a version of the library agrees, in so many random histories of each, and how far. What it cannot
+/// follow is left out.
 ///
 /// # Errors
 /// What keeps the servers from being asked; `Stopped`.
@@ -71,12 +71,12 @@ pub fn agreeing(
     library: &RedissonProgram,
     options: FuzzOptions,
     limits: &Limits<'_>,
-) -> Result<Vec<OtherProtocol>, ReplayError> {
+) -> Result<Vec<(OtherProtocol, Agreement)>, ReplayError> {
     let mut found = Vec::new();
     for mut other in others {
         other.scenario.config = suited(&other.scenario.config, server);
         match agreement(&other.scenario, server, library.clone(), options, limits) {
-            Ok(agreement) if agreement.is_there() => found.push(other),
+            Ok(agreement) if agreement.is_there() => found.push((other, agreement)),
             Ok(_) | Err(ReplayError::NotForRedisson { .. }) => {}
             Err(error) => return Err(error),
         }

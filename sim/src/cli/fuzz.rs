@@ -18,7 +18,7 @@ use super::screen::Screen;
 use super::target::TargetArgs;
 use super::within::MaxMemory;
 use crate::exit::Exit;
-use crate::fuzz::{self, FuzzFailure, FuzzOptions, Fuzzed};
+use crate::fuzz::{self, Agreement, FuzzFailure, FuzzOptions, Fuzzed};
 use crate::other_protocols::{agreeing, every_other_protocol};
 use crate::render::json as trace_json;
 use crate::render::replayed;
@@ -60,7 +60,7 @@ struct FuzzedScenario<'a> {
     saved: Option<PathBuf>,
     /// Where Redisson differs: the keys of `[protocol]`, as a file writes them, each with which alone it agrees. `None`: that was
     /// not looked for.
-    agrees_with: Option<Vec<String>>,
+    agrees_with: Option<Vec<(String, Agreement)>>,
     /// Duration, including the start of the servers.
     seconds: f64,
 }
@@ -147,7 +147,7 @@ fn agrees_with(
     (server, options): (&ServerProgram, FuzzOptions),
     args: &FuzzArgs,
     screen: &Screen,
-) -> Ended<Option<Vec<String>>> {
+) -> Ended<Option<Vec<(String, Agreement)>>> {
     if fuzzed.counterexample.is_none() || !args.target.is_redisson() || interrupt::is_asked() {
         return Ok(None);
     }
@@ -159,7 +159,7 @@ fn agrees_with(
         agreeing(others, server, &library, options, &args.memory.limits(&replayed))
     });
     match found {
-        Ok(found) => Ok(Some(found.into_iter().map(|other| other.line).collect())),
+        Ok(found) => Ok(Some(found.into_iter().map(|(other, found)| (other.line, found)).collect())),
         Err(_) if interrupt::is_asked() => Ok(None),
         // The difference itself is known.
         Err(error) => {
@@ -207,7 +207,13 @@ impl FuzzedScenario<'_> {
                 )
             }
             Some(lines) => {
-                let lines = lines.join(", or ");
+                let line = |(line, found): &(String, Agreement)| match (found.followed, found.played) {
+                    (followed, played) if followed < played => {
+                        format!("{line} ({followed} of {played} followed to the end)")
+                    }
+                    _ => line.clone(),
+                };
+                let lines = lines.iter().map(line).collect::<Vec<_>>().join(", or ");
                 format!("{name}: with another value of one key of [protocol] {library} agrees: {lines}\n")
             }
         }
@@ -383,7 +389,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
             "known": drawn.fuzzed.known.map(|(histories, cause)| json!({ "histories": histories, "cause": cause })),
             "stopped": drawn.stopped_by(),
             "counterexample": drawn.saved_as(),
-            "agrees_with": drawn.agrees_with,
+            "agrees_with": drawn.agrees_with.as_ref().map(|all| all.iter().map(|(line, _)| line).collect::<Vec<_>>()),
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
         })
     });

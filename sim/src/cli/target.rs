@@ -23,7 +23,8 @@ enum TargetName {
 /// The options of the commands that replay.
 #[derive(clap::Args, Default)]
 pub(super) struct TargetArgs {
-    /// What plays the clients; the driver of Redisson is built by tools/redisson/install, and lies in the folder that LOCKSTEP_REDISSON names, or else in .tools/redisson
+    /// What plays the clients; the driver of Redisson is built by tools/redisson/install, and lies in the folder that
+    /// `LOCKSTEP_REDISSON` names, or else in .tools/redisson
     #[arg(long, value_name = "TARGET", value_enum, default_value_t)]
     on: TargetName,
     /// The version of Redisson [default: that of the scenario's profile: 4.7.0, 4.3.1, 3.52.0, 3.43.0 or 3.15.6]
