@@ -2,10 +2,13 @@
 //! refuses. Histories that are worked out by hand (docs/facts/redisson.md#undone-tries-lower-the-renewal-count,
 //! #readonly-can-leave-an-orphan, #noreplicas-and-readonly-are-retried).
 
+use std::sync::atomic::{AtomicBool, AtomicU64};
+
 use lockstep_model::client::{Phase, Slot};
 use lockstep_model::notes::Breach;
 use lockstep_model::trace::{RequestStage, RequestState, State, Trace};
-use lockstep_model::{Action, Reply};
+use lockstep_model::{Action, Property, Reply, Verdict};
+use lockstep_sim::check::{Engine, How, Limits, check_as};
 use lockstep_sim::scenario::Scenario;
 
 use crate::by_hand::{history, last, scenario_of};
@@ -163,4 +166,22 @@ fn who_was_refused_for_lack_of_replicas_is_told_of_the_grant_that_follows() {
     assert_eq!(trace.steps[3].answer, Reply::NotEnoughReplicas);
     let granted = call(last(&trace));
     assert_eq!((granted.answer, granted.has_failed), (Some(Reply::Acquired), false));
+}
+
+/// An attempt that was refused is used up as one is that was lost. A caller whose last attempt is lost gives up, and time goes on:
+/// the lease of what it was granted ends.
+#[test]
+fn who_has_used_up_its_attempts_by_a_refusal_gives_up_when_the_last_one_is_lost() {
+    let scenario = scenario_of(
+        "story = 'Given up.'\nlock = 'reentrant'\n[time]\nlease = 3\nhold_at_most = 2\nwait_limit = 0\nanswer_within = 1\n\
+         [clients]\ncount = 1\nacquires = 1\n[cluster]\nreplicas = 1\nlag = 0\nmin_replicas = 1\n[network]\nmode = 'split'\n\
+         delay = 0\n[protocol]\nresend = 'all'\nrefused_call = 'retry'\n[faults]\nbreak_link = 1\nlose_reply = 1",
+    );
+    let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
+    let limits = Limits::none(&stop, &progress);
+    let outcome = check_as(&scenario, How::by(Engine::Native), &limits).expect("it is small");
+    for property in [Property::NoOrphan, Property::Obtainable] {
+        let found = outcome.properties.iter().find(|found| found.property == property).expect("it is judged");
+        assert_eq!(found.verdict, Verdict::Holds, "{property}");
+    }
 }

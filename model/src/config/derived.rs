@@ -270,9 +270,13 @@ impl Config {
             + if self.can_lose_waits() { u32::from(faults.cut_link) + u32::from(faults.hand_over) } else { 0 };
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
+            // An answer that makes its client send again uses up an attempt as a loss does.
+            let is_made_again =
+                own.calls.refused_call == RefusedCall::Retry || own.protocol.wait_after == WaitAfter::EveryCall;
             own.can_miss_answers()
                 && (own.calls.resend != Resend::All
                     || is_late
+                    || is_made_again
                     || self.can_stall_writes()
                     || losses > u32::from(own.calls.retry_attempts))
         })

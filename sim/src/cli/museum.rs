@@ -136,7 +136,7 @@ fn failed(exhibit: &Exhibit, error: ExamineError, screen: &Screen) -> Exit {
         ExamineError::Replay(error) | ExamineError::Fuzz(FuzzFailure::AtStart(error)) => server_failed(&error, screen),
         ExamineError::Fuzz(FuzzFailure::InHistory(failed)) => {
             let exit = if failed.error.is_internal() { Exit::Internal } else { Exit::Environment };
-            screen.fail(exit, &format!("{}: {failed}", exhibit.id))
+            screen.fail(exit, &format!("{}: {failed}: {}", exhibit.id, failed.error))
         }
         // The museum is a part of the binary.
         error @ (ExamineError::World(_) | ExamineError::Check(_)) => {

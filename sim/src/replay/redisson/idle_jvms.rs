@@ -37,9 +37,10 @@ impl UsedJvm {
 }
 
 impl IdleJvms {
-    /// One with the version in this folder, if there is one.
+    /// One with the version in this folder that lives, if there is one.
     pub fn take(&self, version: &Path) -> Option<UsedJvm> {
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|idle| idle.jvm.jvm.is_running());
         let at = all.iter().position(|idle| idle.version == version)?;
         Some(all.remove(at).jvm)
     }

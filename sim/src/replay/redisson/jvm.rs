@@ -25,6 +25,8 @@ use crate::stop;
 const JVM_WAIT: Duration = Duration::from_secs(60);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
 const COMMANDS: &str = "2";
+/// No answer of the driver is longer, in bytes.
+const LONGEST_LINE: usize = 1 << 20;
 /// The monotonic clock has nanoseconds.
 pub const NS_OF_MS: i64 = 1_000_000;
 
@@ -131,7 +133,7 @@ fn numbers(version: &str) -> Option<(u32, u32)> {
 #[derive(Debug)]
 pub struct Jvm {
     /// Ends with this value.
-    _process: OwnProcess,
+    process: OwnProcess,
     clock: JvmClock,
     input: ChildStdin,
     output: ChildStdout,
@@ -162,6 +164,7 @@ impl Jvm {
             // Otherwise threads of the JVM's own wake up four times a second, and in most seconds nothing else happens.
             .args(["-XX:+UnlockDiagnosticVMOptions", "-XX:+IgnoreUnrecognizedVMOptions"])
             .args(["GuaranteedSafepoint", "AsyncDeflation", "GuaranteedAsyncDeflation"].map(never))
+            .arg(format!("-XX:ErrorFile={}", folder.path().join("hs_err.log").display()))
             .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
             .args(["-Dio.netty.leakDetection.level=disabled", "-cp", &class_path, "lockstep.Driver"])
             .stdin(Stdio::piped())
@@ -174,10 +177,19 @@ impl Jvm {
         set.map_err(|errno| ReplayError::system("set up the pipe of a JVM")(errno.into()))?;
         let threads = WatchedThreads::of(process.id());
         let (unread, ended) = (Vec::new(), Vec::new());
-        let mut jvm = Self { _process: process, clock, input, output, unread, ended, number: 0, threads, folder };
+        let mut jvm = Self { process, clock, input, output, unread, ended, number: 0, threads, folder };
         let is_ready = |line: &String| line.starts_with("ready ");
         let ready = jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(is_ready)))?;
-        if ready.split(' ').nth(1) != Some(COMMANDS) {
+        let words: Vec<_> = ready.split(' ').collect();
+        if words.get(1) == Some(&COMMANDS) && words.get(3) != Some(&program.version.as_str()) {
+            let said = words.get(3).unwrap_or(&"another version");
+            let place = program.folder.display();
+            return Err(jvm.failed(&format!(
+                "its driver in {place} says that it is of Redisson {said}, not {}",
+                program.version
+            )));
+        }
+        if words.get(1) != Some(&COMMANDS) {
             return Err(ReplayError::OtherDriver { folder: program.folder.clone(), version: program.version.clone() });
         }
         Ok(jvm)
@@ -412,6 +424,7 @@ impl Jvm {
             }
             match self.output.read(&mut buffer) {
                 Ok(0) => return Err(self.failed("it has ended")),
+                Ok(_) if self.unread.len() > LONGEST_LINE => return Err(self.failed("it wrote a line without an end")),
                 Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
                 Err(error) => return Err(ReplayError::system("read what a JVM wrote")(error)),
@@ -423,10 +436,18 @@ impl Jvm {
         if stop::is_asked() {
             return Err(ReplayError::Stopped);
         }
+        if !self.is_running() {
+            return Err(self.failed("it has ended"));
+        }
         if begin.elapsed() > JVM_WAIT {
             return Err(self.failed(&format!("waited {} s for {awaited}", JVM_WAIT.as_secs())));
         }
         Ok(())
+    }
+
+    /// Whether its process lives.
+    pub fn is_running(&self) -> bool {
+        self.process.is_running()
     }
 
     /// What keeps it from being quiet, in words.
@@ -444,9 +465,10 @@ impl Jvm {
 
     fn failed(&self, reason: &str) -> ReplayError {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
+        let lines: Vec<_> = written.lines().collect();
         ReplayError::JvmFailed {
             reason: reason.to_owned(),
-            log_tail: written.lines().rev().take(5).collect::<Vec<_>>().join("\n"),
+            log_tail: lines[lines.len().saturating_sub(5)..].join("\n"),
         }
     }
 }

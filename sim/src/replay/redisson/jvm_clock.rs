@@ -6,6 +6,7 @@ use std::process::Command;
 use std::ptr::NonNull;
 use std::sync::atomic::Ordering;
 
+use rustix::fs::{FallocateFlags, fallocate};
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
 use crate::replay::error::ReplayError;
@@ -52,7 +53,9 @@ impl JvmClock {
         let file = folder.join("jvm-clock");
         let open = OpenOptions::new().read(true).write(true).create_new(true).open(&file);
         let opened = open.map_err(ReplayError::system("create a clock file"))?;
-        opened.set_len(size_of::<JvmPage>() as u64).map_err(ReplayError::system("write a clock file"))?;
+        // With its blocks: to write to a page that a full disk has no room for would end this process (SIGBUS).
+        fallocate(&opened, FallocateFlags::empty(), 0, size_of::<JvmPage>() as u64)
+            .map_err(|errno| ReplayError::system("write a clock file")(errno.into()))?;
         let flags = (ProtFlags::READ | ProtFlags::WRITE, MapFlags::SHARED);
         #[expect(unsafe_code, reason = "the kernel offers shared memory as a pointer only")]
         // SAFETY: a new mapping at an address of the kernel's choice overlaps nothing of ours.
