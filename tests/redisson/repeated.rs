@@ -14,7 +14,7 @@ const FRESH: usize = 4;
 const WARM: usize = 16;
 
 fn jvm(program: &RedissonProgram) -> Jvm {
-    Jvm::start(program, START_MS).unwrap_or_else(|error| panic!("{error}"))
+    Jvm::start(program.driver(), START_MS).unwrap_or_else(|error| panic!("{error}"))
 }
 
 /// Runs under a watchdog, with a waiter: everything that is sent on its own, by a timer or by a message.

@@ -75,7 +75,7 @@ fn sent(held: &[HeldCommand]) -> ScriptCall {
 /// What a version of Redisson sends when a thread takes its lock, renews it, releases it, and frees it by force.
 fn taken_from(LookedAt { version, release, renews_many }: LookedAt) -> Vec<TakenScript> {
     let (program, server) = (redisson(version), servers().remove(0));
-    let mut jvm = Jvm::start(&program, START_MS).unwrap_or_else(|error| panic!("{error}"));
+    let mut jvm = Jvm::start(program.driver(), START_MS).unwrap_or_else(|error| panic!("{error}"));
     let mut stage = RedissonStage::begin(&mut jvm, &server);
     let mut taken = Vec::new();
     let mut take = |ours, stage: &RedissonStage<'_>| {

@@ -7,7 +7,8 @@ use redis::Value;
 use super::client_times::{ClientTimes, ReplicaSync};
 use super::gate::{ClientGate, HeldCommand};
 use super::idle_jvms::UsedJvm;
-use super::jvm::{Jvm, NS_OF_MS, RedissonProgram};
+use super::jvm::{Jvm, NS_OF_MS};
+use super::program::RedissonProgram;
 use crate::replay::error::ReplayError;
 
 /// How clients reach a server.

@@ -1,6 +1,5 @@
 //! The JVM in which real Redisson runs, and the lines by which it is driven (tools/redisson/README.md).
 
-use std::env;
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Write as _};
 use std::path::{Path, PathBuf};
@@ -9,12 +8,9 @@ use std::sync::atomic::Ordering;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use lockstep_model::config::Profile;
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::gate::ClientGate;
-use super::idle_jvms::{IdleJvms, UsedJvm};
-use super::interruption::Interruption;
 use super::jvm_clock::JvmClock;
 use super::quiet::WatchedThreads;
 use crate::replay::error::ReplayError;
@@ -30,103 +26,15 @@ const LONGEST_LINE: usize = 1 << 20;
 /// The monotonic clock has nanoseconds.
 pub const NS_OF_MS: i64 = 1_000_000;
 
-/// A version of Redisson that tools/redisson/install has built a driver for.
+/// The driver of a version of Redisson, as tools/redisson/install has built it.
 #[derive(Clone, Debug)]
-pub struct RedissonProgram {
-    version: String,
-    java: PathBuf,
-    folder: PathBuf,
-    interruption: Interruption,
-    idle: IdleJvms,
-}
-
-impl RedissonProgram {
-    /// Finds a version in the folder that `LOCKSTEP_REDISSON` names, or else in `.tools/redisson`.
-    ///
-    /// # Errors
-    /// `NoRedisson`.
-    pub fn find(version: &str) -> Result<Self, ReplayError> {
-        Self::find_with(version, IdleJvms::default())
-    }
-
-    /// The same, with JVMs that others have used. A clone shares them too.
-    ///
-    /// # Errors
-    /// `NoRedisson`.
-    pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
-        let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
-        let found = Self {
-            version: version.to_owned(),
-            java: folder.join("java"),
-            folder: folder.join(version),
-            interruption: Interruption::default(),
-            idle,
-        };
-        if found.java.exists() && found.folder.join("classes").is_dir() {
-            return Ok(found);
-        }
-        Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
-    }
-
-    /// The version of a client with this profile: this one where it has the profile of the scenario, or else the one that the
-    /// profile is named after.
-    ///
-    /// # Errors
-    /// `NoRedisson`.
-    pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
-        match own.redisson_version().filter(|_| own != of_scenario) {
-            Some(version) => Ok(Self::find_with(version, self.idle.clone())?.interrupted_by(self.interruption)),
-            None => Ok(self.clone()),
-        }
-    }
-
-    /// The same, with callers that give up in this way.
-    #[must_use]
-    pub fn interrupted_by(self, interruption: Interruption) -> Self {
-        Self { interruption, ..self }
-    }
-
-    /// How its callers give up.
-    pub fn interruption(&self) -> Interruption {
-        self.interruption
-    }
-
-    /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken
-    /// for a new one.
-    pub fn profile(&self) -> Profile {
-        let Some(own) = numbers(&self.version) else { return Profile::Redisson47 };
-        let of_redisson =
-            Profile::ALL.into_iter().filter_map(|profile| Some((numbers(profile.redisson_version()?)?, profile)));
-        let older = of_redisson.filter(|(version, _)| *version <= own);
-        older.max_by_key(|(version, _)| *version).map_or(Profile::Redisson315, |(_, profile)| profile)
-    }
-
-    /// A JVM with it: one that is idle, or else a new one at this wall clock.
-    ///
-    /// # Errors
-    /// As [`Jvm::start`].
-    pub(super) fn take_jvm(&self, start_ms: i64) -> Result<UsedJvm, ReplayError> {
-        match self.idle.take(&self.folder) {
-            Some(used) => Ok(used),
-            None => Ok(UsedJvm { jvm: Jvm::start(self, start_ms)?, histories: 0 }),
-        }
-    }
-
-    /// Keeps a JVM that has no clients any more.
-    pub(super) fn keep_jvm(&self, jvm: UsedJvm) {
-        self.idle.keep(&self.folder, jvm);
-    }
-
+pub struct RedissonDriver {
     /// Its version: `4.7.0`.
-    pub fn version(&self) -> &str {
-        &self.version
-    }
-}
-
-/// The first two numbers of a version.
-fn numbers(version: &str) -> Option<(u32, u32)> {
-    let mut numbers = version.split(['.', '-']).map(|part| part.parse().ok());
-    Some((numbers.next()??, numbers.next()??))
+    pub version: String,
+    /// The program that runs it.
+    pub java: PathBuf,
+    /// The folder with its classes and jars.
+    pub folder: PathBuf,
 }
 
 /// A JVM whose time stands still.
@@ -150,15 +58,15 @@ impl Jvm {
     ///
     /// # Errors
     /// `JvmFailed` with what it wrote; `OtherDriver`; `NeedsLinux`; `System`.
-    pub fn start(program: &RedissonProgram, start_ms: i64) -> Result<Self, ReplayError> {
+    pub fn start(driver: &RedissonDriver, start_ms: i64) -> Result<Self, ReplayError> {
         let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
         let clock = JvmClock::create(folder.path(), start_ms)?;
         let console = File::create(console(folder.path())).map_err(ReplayError::system("create a log file"))?;
-        let mut command = Command::new(&program.java);
+        let mut command = Command::new(&driver.java);
         let never = |what| format!("-XX:{what}Interval=0");
-        let jars = program.folder.join("jars").join("*");
+        let jars = driver.folder.join("jars").join("*");
         let class_path =
-            [program.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
+            [driver.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
             // Otherwise threads of the JVM's own wake up four times a second, and in most seconds nothing else happens.
@@ -181,16 +89,14 @@ impl Jvm {
         let is_ready = |line: &String| line.starts_with("ready ");
         let ready = jvm.wait_for("it to be ready", &mut [], |jvm| Ok(jvm.next_line()?.filter(is_ready)))?;
         let words: Vec<_> = ready.split(' ').collect();
-        if words.get(1) == Some(&COMMANDS) && words.get(3) != Some(&program.version.as_str()) {
+        if words.get(1) == Some(&COMMANDS) && words.get(3) != Some(&driver.version.as_str()) {
             let said = words.get(3).unwrap_or(&"another version");
-            let place = program.folder.display();
-            return Err(jvm.failed(&format!(
-                "its driver in {place} says that it is of Redisson {said}, not {}",
-                program.version
-            )));
+            let place = driver.folder.display();
+            return Err(jvm
+                .failed(&format!("its driver in {place} says that it is of Redisson {said}, not {}", driver.version)));
         }
         if words.get(1) != Some(&COMMANDS) {
-            return Err(ReplayError::OtherDriver { folder: program.folder.clone(), version: program.version.clone() });
+            return Err(ReplayError::OtherDriver { folder: driver.folder.clone(), version: driver.version.clone() });
         }
         Ok(jvm)
     }
@@ -483,30 +389,4 @@ fn take_arrived(gates: &mut [&mut ClientGate]) -> Result<bool, ReplayError> {
 
 fn console(folder: &Path) -> PathBuf {
     folder.join("console")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
-        for (version, profile) in [
-            ("3.15.6", Profile::Redisson315),
-            ("2.15.2", Profile::Redisson315),
-            ("3.43.0", Profile::Redisson343),
-            ("3.44.0", Profile::Redisson343),
-            ("3.52.1", Profile::Redisson352),
-            ("4.1.0", Profile::Redisson352),
-            ("4.3.0", Profile::Redisson43),
-            ("4.7.0", Profile::Redisson47),
-            ("5.0.0-beta", Profile::Redisson47),
-            ("mine", Profile::Redisson47),
-        ] {
-            let (java, folder, interruption) = (PathBuf::new(), PathBuf::new(), Interruption::Thread);
-            let version = version.to_owned();
-            let program = RedissonProgram { version, java, folder, interruption, idle: IdleJvms::default() };
-            assert_eq!(program.profile(), profile, "{}", program.version);
-        }
-    }
 }

@@ -4,7 +4,7 @@ use lockstep_model::Config;
 use lockstep_model::config::{AnsweredReceipt, Fault, Profile, Resend, WaitRule};
 
 use super::interruption::Interruption;
-use super::jvm::RedissonProgram;
+use super::program::RedissonProgram;
 use crate::replay::error::ReplayError;
 use crate::replay::translate::translation_of;
 

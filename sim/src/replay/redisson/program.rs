@@ -1,0 +1,133 @@
+//! A version of Redisson: where its driver is, what its profile is, and the JVMs that have it.
+
+use std::env;
+use std::path::PathBuf;
+
+use lockstep_model::config::Profile;
+
+use super::idle_jvms::{IdleJvms, UsedJvm};
+use super::interruption::Interruption;
+use super::jvm::{Jvm, RedissonDriver};
+use crate::replay::error::ReplayError;
+
+/// A version of Redisson that tools/redisson/install has built a driver for.
+#[derive(Clone, Debug)]
+pub struct RedissonProgram {
+    driver: RedissonDriver,
+    interruption: Interruption,
+    idle: IdleJvms,
+}
+
+impl RedissonProgram {
+    /// Finds a version in the folder that `LOCKSTEP_REDISSON` names, or else in `.tools/redisson`.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn find(version: &str) -> Result<Self, ReplayError> {
+        Self::find_with(version, IdleJvms::default())
+    }
+
+    /// The same, with JVMs that others have used. A clone shares them too.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
+        let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
+        let driver =
+            RedissonDriver { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
+        if driver.java.exists() && driver.folder.join("classes").is_dir() {
+            return Ok(Self { driver, interruption: Interruption::default(), idle });
+        }
+        Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
+    }
+
+    /// The version of a client with this profile: this one where it has the profile of the scenario, or else the one that the
+    /// profile is named after.
+    ///
+    /// # Errors
+    /// `NoRedisson`.
+    pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
+        match own.redisson_version().filter(|_| own != of_scenario) {
+            Some(version) => Ok(Self::find_with(version, self.idle.clone())?.interrupted_by(self.interruption)),
+            None => Ok(self.clone()),
+        }
+    }
+
+    /// The same, with callers that give up in this way.
+    #[must_use]
+    pub fn interrupted_by(self, interruption: Interruption) -> Self {
+        Self { interruption, ..self }
+    }
+
+    /// How its callers give up.
+    pub fn interruption(&self) -> Interruption {
+        self.interruption
+    }
+
+    /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken
+    /// for a new one.
+    pub fn profile(&self) -> Profile {
+        let Some(own) = numbers(&self.driver.version) else { return Profile::Redisson47 };
+        let of_redisson =
+            Profile::ALL.into_iter().filter_map(|profile| Some((numbers(profile.redisson_version()?)?, profile)));
+        let older = of_redisson.filter(|(version, _)| *version <= own);
+        older.max_by_key(|(version, _)| *version).map_or(Profile::Redisson315, |(_, profile)| profile)
+    }
+
+    /// A JVM with it: one that is idle, or else a new one at this wall clock.
+    ///
+    /// # Errors
+    /// As [`Jvm::start`].
+    pub(super) fn take_jvm(&self, start_ms: i64) -> Result<UsedJvm, ReplayError> {
+        match self.idle.take(&self.driver.folder) {
+            Some(used) => Ok(used),
+            None => Ok(UsedJvm { jvm: Jvm::start(&self.driver, start_ms)?, histories: 0 }),
+        }
+    }
+
+    /// Keeps a JVM that has no clients any more.
+    pub(super) fn keep_jvm(&self, jvm: UsedJvm) {
+        self.idle.keep(&self.driver.folder, jvm);
+    }
+
+    /// Its driver.
+    pub const fn driver(&self) -> &RedissonDriver {
+        &self.driver
+    }
+
+    /// Its version: `4.7.0`.
+    pub fn version(&self) -> &str {
+        &self.driver.version
+    }
+}
+
+/// The first two numbers of a version.
+fn numbers(version: &str) -> Option<(u32, u32)> {
+    let mut numbers = version.split(['.', '-']).map(|part| part.parse().ok());
+    Some((numbers.next()??, numbers.next()??))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_profile_of_a_version_is_the_newest_that_is_not_newer() {
+        for (version, profile) in [
+            ("3.15.6", Profile::Redisson315),
+            ("2.15.2", Profile::Redisson315),
+            ("3.43.0", Profile::Redisson343),
+            ("3.44.0", Profile::Redisson343),
+            ("3.52.1", Profile::Redisson352),
+            ("4.1.0", Profile::Redisson352),
+            ("4.3.0", Profile::Redisson43),
+            ("4.7.0", Profile::Redisson47),
+            ("5.0.0-beta", Profile::Redisson47),
+            ("mine", Profile::Redisson47),
+        ] {
+            let driver = RedissonDriver { version: version.to_owned(), java: PathBuf::new(), folder: PathBuf::new() };
+            let program = RedissonProgram { driver, interruption: Interruption::Thread, idle: IdleJvms::default() };
+            assert_eq!(program.profile(), profile, "{version}");
+        }
+    }
+}
