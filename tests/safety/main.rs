@@ -8,6 +8,7 @@ mod beliefs;
 mod by_hand;
 mod capacities;
 mod coverage;
+mod dead_ends;
 mod deaths;
 mod disks;
 mod engine;
