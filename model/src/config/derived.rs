@@ -268,13 +268,9 @@ impl Config {
             + u32::from(faults.pause_client)
             + u32::from(faults.deaths_of_nodes())
             + if self.can_lose_waits() { u32::from(faults.cut_link) + u32::from(faults.hand_over) } else { 0 };
-        // One hand-over that loses the answer to a `WAIT` refuses only what is sent afterwards, and then nothing can be lost any more.
+        // A hand-over that is the only loss, of the answer to a `WAIT`, refuses only what is sent after it, and that is not lost.
         let is_one_hand_over = losses == 1 && self.can_lose_waits() && faults.hand_over == 1;
-        let can_refuse_before = !is_one_hand_over
-            || self.cluster.min_replicas > 0
-            || faults.refuse_writes > 0
-            || faults.pause_node > 0
-            || faults.cut_link > 0;
+        let can_refuse_before = !is_one_hand_over || self.cluster.min_replicas > 0 || faults.refuse_writes > 0;
         self.some_client(|own| {
             let is_late = own.network.can_outlast(own.calls);
             // An answer that makes its client send again uses up an attempt as a loss does.

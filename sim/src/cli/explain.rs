@@ -245,7 +245,7 @@ fn of_departure(departure: &Departure) -> String {
     text += &row("reason", reason);
     text += &row("verdicts", consequence);
     if let Some(key) = followed_by {
-        text += &row("same", &format!("with {key}"));
+        text += &row("with", &format!("{key} the model does the same"));
     }
     text
 }

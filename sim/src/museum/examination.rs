@@ -102,6 +102,21 @@ pub struct ControlRun {
     pub difference: Option<Box<Difference>>,
 }
 
+/// Why what a library does may not be the defect of an exhibit.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Doubt {
+    /// Redis does something else than the model.
+    RedisDiffers,
+    /// The property breaks also with the repair.
+    RepairBreaks,
+    /// The property breaks also in the control.
+    ControlBreaks,
+    /// The library does something else than the model in the control.
+    ControlDiffers,
+    /// No history of the control was followed to its end.
+    ControlNotFollowed,
+}
+
 /// Why an exhibit could not be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum ExamineError {
@@ -124,8 +139,7 @@ impl Examination {
     pub fn is_reproduced(&self) -> bool {
         matches!(self.in_model, InModel::Violated(_))
             && matches!(self.on_library, OnLibrary::Reproduced { .. })
-            && self.on_redis.as_ref().is_some_and(|(_, _, difference)| difference.is_none())
-            && self.is_bounded()
+            && self.doubt().is_none()
     }
 
     /// Whether a limit kept the model from saying something.
@@ -142,11 +156,20 @@ impl Examination {
             || matches!(&self.on_library, OnLibrary::Differs { difference: Some(_), .. })
     }
 
-    /// Whether the repair stops it, and the control behaves: in the model, and on the library.
-    pub fn is_bounded(&self) -> bool {
-        let holds = |verdict: Verdict| matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds);
+    /// Why what the library does may not be this defect: it has to stay away with the repair, and in the control, and Redis has to do
+    /// what the model says.
+    pub fn doubt(&self) -> Option<Doubt> {
+        let breaks = |verdict: Verdict| !matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds);
         let ControlRun { verdict, histories: (_, followed), difference } = &self.control;
-        holds(self.repaired) && holds(*verdict) && *followed > 0 && difference.is_none()
+        let agrees_on_redis = self.on_redis.as_ref().is_some_and(|(_, _, difference)| difference.is_none());
+        let doubts = [
+            (!agrees_on_redis, Doubt::RedisDiffers),
+            (breaks(self.repaired), Doubt::RepairBreaks),
+            (breaks(*verdict), Doubt::ControlBreaks),
+            (difference.is_some(), Doubt::ControlDiffers),
+            (*followed == 0, Doubt::ControlNotFollowed),
+        ];
+        doubts.into_iter().find_map(|(is_there, doubt)| is_there.then_some(doubt))
     }
 }
 

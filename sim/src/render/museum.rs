@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::prose::hanging;
 use super::replayed::difference_json;
 use super::units::{count, list};
-use crate::museum::{Change, Examination, Exhibit, InModel, OnLibrary, StepMoved};
+use crate::museum::{Change, Doubt, Examination, Exhibit, InModel, OnLibrary, StepMoved};
 use crate::replay::Difference;
 
 /// Columns before the text of an exhibit, and of each of its lines.
@@ -87,23 +87,20 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         Some(false) => "; its file says that this version does not have it",
         None => "; its file says nothing about this version",
     };
-    let why = match &found.on_library {
-        OnLibrary::Reproduced { .. } if !found.is_reproduced() => unbounded(found),
-        _ => "",
-    };
+    let does_it = matches!(found.on_library, OnLibrary::Reproduced { .. });
+    let doubt = found.doubt().filter(|_| does_it);
+    let why = doubt.map_or_else(String::new, |doubt| format!(": {}", doubt_words(doubt)));
     line("result", &format!("{result} on {library}{why}{said}"));
     page
 }
 
-/// Why an examination shows no defect although the library does what the history says.
-fn unbounded(found: &Examination) -> &'static str {
-    let holds = |verdict: Verdict| matches!(verdict, Verdict::Holds | Verdict::HoldsWithinBounds);
-    match &found.control {
-        _ if found.on_redis.as_ref().is_none_or(|(_, _, difference)| difference.is_some()) => ": Redis differs",
-        _ if !holds(found.repaired) => ": the repair does not stop it",
-        control if !holds(control.verdict) => ": the control breaks as well",
-        control if control.difference.is_some() => ": the control differs",
-        _ => ": no history of the control was followed to its end",
+fn doubt_words(doubt: Doubt) -> &'static str {
+    match doubt {
+        Doubt::RedisDiffers => "Redis does not do what the model says",
+        Doubt::RepairBreaks => "the repair does not prevent it",
+        Doubt::ControlBreaks => "the control breaks the property too",
+        Doubt::ControlDiffers => "the library does something else in the control",
+        Doubt::ControlNotFollowed => "no history of the control was followed to its end",
     }
 }
 

@@ -6,9 +6,9 @@ use redis::Value;
 
 use super::client_times::{ClientTimes, ReplicaSync};
 use super::gate::{ClientGate, HeldCommand};
-use super::idle_jvms::UsedJvm;
-use super::jvm::{Jvm, NS_OF_MS};
+use super::jvm::NS_OF_MS;
 use super::program::RedissonProgram;
+use super::started_jvm::StartedJvm;
 use crate::replay::error::ReplayError;
 
 /// How clients reach a server.
@@ -22,23 +22,16 @@ pub enum ServerReach {
     Down,
 }
 
-/// By how much the clocks of a JVM fall behind those of the servers in each tick: what is due at that instant has not happened
-/// yet, also if its time began to run some ticks ago, and the history says when it does. So many ticks do not make half a tick.
-const BEHIND_NS: i64 = NS_OF_MS;
-
-/// Two rounds of the wheel of Redisson's timer.
-const ROUNDS_NS: i64 = 200 * NS_OF_MS;
-
 /// The applications of a history.
 pub struct Applications {
     /// The version of each client; of the first one, where they share a JVM.
     programs: Vec<RedissonProgram>,
     /// Whether each has a JVM of its own, and so its own clocks: where one can stand still alone.
     are_apart: bool,
-    tick_ns: i64,
+    pub(super) tick_ns: i64,
     start_ms: i64,
-    jvms: Vec<StartedJvm>,
-    clients: Vec<Application>,
+    pub(super) jvms: Vec<StartedJvm>,
+    pub(super) clients: Vec<Application>,
     /// Whether each client asks its server something as soon as it is connected.
     has_asked: bool,
     /// Whether a JVM has failed, or did not do what it was told: it is of no use to others.
@@ -55,41 +48,18 @@ pub struct NewClient {
     pub is_late: bool,
 }
 
-struct StartedJvm {
-    used: UsedJvm,
-    /// The time at which its clocks would be if nothing were late.
-    due_ns: i64,
-    /// How far behind that they are after a tick.
-    behind_ns: i64,
-    /// How far ahead of the instant they were when a reply passed: a timer that this set is late by so much.
-    late_ns: i64,
-    /// Whether its clocks stand still while time passes.
-    is_paused: bool,
-    /// Whether it goes on after a pause, and its clocks are still to jump.
-    is_late: bool,
-}
-
-struct Application {
+/// One of them.
+pub(super) struct Application {
     name: String,
     times: ClientTimes,
-    jvm: usize,
+    pub(super) jvm: usize,
     gate: ClientGate,
     /// The call that each thread is in, and the verb.
-    calls: Vec<Option<(u64, String)>>,
+    pub(super) calls: Vec<Option<(u64, String)>>,
     /// Whether it has started.
     is_connected: bool,
     /// Whether it has died: nothing reaches it, and nothing that it sends reaches anybody.
     is_dead: bool,
-}
-
-impl StartedJvm {
-    /// The clocks of a process that goes on after a pause jump to the time that it is.
-    fn catch_up(&mut self, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
-        if !std::mem::take(&mut self.is_late) {
-            return Ok(());
-        }
-        self.used.jvm.jump_to(self.due_ns - self.behind_ns, gates)
-    }
 }
 
 impl Applications {
@@ -133,13 +103,7 @@ impl Applications {
         }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
         self.clients.iter_mut().for_each(|client| client.gate.set_open(false));
-        for started in &mut self.jvms {
-            started.due_ns = started.used.jvm.now_ns();
-            started.behind_ns = 0;
-            started.late_ns = 0;
-            started.is_paused = false;
-            started.is_late = false;
-        }
+        self.jvms.iter_mut().for_each(StartedJvm::begin);
         Ok(())
     }
 
@@ -186,10 +150,9 @@ impl Applications {
                 continue;
             }
             let used = program.take_jvm(self.start_ms)?;
-            let started = StartedJvm { used, due_ns: 0, behind_ns: 0, late_ns: 0, is_paused: false, is_late: false };
             match self.jvms.get_mut(at) {
-                Some(old) => *old = started,
-                None => self.jvms.push(started),
+                Some(old) => *old = StartedJvm::new(used),
+                None => self.jvms.push(StartedJvm::new(used)),
             }
         }
         self.jvms.iter_mut().for_each(|started| started.used.histories += 1);
@@ -214,7 +177,7 @@ impl Applications {
         closed
     }
 
-    fn in_jvm<T>(
+    pub(super) fn in_jvm<T>(
         &mut self,
         jvm: usize,
         act: impl FnOnce(&mut StartedJvm, &mut [&mut ClientGate]) -> Result<T, ReplayError>,
@@ -459,147 +422,6 @@ impl Applications {
     /// A client dies.
     pub fn kill(&mut self, client: usize) {
         self.clients[client].is_dead = true;
-    }
-
-    /// A client stands still, or goes on.
-    pub fn set_paused(&mut self, client: usize, is_paused: bool) {
-        let started = &mut self.jvms[self.clients[client].jvm];
-        started.is_paused = is_paused;
-        started.is_late = !is_paused;
-    }
-
-    /// The clocks of a client that goes on after a pause jump to the time that it is. Otherwise they do once something that is
-    /// overdue is to happen: what a thread does before that comes first.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn catch_up(&mut self, client: usize) -> Result<(), ReplayError> {
-        self.in_jvm(self.clients[client].jvm, StartedJvm::catch_up)
-    }
-
-    /// Whether a client goes on after a pause, and its clocks have not caught up yet.
-    pub fn is_late(&self, client: usize) -> bool {
-        self.jvms[self.clients[client].jvm].is_late
-    }
-
-    /// Whether a client's clocks have moved ahead at this instant: what is due may have happened.
-    pub fn has_moved_ahead(&self, client: usize) -> bool {
-        let started = &self.jvms[self.clients[client].jvm];
-        started.used.jvm.now_ns() > started.due_ns - started.behind_ns
-    }
-
-    /// Whether the clocks of a client have moved beyond this instant, because something that is due was waited for.
-    pub fn is_ahead(&self, client: usize) -> bool {
-        let started = &self.jvms[self.clients[client].jvm];
-        started.used.jvm.now_ns() >= started.due_ns
-    }
-
-    /// The wall clock of a client jumps.
-    pub fn jump_wall_clock(&mut self, client: usize, ms: i64) {
-        self.jvms[self.clients[client].jvm].used.jvm.jump_wall_clock(ms);
-    }
-
-    /// A tick passes.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn pass_tick(&mut self) -> Result<(), ReplayError> {
-        for jvm in 0..self.jvms.len() {
-            let tick_ns = self.tick_ns;
-            self.in_jvm(jvm, |started, gates| {
-                started.due_ns += tick_ns;
-                started.behind_ns += BEHIND_NS;
-                let until_ns = started.due_ns - started.behind_ns;
-                if started.is_paused {
-                    return Ok(());
-                }
-                if started.is_late {
-                    return started.catch_up(gates);
-                }
-                started.used.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
-            })?;
-        }
-        Ok(())
-    }
-
-    /// Waits until a client has sent such a request. Timers of Redisson are late by up to a tenth of a second, and what is due
-    /// at this instant is still to happen: its clocks move ahead, by half a tick at most, until it has.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn await_request(
-        &mut self,
-        client: usize,
-        is_wanted: impl Fn(&HeldCommand) -> bool,
-    ) -> Result<Option<HeldCommand>, ReplayError> {
-        let wanted = |gate: &ClientGate| gate.held().into_iter().find(&is_wanted);
-        let (jvm, place) = self.place(client);
-        self.move_ahead(jvm, |_, gates| wanted(gates[place]).is_some())?;
-        Ok(wanted(&self.clients[client].gate))
-    }
-
-    /// Waits until a thread's call has ended, as `await_request`.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn await_end(&mut self, client: usize, thread: usize) -> Result<(), ReplayError> {
-        let Some((number, _)) = self.clients[client].calls.get(thread).cloned().flatten() else { return Ok(()) };
-        self.move_ahead(self.clients[client].jvm, |jvm, _| jvm.has_ended(number))
-    }
-
-    /// Lets every timer fire that is due at this instant.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn pass_what_is_due(&mut self, client: usize) -> Result<(), ReplayError> {
-        self.pass_time(client, |_| ROUNDS_NS)
-    }
-
-    /// The same, also for timers that were set while the clocks were ahead.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn pass_late_timers(&mut self, client: usize) -> Result<(), ReplayError> {
-        self.pass_time(client, |started| started.late_ns + ROUNDS_NS)
-    }
-
-    /// The same, however late they are: nothing else is to happen at this instant.
-    ///
-    /// # Errors
-    /// As [`Jvm::wait_until_quiet`].
-    pub fn pass_half_a_tick(&mut self, client: usize) -> Result<(), ReplayError> {
-        let half_ns = self.tick_ns / 2;
-        self.pass_time(client, |_| half_ns)
-    }
-
-    fn pass_time(&mut self, client: usize, ahead_ns: impl Fn(&StartedJvm) -> i64) -> Result<(), ReplayError> {
-        self.in_jvm(self.clients[client].jvm, |started, gates| {
-            started.catch_up(gates)?;
-            let until_ns = started.due_ns + ahead_ns(started);
-            started.used.jvm.pass_until(until_ns, gates, |_, _| false).map(|_| ())
-        })
-    }
-
-    /// The JVM of a client, and the place of its gate among those of that JVM.
-    fn place(&self, client: usize) -> (usize, usize) {
-        let jvm = self.clients[client].jvm;
-        (jvm, self.clients[..client].iter().filter(|other| other.jvm == jvm).count())
-    }
-
-    fn move_ahead(
-        &mut self,
-        jvm: usize,
-        mut is_done: impl FnMut(&mut Jvm, &[&mut ClientGate]) -> bool,
-    ) -> Result<(), ReplayError> {
-        let tick_ns = self.tick_ns;
-        self.in_jvm(jvm, |started, gates| {
-            if is_done(&mut started.used.jvm, gates) {
-                return Ok(());
-            }
-            started.catch_up(gates)?;
-            let until_ns = started.due_ns + tick_ns / 2;
-            started.used.jvm.pass_until(until_ns, gates, is_done).map(|_| ())
-        })
     }
 }
 

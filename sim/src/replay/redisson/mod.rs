@@ -2,7 +2,7 @@
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`). The next
 //! world gets the same JVM (`idle_jvms`).
 //!
-//! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`) do what a history says of them
+//! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by `passing_time`) do what a history says of them
 //! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
 //! becomes of those that take too long, `batch_wait` the `WAIT` behind each, and `replicas` what clients do because their master has
 //! some. What differs on purpose is listed in `departures`.
@@ -23,6 +23,7 @@ mod jvm_clock;
 mod messages;
 mod open_wait;
 mod overtaking;
+mod passing_time;
 mod program;
 mod quiet;
 mod refusals;
@@ -31,6 +32,7 @@ mod requests;
 mod semaphore;
 mod sent;
 mod split;
+mod started_jvm;
 mod unanswered;
 mod unwinding;
 mod wire_words;
