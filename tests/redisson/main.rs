@@ -4,6 +4,7 @@
 
 mod departures;
 mod history;
+mod jvms;
 mod museum;
 mod repeated;
 mod replicas;

@@ -351,6 +351,11 @@ impl Jvm {
         Ok(())
     }
 
+    /// The id of its process.
+    pub fn process_id(&self) -> u32 {
+        self.process.id()
+    }
+
     /// Whether its process lives.
     pub fn is_running(&self) -> bool {
         self.process.is_running()

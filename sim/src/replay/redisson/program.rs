@@ -78,7 +78,7 @@ impl RedissonProgram {
     ///
     /// # Errors
     /// As [`Jvm::start`].
-    pub(super) fn take_jvm(&self, start_ms: i64) -> Result<UsedJvm, ReplayError> {
+    pub fn take_jvm(&self, start_ms: i64) -> Result<UsedJvm, ReplayError> {
         match self.idle.take(&self.driver.folder) {
             Some(used) => Ok(used),
             None => Ok(UsedJvm { jvm: Jvm::start(&self.driver, start_ms)?, histories: 0 }),
@@ -86,7 +86,7 @@ impl RedissonProgram {
     }
 
     /// Keeps a JVM that has no clients any more.
-    pub(super) fn keep_jvm(&self, jvm: UsedJvm) {
+    pub fn keep_jvm(&self, jvm: UsedJvm) {
         self.idle.keep(&self.driver.folder, jvm);
     }
 
