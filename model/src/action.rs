@@ -272,6 +272,8 @@ actions! {
     // Watchdog.
     /// A client's renewal timer fires.
     Renew { client } = "renew", when |config| config.time.renew_every.is_some();
+    /// The same, and replicas that are late apply and acknowledge what it wrote before its `WAIT` is over.
+    RenewAcknowledged { client } = "renew_acknowledged", when |config| config.acknowledges_renewals();
 
     // Redis.
     /// A replica applies the next effect.

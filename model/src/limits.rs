@@ -4,6 +4,8 @@
 
 /// Client processes.
 pub const MAX_CLIENTS: u8 = 4;
+/// Client processes beside several lock names and replicas: an effect under way says which of their threads wait for it.
+pub const MAX_WAITING_CLIENTS: u8 = 3;
 /// Threads of one client.
 pub const MAX_THREADS: u8 = 2;
 /// Names of locks that one client uses: its threads use one each.

@@ -145,6 +145,8 @@ happenings! {
     LeaseRenewed = "lease_renewed",
     /// A renewal found another holder, or none.
     RenewalWasMissed = "renewal_was_missed",
+    /// Too few replicas have acknowledged a renewal, and its client takes it for failed.
+    RenewalUnacknowledged = "renewal_unacknowledged",
     /// A key of the acting master expired.
     Expired = "expired",
     /// Somebody who is not a stored holder tried to release or renew.

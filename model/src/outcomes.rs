@@ -138,6 +138,11 @@ impl ActionKind {
                 (ReplyKind::SaveFailed, refuses_writes),
                 (ReplyKind::ReadOnly, can_be_demoted),
             ],
+            Self::RenewAcknowledged => &[
+                (ReplyKind::Renewed, always),
+                (ReplyKind::RenewalMissed, can_lose_grant),
+                (ReplyKind::RenewedInPart, |config| can_lose_grant(config) && renews_several(config)),
+            ],
             Self::Renew => &[
                 (ReplyKind::Renewed, always),
                 (ReplyKind::RenewalMissed, can_lose_grant),
@@ -224,6 +229,9 @@ impl Happening {
             Self::LimitReached => sleeps && ActionKind::GiveUp.is_allowed(config),
             Self::LeaseRenewed => has_watchdog,
             Self::RenewalWasMissed => has_watchdog && can_lose_grant(config),
+            Self::RenewalUnacknowledged => {
+                has_watchdog && config.protocol.wait_after == WaitAfter::GrantsAndRenewals && config.can_lack_replicas()
+            }
             Self::Expired => can_lose_grant(config) || faults.crash_client > 0,
             Self::ForeignAttempt => faults.foreign_release > 0 || can_lose_grant(config),
             Self::EffectsLost => {
@@ -281,7 +289,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 20] = [
+pub const SWITCH_VALUES: [SwitchValue; 21] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -318,6 +326,12 @@ pub const SWITCH_VALUES: [SwitchValue; 20] = [
         value: "ignored",
         shown_by: (ActionKind::Confirm, ReplyKind::Acknowledged),
         is_set: |config| config.protocol.wait_rule == WaitRule::Ignored,
+    },
+    SwitchValue {
+        switch: "wait_after",
+        value: "grants-and-renewals",
+        shown_by: (ActionKind::Renew, ReplyKind::Renewed),
+        is_set: |config| config.protocol.wait_after == WaitAfter::GrantsAndRenewals,
     },
     SwitchValue {
         switch: "wait_after",
@@ -513,7 +527,9 @@ const fn can_lose_grant(config: &Config) -> bool {
         && config.clients.max_holds > 1
         && config.clients.threads > 1;
     let names_lease = config.time.reentry_lease.is_some() || config.time.named_lease.is_some();
-    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested;
+    // A round that ends with an error leaves out what comes behind it.
+    let ends_rounds = config.clients.names > 1 && matches!(config.protocol.wait_after, WaitAfter::GrantsAndRenewals);
+    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_rounds;
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
     let is_taken = is_deleted || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.

@@ -111,7 +111,8 @@ fn execute<Y: Layout>(context: &mut Context<'_, Y>, action: Action) -> Option<Re
         Action::Abandon { client, slot } => context.abandon(client, slot),
 
         // Watchdog.
-        Action::Renew { client } => context.renew(client),
+        Action::Renew { client } => context.renew(client, false),
+        Action::RenewAcknowledged { client } => context.renew(client, true),
 
         // Redis.
         Action::Replicate { node } => context.replicate(node),
@@ -257,6 +258,7 @@ fn note_vanished_grant<Y: Layout>(before: &World<Y>, after: &World<Y>, action: A
             | Action::Resend { .. }
             | Action::Abandon { .. }
             | Action::Renew { .. }
+            | Action::RenewAcknowledged { .. }
             | Action::Replicate { .. }
             | Action::Promote { .. }
             | Action::Resync { .. }

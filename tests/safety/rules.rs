@@ -342,6 +342,7 @@ fn is_urgent<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bo
         | Action::WakeByMessage { .. }
         | Action::GiveUp { .. }
         | Action::Renew { .. }
+        | Action::RenewAcknowledged { .. }
         | Action::Confirm { .. }
         | Action::Undo { .. } => true,
         // One that was told 0 may ask at any time of this instant, and need not.

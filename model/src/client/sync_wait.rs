@@ -11,7 +11,7 @@
 //!
 //! The number of replicas is read before each script of the lock whose client does not know it, whatever the script is
 //! answered. Redisson also waits after every script, and repeats an acquire that too few replicas have; here only a granted
-//! acquire waits, and a client that was refused so may ask again.
+//! acquire waits unless `wait_after` says more, and a client that was refused so may ask again.
 //!
 //! Source: docs/facts/redisson.md#replica-check, #replica-count, #redisson-315-does-not-check.
 
@@ -62,7 +62,7 @@ impl<Q: InFlight> Process<'_, Q> {
 
     /// A number other than the one that the client knew is not kept: it reads the number before its next script, which may
     /// be the undo.
-    pub(super) fn note_wait(&mut self, node: u8, reply: Reply) {
+    pub(crate) fn note_wait(&mut self, node: u8, reply: Reply) {
         if self.client.master() == node && self.is_news(reply) {
             self.client.views[0].set_known_replicas(None);
         }

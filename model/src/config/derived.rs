@@ -79,6 +79,7 @@ impl Config {
         let may_lack = !self.cluster.lag.is_zero()
             || self.faults.deaths_of_nodes() > 0
             || self.faults.break_link > 0
+            || self.faults.pause_node > 0
             || self.can_fail_over();
         self.cluster.wait_for > 0 && may_lack
     }
@@ -86,6 +87,12 @@ impl Config {
     /// Whether `WAIT` may find too few replicas for the client's rule.
     pub const fn can_lack_replicas(&self) -> bool {
         self.can_time_out_waiting() && !matches!(self.protocol.wait_rule, WaitRule::Ignored)
+    }
+
+    /// Whether a client waits behind its renewals for replicas that may be late.
+    pub(crate) fn acknowledges_renewals(&self) -> bool {
+        let waits = self.protocol.wait_after == WaitAfter::GrantsAndRenewals && self.cluster.wait_for > 0;
+        waits && self.time.renew_every.is_some() && !self.cluster.lag.is_zero()
     }
 
     /// Whether a failover compares how much of the data each replica has.

@@ -128,6 +128,10 @@ pub enum WaitAfter {
     /// Behind each acquire, and only a granted one is counted.
     #[default]
     Grants,
+    /// Behind acquires as with `Grants`, and behind each renewal. One that too few replicas have acknowledged ends its round with an
+    /// error: what comes behind it is not renewed in this period (docs/facts/redisson.md#wait-follows-every-script,
+    /// #several-locks-in-one-renewal).
+    GrantsAndRenewals,
     /// Behind each request of a call, whatever is answered: acquires, releases and undos. A release that too few replicas have
     /// acknowledged is made again (docs/facts/redisson.md#wait-follows-every-script, #undone-tries-lower-the-renewal-count).
     EveryCall,

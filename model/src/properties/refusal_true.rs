@@ -11,7 +11,7 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "refusal-true",
     kind: PropertyKind::Safety,
-    sentence: "a caller that is told that a server refuses to write was not granted the lock",
+    sentence: "a caller that is told that a server refuses to write was not granted the lock by an attempt after that",
     source: "Redis error replies: READONLY and NOREPLICAS execute nothing (docs/facts/redisson.md#readonly-can-leave-an-orphan)",
     antecedent: Some(Happening::WriteRefused),
     untested: "no server refuses to write",

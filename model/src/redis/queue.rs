@@ -1,8 +1,9 @@
 //! The replication queue of one replica: effects that its master has written and that it has not applied yet.
 
 use super::layout::{ServerLayout, StoredIn};
-use crate::limits::MAX_TICKS;
+use crate::limits::{MAX_THREADS, MAX_TICKS, MAX_WAITING_CLIENTS};
 use crate::locks::contract::Lock as _;
+use crate::locks::holder::Holder;
 use crate::locks::receipts::ReceiptStore as _;
 use crate::locks::stored::Stored;
 use crate::slots::Slots;
@@ -24,7 +25,8 @@ pub struct Queue<Y: ServerLayout> {
 pub struct Effect<Y: ServerLayout> {
     /// What the replica stores once it is applied.
     pub stored: StoredIn<Y>,
-    /// Ticks since it was written, counted only where the scenario bounds the lag, and two flags.
+    /// Ticks since it was written, counted only where the scenario bounds the lag, and two flags. With several lock names, whose lag
+    /// has no bound, a bit for each thread whose `WAIT` is for this effect stands in the place of the ticks.
     bits: u8,
 }
 
@@ -181,6 +183,40 @@ impl<Y: ServerLayout> Effect<Y> {
     /// Its caller waits for it, or does not any more.
     pub(super) const fn set_awaited(&mut self, is_awaited: bool) {
         self.bits = self.bits & !Self::AWAITED | if is_awaited { Self::AWAITED } else { 0 };
+    }
+
+    /// With several lock names: whether this thread waits for it.
+    pub(super) const fn is_awaited_by(&self, holder: Holder) -> bool {
+        self.bits & Self::bit_of(holder) != 0
+    }
+
+    /// With several lock names: this thread waits for it, or does not any more.
+    pub(super) const fn set_awaited_by(&mut self, holder: Holder, is_awaited: bool) {
+        let waiters = self.bits & Self::AGE & !Self::bit_of(holder);
+        let waiters = if is_awaited { waiters | Self::bit_of(holder) } else { waiters };
+        self.bits = self.bits & Self::KEEPS_LOCK | waiters;
+        self.set_awaited(waiters != 0);
+    }
+
+    /// The same with other numbers for clients and threads. With one lock name nobody is named but by what is stored.
+    pub(crate) fn renamed(self, rename: impl Fn(Holder) -> Holder + Copy) -> Self {
+        let named = Self { stored: self.stored.renamed(rename), ..self };
+        if Y::Lock::NAMES == 1 {
+            return named;
+        }
+        let unawaited = Self { bits: self.bits & Self::KEEPS_LOCK, ..named };
+        let waiters = (0..MAX_WAITING_CLIENTS)
+            .flat_map(|client| (0..MAX_THREADS).map(move |thread| Holder::new(client, thread)))
+            .filter(|holder| self.is_awaited_by(*holder));
+        waiters.fold(unawaited, |mut effect, holder| {
+            effect.set_awaited_by(rename(holder), true);
+            effect
+        })
+    }
+
+    const fn bit_of(holder: Holder) -> u8 {
+        const { assert!(1 << (MAX_WAITING_CLIENTS * MAX_THREADS) == Self::AGE + 1, "a bit each, in the place of the age") };
+        1 << (holder.client() * MAX_THREADS + holder.thread())
     }
 
     /// Age and flags as a byte, for hashing.

@@ -8,6 +8,7 @@ use super::layout::ServerLayout;
 use super::queue::Effect;
 use super::server::Server;
 use crate::config::profiles::WaitAfter;
+use crate::config::sections::Config;
 use crate::limits::MAX_THREADS;
 use crate::locks::holder::Holder;
 use crate::mutants::Mutant;
@@ -23,7 +24,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
             if self.group.follows(node, master)
                 && let Some(last) = self.group.node_mut(node).queue.effects_mut().last_mut()
             {
-                last.set_awaited(true);
+                if self.config.clients.names > 1 {
+                    last.set_awaited_by(holder, true);
+                } else {
+                    last.set_awaited(true);
+                }
             }
         }
         let nodes = u8::try_from(Y::Nodes::<u8>::LEN).unwrap_or(u8::MAX);
@@ -51,11 +56,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         let connections = u8::try_from(Y::Connections::<u8>::LEN).unwrap_or(u8::MAX);
         for client in 0..connections {
             for holder in (0..MAX_THREADS).map(|thread| Holder::new(client, thread)) {
-                // Behind every call: there is one thread, and so one `WAIT` at a time.
-                let is_its_own = |effect: &Effect<Y>| {
-                    self.config.protocol.wait_after == WaitAfter::EveryCall || effect.stored.is_held_by(holder)
-                };
-                let is_under_way = || queue.effects().iter().any(|effect| effect.is_awaited() && is_its_own(effect));
+                let is_its_own = |effect: &Effect<Y>| is_awaited_by(self.config, effect, holder);
+                let is_under_way = || queue.effects().iter().any(is_its_own);
                 if self.group.waits_at(holder) == Some(master) && (is_believed || !is_under_way()) {
                     self.group.connection_mut(client).note_acknowledged(holder.thread(), node);
                     let asks_for = self.group.connection(client).asks_for(holder.thread());
@@ -70,6 +72,19 @@ impl<Y: ServerLayout> Server<'_, Y> {
         answers
     }
 
+    /// How many replicas have acknowledged all that this master has written by now, and are connected to it.
+    ///
+    /// The `WAIT` behind a renewal is answered in the same step. Nothing is lost by that where replicas are prompt: one that is
+    /// late stands still, and whatever it or anybody else does before the time-out it may as well do before the renewal, or after.
+    pub(crate) fn acknowledging_all(&self, master: u8) -> u8 {
+        let has_all = |node: &u8| {
+            let replica = self.group.node(*node);
+            self.group.follows(*node, master) && replica.queue.is_empty() && !replica.is_paused()
+        };
+        let have = self.group.connected_replicas(master).filter(has_all).count();
+        u8::try_from(have).unwrap_or(u8::MAX)
+    }
+
     /// How many replicas have acknowledged the grant and are still connected to that master.
     pub(crate) fn acknowledged(&self, holder: Holder, master: u8) -> u8 {
         let connection = self.group.connection(holder.client());
@@ -82,15 +97,29 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn close_wait(&mut self, holder: Holder) {
         self.group.connection_mut(holder.client()).close_wait(holder.thread());
         let tells = self.config.subscribes_to_replica();
-        let waits_for_all = self.config.protocol.wait_after == WaitAfter::EveryCall;
-        let is_its_own = |effect: &&mut Effect<Y>| waits_for_all || effect.stored.is_held_by(holder);
         for node in self.group.nodes.as_mut() {
-            for effect in node.queue.effects_mut().iter_mut().filter(is_its_own) {
-                effect.set_awaited(false);
+            for effect in node.queue.effects_mut() {
+                if !is_awaited_by(self.config, effect, holder) {
+                    continue;
+                }
+                if self.config.clients.names > 1 {
+                    effect.set_awaited_by(holder, false);
+                } else {
+                    effect.set_awaited(false);
+                }
             }
             if self.config.merges_effects() {
                 node.queue.merge(tells);
             }
         }
     }
+}
+
+/// Whether this holder's `WAIT` is for this effect. Behind every call there is one thread, and so one `WAIT` at a time; behind grants
+/// one lock has one holder. Several locks may have several, and each effect says which of them wait for it.
+fn is_awaited_by<Y: ServerLayout>(config: &Config, effect: &Effect<Y>, holder: Holder) -> bool {
+    if config.clients.names > 1 {
+        return effect.is_awaited_by(holder);
+    }
+    effect.is_awaited() && (config.protocol.wait_after == WaitAfter::EveryCall || effect.stored.is_held_by(holder))
 }

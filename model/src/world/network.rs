@@ -86,7 +86,7 @@ impl<Y: Layout> Context<'_, Y> {
     /// Whether a client sends a `WAIT` behind this.
     fn waits_behind(&self, verb: Verb) -> bool {
         match self.config.protocol.wait_after {
-            WaitAfter::Grants => verb == Verb::Acquire,
+            WaitAfter::Grants | WaitAfter::GrantsAndRenewals => verb == Verb::Acquire,
             WaitAfter::EveryCall => verb != Verb::Renew,
         }
     }
@@ -97,8 +97,8 @@ impl<Y: Layout> Context<'_, Y> {
         self.replicas_to_wait_for(client);
     }
 
-    /// How many replicas an acquire of this client waits for; 0: it sends no `WAIT`.
-    fn replicas_to_wait_for(&mut self, client: u8) -> u8 {
+    /// How many replicas an acquire or a renewal of this client waits for; 0: it sends no `WAIT`.
+    pub(super) fn replicas_to_wait_for(&mut self, client: u8) -> u8 {
         let connected = self.count_connected(client);
         self.process(client, |process| process.replicas_to_wait_for(|| connected))
     }
@@ -400,7 +400,7 @@ impl<Y: Layout> Context<'_, Y> {
         // Nobody asks how many replicas have a grant that nobody waits for.
         let asks_for = request.wait.asks_for();
         let is_counted = match self.config.protocol.wait_after {
-            WaitAfter::Grants => reply == Reply::Acquired,
+            WaitAfter::Grants | WaitAfter::GrantsAndRenewals => reply == Reply::Acquired,
             WaitAfter::EveryCall => !reply.is_refusal_to_write(),
         };
         let waits = asks_for > 0 && is_counted && !slot.is_late() && is_awaited;

@@ -126,7 +126,7 @@ impl ClientPosture {
         let Self { has_messages, is_due, is_unsubscribed } = self;
         Some(match kind {
             ActionKind::Deliver => has_messages,
-            ActionKind::Renew => is_due,
+            ActionKind::Renew | ActionKind::RenewAcknowledged => is_due,
             ActionKind::Resubscribe => is_unsubscribed,
             _ => return None,
         })
@@ -324,6 +324,7 @@ fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) ->
         | Action::Resubscribe { .. }
         | Action::Deliver { .. }
         | Action::Renew { .. }
+        | Action::RenewAcknowledged { .. }
         | Action::Promote { .. }
         | Action::CrashClient { .. }
         | Action::PauseClient { .. }

@@ -120,7 +120,7 @@ impl<Y: Layout> World<Y> {
                 node.stored = node.stored.renamed(renamed);
                 node.disk = node.disk.renamed(renamed);
                 for effect in node.queue.effects_mut() {
-                    effect.stored = effect.stored.renamed(renamed);
+                    *effect = effect.renamed(renamed);
                 }
             }
         }

@@ -244,6 +244,7 @@ fn must_happen(config: &Config, action: Action) -> bool {
         | ActionKind::Resend
         | ActionKind::Abandon
         | ActionKind::Renew
+        | ActionKind::RenewAcknowledged
         | ActionKind::Replicate
         | ActionKind::Promote
         | ActionKind::Resync

@@ -3,7 +3,7 @@
 use std::fmt;
 
 use lockstep_model::Property;
-use lockstep_model::config::Profile;
+use lockstep_model::config::{Profile, RenewalTimer};
 use serde::{Deserialize, Deserializer};
 use toml_edit::DocumentMut;
 
@@ -146,6 +146,12 @@ impl Exhibit {
         // What is claimed of the built-in world need not be so of this one.
         document.remove("expect");
         document["protocol"]["profile"] = toml_edit::value(profile.name());
+        // With a timer for each lock no renewal carries several.
+        if profile.protocol().renewal_timer == RenewalTimer::PerLock
+            && let Some(protocol) = document["protocol"].as_table_mut()
+        {
+            protocol.remove("renewal_batch");
+        }
         for (table, keys) in changes {
             for (key, value) in keys.as_table().into_iter().flatten() {
                 let value: toml_edit::Value = value.to_string().parse().expect("a value is written as one");

@@ -59,6 +59,7 @@ pub const fn does(action: Action) -> &'static str {
             Slot::Renewal => "has no answer to its renewal, and stops waiting",
         },
         Action::Renew { .. } => "renews by its watchdog",
+        Action::RenewAcknowledged { .. } => "renews by its watchdog, and a late replica acknowledges it",
         Action::Replicate { .. } => "applies the next effect",
         Action::Promote { .. } => "is promoted to master",
         Action::Resync { .. } => "follows the master, and takes its data",

@@ -233,6 +233,9 @@ impl Player {
         if step.has(Happening::Wrote) && executed_by.is_some_and(is_followed) {
             self.mark_effect()?;
         }
+        if matches!(step.step.action, Action::RenewAcknowledged { .. }) {
+            self.apply_all()?;
+        }
         self.target.observe(step, &mut self.testbed)?;
         self.merge_effects(step)?;
         let state = &step.step.state;
@@ -266,6 +269,17 @@ impl Player {
             self.target.settle(&mut self.testbed)?;
             let merged = before.iter().zip(after).take_while(|(before, after)| before == after).count();
             self.testbed.servers.merge_effects(node, merged, after.len());
+        }
+        Ok(())
+    }
+
+    /// The replicas apply all that is under way to them.
+    fn apply_all(&mut self) -> Result<(), ReplayError> {
+        self.target.settle(&mut self.testbed)?;
+        for node in 0..self.testbed.servers.len() {
+            while self.testbed.servers.effects_under_way(node) > 0 {
+                self.testbed.servers.replicate(node)?;
+            }
         }
         Ok(())
     }
@@ -402,6 +416,7 @@ impl Player {
             | Action::Resend { .. }
             | Action::Abandon { .. }
             | Action::Renew { .. }
+            | Action::RenewAcknowledged { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     Calls, ClientSettings, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode,
-    Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal,
+    Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal, WaitAfter,
 };
 use lockstep_model::locks::Support;
 
@@ -175,20 +175,17 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
             .note(&format!("remove `{key}`, or use mode = \"split\" in [network]"));
     };
     for SettingsPlace { time, protocol, said, .. } in sections.places(parts) {
+        let said = said.as_ref();
         for key in ["answer_within", "receipt"] {
             refuse(time, key, "every request is answered at once");
         }
-        let keys = [
-            "retry_attempts",
-            "request_id",
-            "registration",
-            "interrupted_acquire",
-            "stale_renewal",
-            "refused_call",
-            "wait_after",
-        ];
+        let keys =
+            ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal", "refused_call"];
         for key in keys {
             refuse(protocol, key, "every request is answered at once");
+        }
+        if said.is_some_and(|said| said.protocol.wait_after == WaitAfter::EveryCall) {
+            refuse(protocol, "wait_after", "a call is made again only where requests take time");
         }
         if said.is_some_and(|said| said.calls.resend != Resend::None) {
             refuse(protocol, "resend", "every request is answered at once");

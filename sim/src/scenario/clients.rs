@@ -194,8 +194,11 @@ const RENEWAL_TIMERS: [(&str, Option<RenewalTimer>); 3] = [
     ("shared", Some(RenewalTimer::Shared)),
     ("multiplying", Some(RenewalTimer::Multiplying)),
 ];
-const WAIT_AFTER: [(&str, Option<WaitAfter>); 2] =
-    [("grants", Some(WaitAfter::Grants)), ("every-call", Some(WaitAfter::EveryCall))];
+const WAIT_AFTER: [(&str, Option<WaitAfter>); 3] = [
+    ("grants", Some(WaitAfter::Grants)),
+    ("grants-and-renewals", Some(WaitAfter::GrantsAndRenewals)),
+    ("every-call", Some(WaitAfter::EveryCall)),
+];
 const ANSWERED_RECEIPTS: [(&str, Option<AnsweredReceipt>); 2] =
     [("delete", Some(AnsweredReceipt::Delete)), ("keep", Some(AnsweredReceipt::Keep))];
 const PARTIAL_RELEASES: [(&str, Option<PartialRelease>); 2] =

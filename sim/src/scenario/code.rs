@@ -160,9 +160,11 @@ impl Code {
                  named_lease together with names = 2; interrupted_wait = \"swallow\" together with persist_key, wait_for or a clock that jumps; \
                  min_replicas together with ttls = \"relative\"; cut_together together with \
                  restart_node or promote = \"most-data\"; shutdown_timeout together with cut_link; names = 2 together with a \
-                 split network, a wait_limit other than 0, replicas, a [resource], force_release, vanish_key, persist_key or \
-                 clock_jump; overwrite_key without names = 2; a renewal_batch smaller than names together with timers \
-                 that multiply; too many fencing tokens or effects under way. It is refused \
+                 split network, a wait_limit other than 0, a [resource], force_release, vanish_key, persist_key or \
+                 clock_jump, or with replicas and a bounded lag, ttls = \"relative\", more than 3 clients or a fault of nodes; \
+                 wait_after = \"grants-and-renewals\" together with a split network or two replicas; overwrite_key \
+                 without names = 2; a renewal_batch smaller than names together with timers that \
+                 multiply; too many fencing tokens or effects under way. It is refused \
                  rather than ignored, because a verdict about another world would look like a verdict about yours. \
                  Remove the key, or one part of the combination."
             }

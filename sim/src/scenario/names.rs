@@ -1,7 +1,7 @@
 //! Contradictions of several lock names, and what is not modelled beside them yet.
 
-use lockstep_model::config::{ClientSettings, LockObjects, NetworkMode, RenewalTimer};
-use lockstep_model::limits::MAX_RENEWAL_PERIOD;
+use lockstep_model::config::{Bound, ClientSettings, Clients, LockObjects, NetworkMode, RenewalTimer, Ttls};
+use lockstep_model::limits::{MAX_RENEWAL_PERIOD, MAX_WAITING_CLIENTS};
 use lockstep_model::locks::Support;
 
 use super::contradiction::{Contradiction, kinds_with};
@@ -42,11 +42,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .with(sections.time.span_of("wait_limit"), "this is how long it waits")
             .note("use names = 1, or wait_limit = 0 in [time]");
     }
-    if parts.cluster.is_some_and(|cluster| cluster.replicas > 0) {
-        Contradiction::not_yet(&sections.clients, "names", "several lock names on a master with replicas")
-            .with(sections.cluster.span_of("replicas"), "there are replicas")
-            .note("use names = 1, or replicas = 0 in [cluster]");
-    }
+    note_replicas(parts, &clients, sections);
     if clients.lock_objects == LockObjects::Shared {
         Contradiction::not_yet(
             &sections.clients,
@@ -78,6 +74,50 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                     .with(sections.clients.span_of("names"), "there are several locks")
                     .note(&format!("use {key} = 0, or names = 1 in [clients]"));
             }
+        }
+    }
+}
+
+/// Several lock names beside replicas: which threads wait for an effect stands where otherwise its age does, and no node is replaced.
+fn note_replicas(parts: &Parts, clients: &Clients, sections: &Sections<'_>) {
+    let Some(cluster) = parts.cluster.filter(|cluster| cluster.replicas > 0) else { return };
+    if !matches!(cluster.lag, Bound::Any | Bound::Ticks(0)) {
+        Contradiction::not_yet(&sections.cluster, "lag", "a bounded lag beside several lock names")
+            .with(sections.clients.span_of("names"), "there are several locks")
+            .note("use lag = \"any\" or lag = 0, or names = 1 in [clients]");
+    }
+    if cluster.ttls == Ttls::Relative {
+        Contradiction::not_yet(
+            &sections.cluster,
+            "ttls",
+            "TTLs that count from their arrival beside several lock names",
+        )
+        .with(sections.clients.span_of("names"), "there are several locks")
+        .note("use ttls = \"absolute\", or names = 1 in [clients]");
+    }
+    if clients.count > MAX_WAITING_CLIENTS {
+        let reason =
+            format!("several lock names on a master with replicas, and more than {MAX_WAITING_CLIENTS} clients");
+        Contradiction::not_yet(&sections.clients, "count", &reason)
+            .with(sections.cluster.span_of("replicas"), "there are replicas")
+            .note(&format!("use count = {MAX_WAITING_CLIENTS} or fewer, or replicas = 0 in [cluster]"));
+    }
+    let Some(faults) = parts.faults else { return };
+    for (key, budget) in [
+        ("crash_node", faults.crash_node),
+        ("kill_node", faults.kill_node),
+        ("shutdown_node", faults.shutdown_node),
+        ("restart_node", faults.restart_node),
+        ("pause_node", faults.pause_node),
+        ("cut_link", faults.cut_link),
+        ("break_link", faults.break_link),
+        ("refuse_writes", faults.refuse_writes),
+        ("hand_over", faults.hand_over),
+    ] {
+        if budget > 0 {
+            Contradiction::not_yet(&sections.faults, key, &format!("`{key}` beside several lock names and replicas"))
+                .with(sections.clients.span_of("names"), "there are several locks")
+                .note(&format!("use {key} = 0, replicas = 0 in [cluster], or names = 1 in [clients]"));
         }
     }
 }

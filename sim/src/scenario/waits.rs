@@ -20,6 +20,7 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
         return;
     }
     note_every_call(parts, sections);
+    note_renewals(parts, sections);
     let nobody_checks = parts.nobody(|own| own.protocol.wait_rule != WaitRule::Ignored);
     let is_unsaid = sections.places(parts).iter().all(|place| place.protocol.span_of("wait_rule").is_none());
     if nobody_checks && is_unsaid && cluster.replicas > 0 {
@@ -46,6 +47,31 @@ pub(super) fn note(parts: &Parts, sections: &Sections<'_>) {
         )
         .with(sections.protocol.span_of("wait_rule"), "one acknowledgement is enough")
         .note("use wait_for = 1, or wait_rule = \"all\" in [protocol]");
+    }
+}
+
+/// `WAIT` behind renewals.
+fn note_renewals(parts: &Parts, sections: &Sections<'_>) {
+    let Some(cluster) = parts.cluster else { return };
+    for place in sections.places(parts) {
+        if place.nobody(|own| own.protocol.wait_after == WaitAfter::GrantsAndRenewals) {
+            continue;
+        }
+        if place.nobody(|own| own.renew_every.is_some()) {
+            Contradiction::of(place.protocol, "wait_after", "nothing is renewed: there is no watchdog")
+                .note("use wait_after = \"grants\", or add a watchdog: renew_every in [time]");
+        }
+        if parts.network.is_some_and(|network| network.mode == NetworkMode::Split) {
+            Contradiction::not_yet(place.protocol, "wait_after", "a WAIT behind renewals on a split network")
+                .with(sections.network.span_of("mode"), "requests are steps of their own")
+                .note("use wait_after = \"grants\" or \"every-call\", or mode = \"atomic\" in [network]");
+        }
+        // Which of several replicas acknowledge it in time would be a step for each set of them.
+        if cluster.replicas > 1 {
+            Contradiction::not_yet(place.protocol, "wait_after", "a WAIT behind renewals for more than one replica")
+                .with(sections.cluster.span_of("replicas"), "this is the number of replicas")
+                .note("use wait_after = \"grants\", or replicas = 1 in [cluster]");
+        }
     }
 }
 

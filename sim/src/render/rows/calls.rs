@@ -188,6 +188,14 @@ impl Narrator<'_> {
                 let answer = format!("{master} restarts the lease of the other lock; {gone} is not {name}'s any more");
                 self.request(caller, node, call, sent, (self.label(), Tone::Odd, answer))
             }
+            other if self.has(Happening::RenewalUnacknowledged) => {
+                let then = match self.own().protocol.failed_renewal {
+                    FailedRenewal::Retry => "the watchdog takes it for failed, and ends its round",
+                    FailedRenewal::Forget => "the watchdog takes it for failed, and forgets the lock",
+                };
+                let answer = format!("{master} restarts the lease, and too few replicas acknowledge that: {then}");
+                self.request(caller, node, call, sent, (reply(self.config, other), Tone::Odd, answer))
+            }
             other => {
                 let answer = format!("{master} restarts the lease{}", self.replicas_know());
                 self.request(caller, node, call, sent, (reply(self.config, other), Tone::Good, answer))

@@ -121,7 +121,7 @@ impl Narrator<'_> {
                 let what = format!("an unlock message for {name} is lost");
                 self.alone(Lane::Thread { client, thread: 0 }, "x message", Tone::Odd, what)
             }
-            Action::Renew { client } => self.renew(client),
+            Action::Renew { client } | Action::RenewAcknowledged { client } => self.renew(client),
             Action::Execute { client, slot } => self.execute(client, slot),
             Action::Register { client, thread } => {
                 let what = format!("the grant reaches {name}'s process: its watchdog will renew it");

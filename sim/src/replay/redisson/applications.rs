@@ -123,13 +123,14 @@ impl Applications {
         let Application { name, times, jvm, gate, is_connected, .. } = &mut self.clients[client];
         *is_connected = true;
         let port = gate.port_of(server);
-        let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
+        let ClientTimes { watchdog_ms, renewal_batch, answer_within_ms, attempts, delay_ms, connections, sync } = times;
+        let batch = renewal_batch.map_or_else(String::new, |locks| format!("/{locks}"));
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
             let from = messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)));
             format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
         });
         let command = format!(
-            "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"
+            "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms}{batch} {connections}{sync}"
         );
         let question = format!("call {name} 1 is-held nothing");
         let (jvm, has_asked) = (*jvm, self.has_asked);

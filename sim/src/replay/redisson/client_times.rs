@@ -6,6 +6,8 @@
 pub struct ClientTimes {
     /// The lease that its watchdog renews.
     pub watchdog_ms: i64,
+    /// How many locks one script renews; `None`: as many as Redisson does by itself.
+    pub renewal_batch: Option<u8>,
     /// How long a command waits for its reply.
     pub answer_within_ms: u32,
     /// How often it is sent again.
@@ -65,6 +67,14 @@ impl ReplicaCheck {
 impl ClientTimes {
     /// Redisson's defaults, but for one connection: then its requests have one order.
     pub const fn default_with(watchdog_ms: i64) -> Self {
-        Self { watchdog_ms, answer_within_ms: 3_000, attempts: 4, delay_ms: 2_000, connections: 1, sync: None }
+        Self {
+            watchdog_ms,
+            renewal_batch: None,
+            answer_within_ms: 3_000,
+            attempts: 4,
+            delay_ms: 2_000,
+            connections: 1,
+            sync: None,
+        }
     }
 }

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 
 use lockstep_model::client::{Phase, Slot};
 use lockstep_model::config::Resend;
+use lockstep_model::limits::RENEWAL_BATCH;
 use lockstep_model::trace::{ClientMode, ClientState, ThreadState, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::Cmd;
@@ -108,8 +109,12 @@ impl RedissonClients {
             let attempts = if asks_once(&own) { 0 } else { times.attempts };
             // Where two threads wait, each asks at once when it is subscribed or woken, and a history may take them in either order.
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
-            let connections = if may_ask_together { CONNECTIONS } else { times.connections };
-            let times = ClientTimes { attempts, connections, ..times };
+            // A thread may ask for its lock while another one waits for replicas.
+            let may_wait_beside = own.clients.names > 1 && own.cluster.wait_for > 0;
+            let connections = if may_ask_together || may_wait_beside { CONNECTIONS } else { times.connections };
+            let batch = own.protocol.renewal_batch;
+            let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
+            let times = ClientTimes { attempts, connections, renewal_batch, ..times };
             return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
@@ -227,7 +232,7 @@ impl Target for RedissonClients {
                 self.begin_call((client, thread), 0, "force-unlock", (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
-            Action::Renew { client } => {
+            Action::Renew { client } | Action::RenewAcknowledged { client } => {
                 let renews = step.step.answer != Reply::NothingToRenew;
                 self.chains[usize::from(client)].fired(renews);
                 if !renews && self.chains[usize::from(client)].are_of_model() {
@@ -305,6 +310,7 @@ impl Target for RedissonClients {
         }
         if !testbed.findings.is_over() {
             self.observe_batch_waits(step, testbed)?;
+            self.end_renewal_wait(step, testbed)?;
         }
         if step.has(Happening::Published) && !testbed.findings.is_over() {
             self.await_messages(step, testbed)?;

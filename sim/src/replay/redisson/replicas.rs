@@ -18,7 +18,7 @@ use super::open_wait::{OpenWait, ThreadTold};
 use super::wire_words::{is_prelude, replicas_asked_for, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
-use crate::replay::target::end_wait;
+use crate::replay::target::{BEHIND_RENEWAL, end_wait};
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, acknowledged};
 
@@ -144,6 +144,27 @@ impl RedissonClients {
                 self.compare_told(asking, told, wait.at, testbed);
             }
         }
+        Ok(())
+    }
+
+    /// The `WAIT` behind a renewal is answered in the same step, and the client takes the renewal for failed if no replica has it.
+    pub(super) fn end_renewal_wait(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let Some(client) = step.renewal_that_waits(&self.config) else { return Ok(()) };
+        let is_its = |wait: &OpenWait| wait.client == client && wait.told.is_none() && wait.confirming.is_none();
+        let have = step.replicas_with_all_of(&step.before.clients[usize::from(client)].master);
+        let words = acknowledged(i64::try_from(have).unwrap_or(i64::MAX));
+        let told = match self.open_waits.iter().position(is_its) {
+            Some(at) => {
+                let wait = self.open_waits.swap_remove(at);
+                let replicas = self.end_wait(&wait, testbed)?;
+                self.clear_up(client, testbed)?;
+                let (server, _) = self.applications.server_of(usize::from(client), wait.connection);
+                testbed.servers.extend_last_effect(server)?;
+                acknowledged(replicas)
+            }
+            None => "no WAIT".to_owned(),
+        };
+        testbed.findings.compare(step.place(), || BEHIND_RENEWAL.to_owned(), &words, &told);
         Ok(())
     }
 

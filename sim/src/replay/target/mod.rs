@@ -10,5 +10,5 @@ mod subscriber;
 mod wait_connection;
 
 pub use contract::Target;
-pub use script_clients::ScriptClients;
+pub use script_clients::{BEHIND_RENEWAL, ScriptClients};
 pub use wait_connection::{end_wait, is_blocked_in_wait};

@@ -19,6 +19,9 @@ use crate::replay::node_names::name_of_node;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{ClientPart, ScriptRequest, Translator, acknowledged};
 
+/// What is compared behind a renewal.
+pub const BEHIND_RENEWAL: &str = "reply to the WAIT behind the renewal";
+
 /// A thread of a client: client and thread, from 0.
 type Caller = (u8, u8);
 
@@ -30,6 +33,8 @@ pub struct ScriptClients {
     in_flight: RequestsInFlight,
     /// The connections of callers that were granted the lock and may wait for replicas.
     waiting: BTreeMap<Caller, WaitConnection>,
+    /// The connection over which a renewal was sent in this step, and its client, which waits for replicas.
+    renewing: Option<(u8, WaitConnection)>,
     /// The node that executed a request last.
     executed_by: usize,
 }
@@ -43,6 +48,7 @@ impl ScriptClients {
             translator,
             in_flight: RequestsInFlight::default(),
             waiting: BTreeMap::new(),
+            renewing: None,
             executed_by: 0,
         }
     }
@@ -57,6 +63,7 @@ impl Target for ScriptClients {
         self.messages.clear();
         self.in_flight = RequestsInFlight::default();
         self.waiting.clear();
+        self.renewing = None;
         Ok(())
     }
 
@@ -116,6 +123,7 @@ impl Target for ScriptClients {
             }
             self.in_flight.observe(step, &self.translator, testbed)?;
         }
+        self.end_renewal(step, testbed)?;
         self.count_replicas(step, testbed)
     }
 
@@ -137,7 +145,10 @@ impl ScriptClients {
         self.executed_by = node;
         let words = self.translator.reply_words(step.step.answer);
         if let Some(caller) = caller_that_waits(&self.config, step.step.action) {
-            self.acquire_to_wait(caller, node, (step, words, request), testbed)?;
+            let connection = self.ask_to_wait(node, (step, words, request), testbed)?;
+            self.waiting.insert(caller, connection);
+        } else if let Some(client) = step.renewal_that_waits(&self.config) {
+            self.renewing = Some((client, self.ask_to_wait(node, (step, words, request), testbed)?));
         } else {
             let (call, follow_up) = (request.call.evalsha(), request.follow_up.clone());
             testbed.queue(node, call, Expected::Reply { at: step.place(), words, request });
@@ -151,20 +162,18 @@ impl ScriptClients {
         Ok(node)
     }
 
-    /// Sends an acquire on a connection of its own, on which its caller may wait for replicas.
-    fn acquire_to_wait(
+    /// Sends a request on a connection of its own, on which its client may wait for replicas.
+    fn ask_to_wait(
         &mut self,
-        caller: Caller,
         node: usize,
         (step, words, request): (HistoryStep<'_>, String, ScriptRequest),
         testbed: &mut Testbed,
-    ) -> Result<(), ReplayError> {
+    ) -> Result<WaitConnection, ReplayError> {
         self.messages.settle(testbed)?;
         let mut connection = WaitConnection::open(&testbed.servers, node)?;
         let answer = connection.ask(&request.call.evalsha())?;
         testbed.compare_answer(node, &Expected::Reply { at: step.place(), words, request }, &answer)?;
-        self.waiting.insert(caller, connection);
-        Ok(())
+        Ok(connection)
     }
 
     /// Where replicas have everything at once, a release is published on each of its master's in the same step.
@@ -190,20 +199,40 @@ impl ScriptClients {
         self.messages.read(testbed)
     }
 
-    /// `WAIT` for as many replicas as the scenario's rule says.
+    /// A thread's `WAIT` is answered.
     fn confirm(&mut self, caller: Caller, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.messages.settle(testbed)?;
-        let known = step.before.clients.get(usize::from(caller.0)).and_then(|client| client.replicas_known);
-        let asked = match self.config.of_client(caller.0).protocol.wait_rule {
+        let connection = self.waiting.remove(&caller).ok_or(ReplayError::NothingInFlight)?;
+        let words = self.translator.reply_words(step.step.answer);
+        self.end_wait((caller.0, connection), ("reply", &words), step, testbed)
+    }
+
+    /// The `WAIT` behind a renewal is answered in the same step, once the replicas that are not late have what it wrote.
+    fn end_renewal(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let Some((client, connection)) = self.renewing.take() else { return Ok(()) };
+        self.messages.settle(testbed)?;
+        let have = step.replicas_with_all_of(&step.before.clients[usize::from(client)].master);
+        let words = acknowledged(i64::try_from(have).unwrap_or(i64::MAX));
+        self.end_wait((client, connection), (BEHIND_RENEWAL, &words), step, testbed)
+    }
+
+    /// `WAIT` for as many replicas as the scenario's rule says.
+    fn end_wait(
+        &self,
+        (client, connection): (u8, WaitConnection),
+        (what, words): (&str, &str),
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let known = step.before.clients.get(usize::from(client)).and_then(|client| client.replicas_known);
+        let asked = match self.config.of_client(client).protocol.wait_rule {
             WaitRule::All | WaitRule::Ignored => self.config.cluster.wait_for,
             WaitRule::Any => known.unwrap_or(1),
         };
-        let connection = self.waiting.remove(&caller).ok_or(ReplayError::NothingInFlight)?;
         let node = connection.node;
         let replicas = connection.wait_for(asked, &mut testbed.servers)?;
-        let words = self.translator.reply_words(step.step.answer);
         testbed.findings.note(|| format!("{}: WAIT {asked} {WAIT_WITHIN_MS} → {replicas}", name_of_node(node)));
-        testbed.findings.compare(step.place(), || "reply".to_owned(), &words, &acknowledged(replicas));
+        testbed.findings.compare(step.place(), || what.to_owned(), words, &acknowledged(replicas));
         Ok(())
     }
 

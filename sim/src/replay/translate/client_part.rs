@@ -93,7 +93,7 @@ impl ClientPart {
                 Self::Asks(ScriptVerb::Release { client, thread })
             }
             Action::Undo { client, thread } => Self::Asks(ScriptVerb::Undo { client, thread }),
-            Action::Renew { client } => Self::Asks(ScriptVerb::Renew { client }),
+            Action::Renew { client } | Action::RenewAcknowledged { client } => Self::Asks(ScriptVerb::Renew { client }),
             Action::ForceRelease { .. } => Self::Asks(ScriptVerb::ForceRelease),
             Action::Confirm { client, thread } => Self::Confirms { client, thread },
             Action::Deliver { client } | Action::LoseMessage { client } => Self::TakesMessage { client },

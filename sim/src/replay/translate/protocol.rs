@@ -133,7 +133,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
     match kind {
         ActionKind::Acquire | ActionKind::SecondAsk | ActionKind::WakeByMessage | ActionKind::WakeByTimer => Acquire,
         ActionKind::Release | ActionKind::ForeignRelease | ActionKind::Undo => Release,
-        ActionKind::Renew => Renew,
+        ActionKind::Renew | ActionKind::RenewAcknowledged => Renew,
         ActionKind::ForceRelease => ForceRelease,
         ActionKind::Subscribe | ActionKind::Resubscribe => Subscribe,
         ActionKind::Deliver | ActionKind::LoseMessage => Message,

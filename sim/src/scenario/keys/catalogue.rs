@@ -401,9 +401,9 @@ pub const KEYS: &[ScenarioKey] = &[
     of_each(key(
         "protocol",
         "wait_after",
-        "\"grants\" or \"every-call\"",
+        "\"grants\", \"grants-and-renewals\" or \"every-call\"",
         "\"grants\"",
-        "behind which requests WAIT is sent: acquires, or every request of a call, as in Redisson; in a split network",
+        "behind which requests WAIT is sent: acquires; also renewals (atomic network, one replica); every request of a call (split network)",
     )),
     of_each(key(
         "protocol",

@@ -106,6 +106,7 @@ pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
             | Action::Resume { .. }
             | Action::Deliver { .. }
             | Action::Renew { .. }
+            | Action::RenewAcknowledged { .. }
             | Action::CrashClient { .. }
             | Action::CrashThread { .. }
             | Action::PauseClient { .. }

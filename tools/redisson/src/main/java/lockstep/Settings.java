@@ -7,7 +7,7 @@ package lockstep;
  * @param timeoutMs how long it waits for the reply to a command
  * @param attempts how often it sends a command again
  * @param delayMs how long it waits before it sends a command again
- * @param watchdogMs the lease that the watchdog renews, at a third of it
+ * @param watchdog what renews its locks
  * @param connections how many connections for commands it opens, all at once
  * @param replicas whether its server has replicas; then it is a master whose place another server can take
  * @param syncWithinMs how long it waits for replicas
@@ -20,7 +20,7 @@ record Settings(
         int timeoutMs,
         int attempts,
         int delayMs,
-        long watchdogMs,
+        Watchdog watchdog,
         int connections,
         boolean replicas,
         int syncWithinMs,
@@ -33,7 +33,7 @@ record Settings(
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
                 Math.toIntExact(words.nextLong()),
-                words.nextLong(),
+                Watchdog.of(words.next()),
                 Math.toIntExact(words.nextLong()),
                 false,
                 0,
@@ -51,7 +51,7 @@ record Settings(
                 timeoutMs,
                 attempts,
                 delayMs,
-                watchdogMs,
+                watchdog,
                 connections,
                 true,
                 within,

@@ -35,7 +35,11 @@ final class Versions {
         config.setCodec(StringCodec.INSTANCE);
         config.setThreads(1);
         config.setNettyThreads(1);
-        config.setLockWatchdogTimeout(settings.watchdogMs());
+        config.setLockWatchdogTimeout(settings.watchdog().leaseMs());
+        if (settings.watchdog().batch() > 0) {
+            // Each lock is renewed by a script of its own where that is not known.
+            setIfKnown(config, "setLockWatchdogBatchSize", int.class, settings.watchdog().batch());
+        }
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
         if (settings.replicas()) {
