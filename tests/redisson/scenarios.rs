@@ -21,7 +21,7 @@ use crate::redisson;
 const HISTORIES: u32 = 2;
 const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 130;
+const FOLLOWED: u32 = 131;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
 /// How many scenarios are replayed at once.
@@ -117,7 +117,7 @@ pub fn is_of_redisson(config: &Config) -> bool {
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.
-/// Renewal timers multiply, and a key of a wrong type ends the renewal of other locks. The model finds all of this, and each
+/// Renewal timers multiply, and a key of a wrong type or a late replica ends the renewal of other locks. The model finds all of this, and each
 /// shortest trace is what Redisson does, step by step.
 #[test]
 fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_are_interrupted() {
@@ -126,6 +126,7 @@ fn redisson_breaks_a_lock_as_the_model_says_where_answers_come_late_or_threads_a
         "interrupted-acquire-is-renewed-for-ever",
         "renewal-timers-multiply",
         "overwritten-lock-ends-other-renewals",
+        "late-replica-ends-other-renewals",
     ];
     for name in names {
         let replayed = replayed_counterexamples(&built_in(name));

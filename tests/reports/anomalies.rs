@@ -118,6 +118,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "renewal-timers-multiply",
             "shared-lock-object",
             "old-client-beside-a-new-one",
+            "late-replica-ends-other-renewals",
         ],
     },
     AnomalyGroup {

@@ -3,7 +3,7 @@
 
 use lockstep_model::notes::Breach;
 use lockstep_model::trace::{State, Trace};
-use lockstep_model::{Action, Reply};
+use lockstep_model::{Action, Happening, Reply};
 use lockstep_sim::scenario::Scenario;
 
 use crate::by_hand::{record, scenario_of};
@@ -202,4 +202,66 @@ fn names_that_no_thread_uses_and_batches_that_nobody_sends_are_contradictions() 
         let said = errors(&format!("{time}{rest}"));
         assert!(said.contains("S009") && said.contains(word), "{said}");
     }
+}
+
+const REPLICATE: Action = Action::Replicate { node: 1 };
+
+const fn confirm(lock: u8) -> Action {
+    Action::Confirm { client: A, thread: lock }
+}
+
+/// The same beside a replica, for which grants wait, and renewals too if `wait_after` says so. One renewal carries one lock.
+fn beside_a_replica(wait_after: &str, actions: &[Action]) -> Trace {
+    let text = format!(
+        "story = 'Two locks and a replica.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\n\
+         [clients]\ncount = 2\nthreads = 2\nnames = 2\n[cluster]\nreplicas = 1\nwait_for = 1\n\
+         [protocol]\nwait_rule = 'any'\nrenewal_batch = 1\nwait_after = '{wait_after}'\n"
+    );
+    record(&scenario_of(&text).config, actions).expect("each action can happen")
+}
+
+const BOTH_CONFIRMED: [Action; 6] = [acquire(A, 0), REPLICATE, confirm(0), acquire(A, 1), REPLICATE, confirm(1)];
+
+/// The replica has applied the first grant and not the second, which holds the first lock as well.
+#[test]
+fn a_wait_is_for_the_grant_of_its_own_thread_whatever_else_is_under_way() {
+    let granted = [acquire(A, 0), acquire(A, 1), REPLICATE, confirm(1), confirm(0)];
+    let trace = beside_a_replica("grants", &granted);
+    assert_eq!(trace.steps[3].answer, Reply::TooFewReplicas { replicas: 0 });
+    assert_eq!(trace.steps[4].answer, Reply::Acknowledged { replicas: 1 });
+    let other_way = [acquire(A, 0), acquire(A, 1), confirm(0), REPLICATE, confirm(1)];
+    let trace = beside_a_replica("grants", &other_way);
+    assert_eq!(trace.steps[2].answer, Reply::TooFewReplicas { replicas: 0 });
+    assert_eq!(trace.steps[4].answer, Reply::Acknowledged { replicas: 1 });
+}
+
+#[test]
+fn a_renewal_that_no_replica_acknowledges_ends_its_round_and_the_next_one_begins_with_the_same_lock() {
+    let renewed = [&BOTH_CONFIRMED[..], &[TICK, RENEW]].concat();
+    let trace = beside_a_replica("grants-and-renewals", &renewed);
+    let step = trace.steps.last().expect("there are steps");
+    assert_eq!((step.answer, step.happenings.contains(&Happening::RenewalUnacknowledged)), (Reply::Renewed, true));
+    assert_eq!(stored(&step.state), [("A:1", Some(3)), ("A:2", Some(2))]);
+    assert_eq!((step.state.clients[0].renewal_first, step.state.clients[0].renewal_due_in), (Some(0), Some(1)));
+    let again = [&renewed[..], &[TICK, RENEW, TICK]].concat();
+    let state = beside_a_replica("grants-and-renewals", &again).state_after(again.len()).clone();
+    assert_eq!(stored(&state), [("A:1", Some(2)), ("A:2", Some(0))]);
+    // Without a WAIT behind it the other lock is renewed at the same instant.
+    let state = beside_a_replica("grants", &renewed).state_after(renewed.len()).clone();
+    assert_eq!((state.clients[0].renewal_first, state.clients[0].renewal_due_in), (Some(1), Some(0)));
+}
+
+#[test]
+fn a_renewal_that_a_late_replica_acknowledges_in_time_goes_on_with_the_next_lock() {
+    let acknowledged = Action::RenewAcknowledged { client: A };
+    let first = [&BOTH_CONFIRMED[..], &[TICK, acknowledged]].concat();
+    let trace = beside_a_replica("grants-and-renewals", &first);
+    let state = trace.state_after(first.len());
+    assert!(!trace.steps.last().expect("there are steps").happenings.contains(&Happening::RenewalUnacknowledged));
+    assert!(state.nodes[1].under_way.is_empty(), "the replica has applied all");
+    assert_eq!((state.clients[0].renewal_first, state.clients[0].renewal_due_in), (Some(1), Some(0)));
+    let second = [&first[..], &[acknowledged]].concat();
+    let state = beside_a_replica("grants-and-renewals", &second).state_after(second.len()).clone();
+    assert_eq!(stored(&state), [("A:1", Some(3)), ("A:2", Some(3))]);
+    assert_eq!((state.clients[0].renewal_first, state.clients[0].renewal_due_in), (Some(0), Some(1)));
 }

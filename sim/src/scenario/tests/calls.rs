@@ -123,6 +123,37 @@ fn what_is_made_again_needs_one_thread_and_no_resource() {
     assert_eq!(codes(&format!("{refused}[resource]\nfencing = \"ideal\"\n")), [Code::NotModelled]);
 }
 
+/// A renewal's `WAIT` is answered in the same step, and which threads wait for an effect has no room beside its age.
+#[test]
+fn a_wait_behind_renewals_and_lock_names_beside_replicas_have_limits() {
+    let world = |clients: &str, cluster: &str, faults: &str| {
+        let text = format!(
+            "story = 'Two locks and a replica.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\n\
+             [clients]\n{clients}\n[cluster]\nwait_for = 1\n{cluster}\n\
+             [protocol]\nwait_rule = 'any'\nwait_after = 'grants-and-renewals'\n[faults]\n{faults}\n"
+        );
+        codes(&text)
+    };
+    let (two, one) = ("count = 2\nthreads = 2\nnames = 2", "count = 2");
+    assert_eq!(world(two, "replicas = 1", ""), []);
+    assert_eq!(world(two, "replicas = 1\nlag = 0", ""), []);
+    assert_eq!(world(one, "replicas = 1\nlag = 2", "crash_node = 1"), []);
+    for (clients, cluster, faults) in [
+        (two, "replicas = 1\nlag = 2", ""),
+        (two, "replicas = 1\nttls = 'relative'", ""),
+        ("count = 4\nthreads = 2\nnames = 2", "replicas = 1", ""),
+        (two, "replicas = 1", "crash_node = 1"),
+        (two, "replicas = 1", "pause_node = 1"),
+        (one, "replicas = 2", ""),
+    ] {
+        assert_eq!(world(clients, cluster, faults), [Code::NotModelled], "{clients} {cluster} {faults}");
+    }
+    let split = split_and("", "wait_after = \"grants-and-renewals\"", "");
+    let split = split.replace("[network]", "[cluster]\nreplicas = 1\nwait_for = 1\n[network]");
+    let renewing = split.replace("lease = 3", "lease = 3\nrenew_every = 1");
+    assert_eq!(codes(&renewing), [Code::NotModelled]);
+}
+
 #[test]
 fn values_of_a_split_network_are_bounded() {
     for (time, protocol) in [
