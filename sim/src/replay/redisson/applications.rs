@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use redis::Value;
 
-use super::client_times::{ClientTimes, ReplicaSync};
+use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
 use super::gate::{ClientGate, HeldCommand};
 use super::jvm::NS_OF_MS;
 use super::program::RedissonProgram;
 use super::started_jvm::StartedJvm;
 use crate::replay::error::ReplayError;
+use crate::replay::servers::ANNOUNCED_IN_CLUSTER;
 
 /// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -125,7 +126,10 @@ impl Applications {
         let port = gate.port_of(server);
         let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
-            let from = messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)));
+            let from = match check {
+                ReplicaCheck::InCluster => Some(format!(" {ANNOUNCED_IN_CLUSTER}")),
+                _ => messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server))),
+            };
             format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
         });
         let command = format!(

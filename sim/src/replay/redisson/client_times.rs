@@ -49,6 +49,8 @@ pub enum ReplicaCheck {
     /// There are none, and its master keeps its place. Unlike a single server's client it sends every request again
     /// (docs/facts/redisson.md#resending).
     Alone,
+    /// The same of the only master of a cluster.
+    InCluster,
 }
 
 impl ReplicaCheck {
@@ -58,6 +60,7 @@ impl ReplicaCheck {
             Self::Checked => "checked",
             Self::Unchecked => "unchecked",
             Self::Alone => "alone",
+            Self::InCluster => "cluster",
         }
     }
 }

@@ -16,17 +16,20 @@ use super::applications::{Applications, NewClient, ServerReach};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
 use super::open_wait::{OpenWait, ThreadTold};
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
+use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
 use super::wire_words::{RECEIPTS, as_renewals, is_renewal, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
+use crate::replay::servers::ServerProgram;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator, request_state};
@@ -52,6 +55,10 @@ pub struct RedissonClients {
     pub(super) reaches: Vec<ServerReach>,
     /// The `WAIT`s that no server has answered.
     pub(super) open_waits: Vec<OpenWait>,
+    /// How their servers are set up.
+    deployment: Deployment,
+    /// By which commands they publish and subscribe.
+    pub(super) commands: PubSubCommands,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -61,7 +68,7 @@ pub struct RedissonClients {
 }
 
 impl RedissonClients {
-    /// The clients of a scenario. `start_ms`: their wall clocks when they are started.
+    /// The clients of a scenario, on such servers. `start_ms`: their wall clocks when they are started.
     ///
     /// # Errors
     /// `NotForRedisson`; `NoRedisson` of a client that has a version of its own.
@@ -69,7 +76,7 @@ impl RedissonClients {
         config: &Config,
         translator: Translator,
         program: &RedissonProgram,
-        start_ms: i64,
+        (server, start_ms): (&ServerProgram, i64),
     ) -> Result<Self, ReplayError> {
         refuse_world(config, program)?;
         // To wait until one client sends a request again moves the clocks of its JVM. Another client there would time out with it.
@@ -93,6 +100,8 @@ impl RedissonClients {
             in_flight: GatedRequests::default(),
             reaches: Vec::new(),
             open_waits: Vec::new(),
+            commands: program.pub_sub_commands(server),
+            deployment: program.deployment(),
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
@@ -110,13 +119,20 @@ impl RedissonClients {
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             let connections = if may_ask_together { CONNECTIONS } else { times.connections };
             let times = ClientTimes { attempts, connections, ..times };
-            return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
+            return match self.deployment {
+                Deployment::AsScenario if own.cluster.replicas > 0 => Self::times_with_replicas(times, &own),
+                Deployment::AsScenario => times,
+                Deployment::Cluster => ClientTimes { sync: Some(ReplicaSync::with(ReplicaCheck::InCluster)), ..times },
+            };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
         if own.calls.resend == Resend::All {
             // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
             // a master that has no replicas.
-            let alone = Some(ReplicaSync::with(ReplicaCheck::Alone));
+            let alone = Some(ReplicaSync::with(match self.deployment {
+                Deployment::AsScenario => ReplicaCheck::Alone,
+                Deployment::Cluster => ReplicaCheck::InCluster,
+            }));
             let sync = if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own).sync } else { alone };
             let attempts = u32::from(own.calls.retry_attempts);
             let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
@@ -467,7 +483,9 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) {
         let client = client_name(key.0);
-        testbed.findings.note(|| format!("{client} sends, on connection {}: {}", held.connection, shown(&held)));
+        testbed
+            .findings
+            .note(|| format!("{client} sends, on connection {}: {}", held.connection, shown(&held, self.commands)));
         let receipt = request.call.keys.iter().find(|key| key.starts_with(RECEIPTS)).cloned();
         if let Some((drawn, model)) = receipt_of(&held).zip(receipt) {
             testbed.note_drawn_name(drawn, model);

@@ -20,7 +20,7 @@ use crate::stop;
 /// How long anything of a JVM is waited for. A start takes a second.
 const JVM_WAIT: Duration = Duration::from_secs(60);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
-const COMMANDS: &str = "2";
+const COMMANDS: &str = "3";
 /// No answer of the driver is longer, in bytes.
 const LONGEST_LINE: usize = 1 << 20;
 /// The monotonic clock has nanoseconds.

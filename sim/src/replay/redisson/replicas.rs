@@ -68,7 +68,7 @@ impl RedissonClients {
         };
         while let Some(held) = next(self) {
             self.applications.pass_request(asked, held.connection)?;
-            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held)));
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held, self.commands)));
         }
         Ok(())
     }
@@ -89,7 +89,7 @@ impl RedissonClients {
         let first = self.applications.first_held(asked, connection);
         let Some(replicas) = first.as_ref().and_then(replicas_asked_for) else {
             if confirming.is_some() {
-                let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held));
+                let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held, self.commands));
                 testbed.findings.compare(step.place(), || "behind the acquire".to_owned(), "WAIT", &sent);
             }
             return Ok(false);
@@ -220,7 +220,7 @@ impl RedissonClients {
                 let asked = usize::from(client);
                 let stays = |held: &HeldCommand| {
                     replicas_asked_for(held).is_some()
-                        || reach == ServerReach::MessagesOnly && words_of(held)[0] == "SUBSCRIBE"
+                        || reach == ServerReach::MessagesOnly && words_of(held)[0] == self.commands.subscribe
                 };
                 let held = self.unsent(asked).into_iter().filter(|held| !stays(held));
                 let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);

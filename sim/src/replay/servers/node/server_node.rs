@@ -55,10 +55,11 @@ impl ServerNode {
     ///
     /// As `start`.
     pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
-        let home = Home::create()?;
-        let clock = Clock::create(home.folder.path(), start_ms)?;
+        let home = Home::create(settings)?;
+        let first_ms = if settings.is_cluster { Self::before_cluster_ms(start_ms) } else { start_ms };
+        let clock = Clock::create(home.folder.path(), first_ms)?;
         let (process, control) = boot(server, settings, &home, &clock)?;
-        Ok(Self {
+        let node = Self {
             server: server.clone(),
             settings,
             disk: Mutex::new(None),
@@ -69,7 +70,11 @@ impl ServerNode {
             is_paused: AtomicBool::new(false),
             clock,
             home,
-        })
+        };
+        if settings.is_cluster {
+            node.form_cluster(start_ms)?;
+        }
+        Ok(node)
     }
 
     /// A new connection to the node.

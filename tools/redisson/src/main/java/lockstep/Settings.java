@@ -14,6 +14,8 @@ package lockstep;
  * @param isSyncChecked whether it takes back what no replica has
  * @param isAlone whether its master has no replicas after all, and keeps its place
  * @param messagesFrom the replica on which it subscribes; {@code null}: the master
+ * @param announced the address that its server tells to clients of a cluster, {@code 127.0.0.1:1}: it is reached at the other one;
+ *     {@code null}: it is in no cluster
  */
 record Settings(
         String address,
@@ -26,7 +28,8 @@ record Settings(
         int syncWithinMs,
         boolean isSyncChecked,
         boolean isAlone,
-        String messagesFrom) {
+        String messagesFrom,
+        String announced) {
     static Settings of(Words words) {
         Settings single = new Settings(
                 words.next(),
@@ -39,6 +42,7 @@ record Settings(
                 0,
                 false,
                 false,
+                null,
                 null);
         return words.hasNext() ? single.ofMaster(words) : single;
     }
@@ -46,6 +50,11 @@ record Settings(
     private Settings ofMaster(Words words) {
         int within = Math.toIntExact(words.nextLong());
         String check = words.next();
+        boolean isInCluster = check.equals("cluster");
+        String other = words.hasNext() ? words.next() : null;
+        if (isInCluster && other == null) {
+            throw new IllegalArgumentException("the address that the server of a cluster announces is missing");
+        }
         return new Settings(
                 address,
                 timeoutMs,
@@ -56,7 +65,8 @@ record Settings(
                 true,
                 within,
                 !check.equals("unchecked"),
-                check.equals("alone"),
-                words.hasNext() ? words.next() : null);
+                check.equals("alone") || isInCluster,
+                isInCluster ? null : other,
+                isInCluster ? other : null);
     }
 }

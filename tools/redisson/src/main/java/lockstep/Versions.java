@@ -9,6 +9,8 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.MasterSlaveServersConfig;
 import org.redisson.config.ReadMode;
@@ -38,7 +40,9 @@ final class Versions {
         config.setLockWatchdogTimeout(settings.watchdogMs());
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
-        if (settings.replicas()) {
+        if (settings.announced() != null) {
+            useCluster(config, settings);
+        } else if (settings.replicas()) {
             useMaster(config, settings);
         } else {
             useSingleServer(config, settings);
@@ -66,20 +70,35 @@ final class Versions {
         setDelay(server, "setRetryDelay", "setRetryInterval", settings.delayMs());
     }
 
-    /** Reads on the master, and subscribes there too unless a replica is named: it opens no connection to any other. */
     private static void useMaster(Config config, Settings settings) throws ReflectiveOperationException {
-        setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
-        setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
         MasterSlaveServersConfig servers = config.useMasterSlaveServers();
         servers.setMasterAddress(settings.address());
-        servers.setReadMode(ReadMode.MASTER);
-        servers.setSubscriptionMode(SubscriptionMode.MASTER);
+        useMasterOnly(config, servers, settings);
         if (settings.messagesFrom() != null) {
             servers.addSlaveAddress(settings.messagesFrom());
             servers.setSubscriptionMode(SubscriptionMode.SLAVE);
             servers.setSlaveConnectionPoolSize(1);
             servers.setSlaveConnectionMinimumIdleSize(1);
         }
+    }
+
+    /** It is told once of the nodes of the cluster, by the server itself, whose address is another one outside, as behind a NAT. */
+    private static void useCluster(Config config, Settings settings) throws ReflectiveOperationException {
+        ClusterServersConfig servers = config.useClusterServers();
+        servers.addNodeAddress(settings.address());
+        RedisURI reached = new RedisURI(settings.address());
+        servers.setNatMap(Map.of(settings.announced(), reached.getHost() + ":" + reached.getPort()));
+        servers.setScanInterval(NEVER_MS);
+        useMasterOnly(config, servers, settings);
+    }
+
+    /** Reads on the master, and subscribes there too: it opens no connection to any other. */
+    private static void useMasterOnly(Config config, BaseMasterSlaveServersConfig<?> servers, Settings settings)
+            throws ReflectiveOperationException {
+        setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
+        setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
+        servers.setReadMode(ReadMode.MASTER);
+        servers.setSubscriptionMode(SubscriptionMode.MASTER);
         servers.setMasterConnectionPoolSize(settings.connections());
         servers.setMasterConnectionMinimumIdleSize(settings.connections());
         servers.setSubscriptionConnectionPoolSize(1);
