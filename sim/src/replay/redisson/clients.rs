@@ -56,7 +56,7 @@ pub struct RedissonClients {
     /// The `WAIT`s that no server has answered.
     pub(super) open_waits: Vec<OpenWait>,
     /// How their servers are set up.
-    deployment: Deployment,
+    pub(super) deployment: Deployment,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
     /// How callers give up.

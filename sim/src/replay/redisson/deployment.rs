@@ -35,6 +35,12 @@ impl Deployment {
                 fault.name()
             ));
         }
+        if config.clients.names > 1 {
+            return Some(
+                "in a cluster it renews the locks of each slot by a script of its own; set names to 1, or remove --deployment cluster"
+                    .to_owned(),
+            );
+        }
         let sends_all_again = |client| config.of_client(client).calls.resend == Resend::All;
         if config.is_split() && !(0..config.clients.count).all(sends_all_again) {
             return Some(

@@ -5,6 +5,7 @@ use lockstep_model::client::Phase;
 use lockstep_model::trace::{ClientState, Contents, Hold, NodeState, ThreadState, client_name};
 
 use super::clients::{Asking, RedissonClients};
+use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
 use super::wire_words::{is_prelude, is_renewal, request_words, script_words, shown, words_of};
@@ -27,8 +28,9 @@ impl RedissonClients {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = request_words(request);
-        // A client that waits for replicas sends one request after the other.
-        if self.config.cluster.replicas > 0 && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+        // A client that may wait for replicas sends one request after the other.
+        let is_in_turn = self.config.cluster.replicas > 0 || self.deployment == Deployment::Cluster;
+        if is_in_turn && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
         }
         let found = loop {
