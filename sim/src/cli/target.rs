@@ -25,6 +25,17 @@ enum TargetName {
 enum DeploymentName {
     /// A cluster of one master: SPUBLISH on Redis 7.0 and newer, and every request is sent again
     Cluster,
+    /// A master whose address a sentinel tells: every request is sent again
+    Sentinel,
+}
+
+impl DeploymentName {
+    const fn deployment(self) -> Deployment {
+        match self {
+            Self::Cluster => Deployment::Cluster,
+            Self::Sentinel => Deployment::Sentinel,
+        }
+    }
 }
 
 /// The options of the commands that replay.
@@ -77,19 +88,14 @@ impl TargetArgs {
     pub(super) fn redisson(&self, config: &Config) -> Result<RedissonProgram, ReplayError> {
         let of_profile = config.protocol.profile.redisson_version().unwrap_or("4.7.0");
         let program = RedissonProgram::find_with(self.redisson.as_deref().unwrap_or(of_profile), self.jvms.clone())?;
-        Ok(program.deployed_in(match self.deployment {
-            Some(DeploymentName::Cluster) => Deployment::Cluster,
-            None => Deployment::AsScenario,
-        }))
+        Ok(program.deployed_in(self.deployment.map_or(Deployment::AsScenario, DeploymentName::deployment)))
     }
 
     /// These options, as they can be typed again.
     pub(super) fn again(&self) -> String {
         let version = self.redisson.as_ref().map_or_else(String::new, |version| format!(" --redisson {version}"));
-        let deployment = match self.deployment {
-            Some(DeploymentName::Cluster) => " --deployment cluster",
-            None => "",
-        };
+        let option = self.deployment.and_then(|name| name.deployment().option());
+        let deployment = option.map_or_else(String::new, |option| format!(" {option}"));
         if self.is_redisson() { format!(" --on redisson{version}{deployment}") } else { String::new() }
     }
 }

@@ -31,13 +31,7 @@ impl TargetProgram {
     pub fn name(&self) -> Option<String> {
         match self {
             Self::Scripts(_) => None,
-            Self::Redisson(program) => {
-                let version = program.version();
-                Some(match program.deployment() {
-                    Deployment::AsScenario => format!("redisson {version}"),
-                    Deployment::Cluster => format!("redisson {version} in a cluster"),
-                })
-            }
+            Self::Redisson(program) => Some(format!("redisson {}{}", program.version(), program.deployment().words())),
         }
     }
 

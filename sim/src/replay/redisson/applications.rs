@@ -79,8 +79,8 @@ impl Applications {
         }
     }
 
-    /// Makes these clients, each with so many threads and a way to the servers at these sockets, and connects all to the first one,
-    /// but those that are late. `has_asked`: each has asked it something before the history begins.
+    /// Makes these clients, each with so many threads and a way to the servers and sentinels at these sockets, and connects all to the
+    /// first one, but those that are late. `has_asked`: each has asked it something before the history begins.
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
@@ -128,7 +128,12 @@ impl Applications {
         let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
             let from = match check {
                 ReplicaCheck::InCluster => Some(format!(" {ANNOUNCED_IN_CLUSTER}")),
-                _ => messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server))),
+                ReplicaCheck::BySentinel { announced, sentinel } => {
+                    Some(format!(" 127.0.0.1:{announced} redis://127.0.0.1:{}", gate.port_of(sentinel)))
+                }
+                ReplicaCheck::Checked | ReplicaCheck::Unchecked | ReplicaCheck::Alone => {
+                    messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)))
+                }
             };
             format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
         });

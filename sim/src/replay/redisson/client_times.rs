@@ -51,6 +51,13 @@ pub enum ReplicaCheck {
     Alone,
     /// The same of the only master of a cluster.
     InCluster,
+    /// The same of a master about which it asks a sentinel.
+    BySentinel {
+        /// The port of the master that the sentinel tells.
+        announced: u16,
+        /// The sentinel, in the order of the gate's entrances.
+        sentinel: usize,
+    },
 }
 
 impl ReplicaCheck {
@@ -61,6 +68,7 @@ impl ReplicaCheck {
             Self::Unchecked => "unchecked",
             Self::Alone => "alone",
             Self::InCluster => "cluster",
+            Self::BySentinel { .. } => "sentinel",
         }
     }
 }

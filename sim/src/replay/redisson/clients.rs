@@ -30,6 +30,7 @@ use super::wire_words::{RECEIPTS, as_renewals, is_renewal, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::servers::ServerProgram;
+use crate::replay::servers::sentinel::LoneSentinel;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator, request_state};
@@ -57,6 +58,8 @@ pub struct RedissonClients {
     pub(super) open_waits: Vec<OpenWait>,
     /// How their servers are set up.
     pub(super) deployment: Deployment,
+    /// What they ask for their master, if the deployment has one and it was started.
+    sentinel: Option<LoneSentinel>,
     /// By which commands they publish and subscribe.
     pub(super) commands: PubSubCommands,
     /// How callers give up.
@@ -102,10 +105,23 @@ impl RedissonClients {
             open_waits: Vec::new(),
             commands: program.pub_sub_commands(server),
             deployment: program.deployment(),
+            sentinel: None,
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
         })
+    }
+
+    /// What a client is told of its only server where the deployment is none of the scenario.
+    fn check_in_deployment(&self) -> Option<ReplicaCheck> {
+        match self.deployment {
+            Deployment::AsScenario => None,
+            Deployment::Cluster => Some(ReplicaCheck::InCluster),
+            Deployment::Sentinel => {
+                let announced = self.sentinel.as_ref().map(LoneSentinel::announced)?;
+                Some(ReplicaCheck::BySentinel { announced, sentinel: usize::from(self.config.nodes()) })
+            }
+        }
     }
 
     fn times(&self, client: u8) -> ClientTimes {
@@ -119,20 +135,17 @@ impl RedissonClients {
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             let connections = if may_ask_together { CONNECTIONS } else { times.connections };
             let times = ClientTimes { attempts, connections, ..times };
-            return match self.deployment {
-                Deployment::AsScenario if own.cluster.replicas > 0 => Self::times_with_replicas(times, &own),
-                Deployment::AsScenario => times,
-                Deployment::Cluster => ClientTimes { sync: Some(ReplicaSync::with(ReplicaCheck::InCluster)), ..times },
+            return match self.check_in_deployment() {
+                Some(check) => ClientTimes { sync: Some(ReplicaSync::with(check)), ..times },
+                None if own.cluster.replicas > 0 => Self::times_with_replicas(times, &own),
+                None => times,
             };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
         if own.calls.resend == Resend::All {
             // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
             // a master that has no replicas.
-            let alone = Some(ReplicaSync::with(match self.deployment {
-                Deployment::AsScenario => ReplicaCheck::Alone,
-                Deployment::Cluster => ReplicaCheck::InCluster,
-            }));
+            let alone = Some(ReplicaSync::with(self.check_in_deployment().unwrap_or(ReplicaCheck::Alone)));
             let sync = if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own).sync } else { alone };
             let attempts = u32::from(own.calls.retry_attempts);
             let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
@@ -157,6 +170,16 @@ impl Target for RedissonClients {
     fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
+        let mut sockets: Vec<_> =
+            (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
+        if self.deployment == Deployment::Sentinel {
+            let master = &sockets[0];
+            let sentinel = match self.sentinel.take().filter(|sentinel| sentinel.watches(master)) {
+                Some(same) => same,
+                None => LoneSentinel::start(testbed.servers.server(), master)?,
+            };
+            sockets.push(self.sentinel.insert(sentinel).socket().to_owned());
+        }
         let is_late = |client: u8| trace.state_after(0).clients[usize::from(client)].mode == ClientMode::NotStarted;
         let of = |client| NewClient {
             name: client_name(client).to_string(),
@@ -172,8 +195,6 @@ impl Target for RedissonClients {
         self.chains =
             (0..self.config.clients.count).map(|client| RenewalChains::of(&self.config.of_client(client))).collect();
         let threads = usize::from(self.config.clients.threads);
-        let sockets: Vec<_> =
-            (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         // The first command of a client starts its timer, and that swallows an interrupt
         // (docs/facts/redisson.md#the-interrupt-flag-is-enough). It also shows which connection is for requests.
         let has_asked =

@@ -11,42 +11,60 @@ pub enum Deployment {
     AsScenario,
     /// A cluster of one master, which has every slot.
     Cluster,
+    /// A master whose address a sentinel tells.
+    Sentinel,
 }
 
-/// What makes a node of a cluster start again, or ends it.
+/// What makes a node start again, or ends it.
 const OF_NODES: [Fault; 4] = [Fault::CrashNode, Fault::KillNode, Fault::ShutdownNode, Fault::RestartNode];
 
 impl Deployment {
-    /// Why a scenario cannot be what happens in this deployment; `None`: it can.
+    /// The option of the command line that asks for it; `None`: none is needed.
+    pub const fn option(self) -> Option<&'static str> {
+        match self {
+            Self::AsScenario => None,
+            Self::Cluster => Some("--deployment cluster"),
+            Self::Sentinel => Some("--deployment sentinel"),
+        }
+    }
+
+    /// The words for it behind a version of Redisson.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::AsScenario => "",
+            Self::Cluster => " in a cluster",
+            Self::Sentinel => " under a sentinel",
+        }
+    }
+
+    /// Why a scenario cannot be what happens in this deployment, and what to change; `None`: it can.
     pub(super) fn refused(self, config: &Config) -> Option<String> {
-        if self == Self::AsScenario {
-            return None;
-        }
+        let option = self.option()?;
+        let reason = self.what_it_cannot_show(config)?;
+        Some(format!("{reason}, or remove {option}"))
+    }
+
+    fn what_it_cannot_show(self, config: &Config) -> Option<String> {
         if config.cluster.replicas > 0 {
-            return Some(
-                "in a cluster its clients hear of a new master from the other nodes, at times of their own; use replicas = 0, or \
-                 remove --deployment cluster"
-                    .to_owned(),
-            );
-        }
-        if let Some(fault) = OF_NODES.into_iter().find(|fault| config.faults.left(*fault) > 0) {
+            let told_by = if self == Self::Cluster { "the nodes of a cluster" } else { "a sentinel" };
             return Some(format!(
-                "a master of a cluster that starts again executes nothing for 2 s; remove {}, or remove --deployment cluster",
-                fault.name()
+                "clients hear of a new master from {told_by} at times of their own, and a replay has one master there; use replicas = 0"
             ));
         }
-        if config.clients.names > 1 {
+        if self == Self::Cluster
+            && let Some(fault) = OF_NODES.into_iter().find(|fault| config.faults.left(*fault) > 0)
+        {
+            let fault = fault.name();
+            return Some(format!("a master of a cluster that starts again executes nothing for 2 s; remove {fault}"));
+        }
+        if self == Self::Cluster && config.clients.names > 1 {
             return Some(
-                "in a cluster it renews the locks of each slot by a script of its own; set names to 1, or remove --deployment cluster"
-                    .to_owned(),
+                "in a cluster it renews the locks of each slot by a script of its own; set names to 1".to_owned(),
             );
         }
         let sends_all_again = |client| config.of_client(client).calls.resend == Resend::All;
         if config.is_split() && !(0..config.clients.count).all(sends_all_again) {
-            return Some(
-                "in a cluster it sends every request again; set resend to \"all\", or remove --deployment cluster"
-                    .to_owned(),
-            );
+            return Some("unlike with a single server it sends every request again; set resend to \"all\"".to_owned());
         }
         None
     }

@@ -29,7 +29,7 @@ impl RedissonClients {
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = request_words(request);
         // A client that may wait for replicas sends one request after the other.
-        let is_in_turn = self.config.cluster.replicas > 0 || self.deployment == Deployment::Cluster;
+        let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
         if is_in_turn && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
         }

@@ -14,8 +14,9 @@ package lockstep;
  * @param isSyncChecked whether it takes back what no replica has
  * @param isAlone whether its master has no replicas after all, and keeps its place
  * @param messagesFrom the replica on which it subscribes; {@code null}: the master
- * @param announced the address that its server tells to clients of a cluster, {@code 127.0.0.1:1}: it is reached at the other one;
- *     {@code null}: it is in no cluster
+ * @param announced the address that a cluster or a sentinel tells clients of its server, {@code 127.0.0.1:1}: it is reached at the
+ *     other one; {@code null}: nobody is asked
+ * @param sentinel the sentinel that it asks for its server; {@code null}: none, so {@code announced} is told by a cluster
  */
 record Settings(
         String address,
@@ -29,7 +30,8 @@ record Settings(
         boolean isSyncChecked,
         boolean isAlone,
         String messagesFrom,
-        String announced) {
+        String announced,
+        String sentinel) {
     static Settings of(Words words) {
         Settings single = new Settings(
                 words.next(),
@@ -43,6 +45,7 @@ record Settings(
                 false,
                 false,
                 null,
+                null,
                 null);
         return words.hasNext() ? single.ofMaster(words) : single;
     }
@@ -50,11 +53,10 @@ record Settings(
     private Settings ofMaster(Words words) {
         int within = Math.toIntExact(words.nextLong());
         String check = words.next();
-        boolean isInCluster = check.equals("cluster");
-        String other = words.hasNext() ? words.next() : null;
-        if (isInCluster && other == null) {
-            throw new IllegalArgumentException("the address that the server of a cluster announces is missing");
-        }
+        boolean hasSentinel = check.equals("sentinel");
+        boolean isTold = hasSentinel || check.equals("cluster");
+        String announced = isTold ? words.next() : null;
+        String sentinel = hasSentinel ? words.next() : null;
         return new Settings(
                 address,
                 timeoutMs,
@@ -65,8 +67,9 @@ record Settings(
                 true,
                 within,
                 !check.equals("unchecked"),
-                check.equals("alone") || isInCluster,
-                isInCluster ? null : other,
-                isInCluster ? other : null);
+                check.equals("alone") || isTold,
+                words.hasNext() ? words.next() : null,
+                announced,
+                sentinel);
     }
 }

@@ -14,6 +14,7 @@ import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.MasterSlaveServersConfig;
 import org.redisson.config.ReadMode;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 import org.redisson.misc.RedisURI;
@@ -23,6 +24,8 @@ final class Versions {
     /** Longer than any history. */
     private static final int NEVER_MS = 1_000_000_000;
     private static final int AT_ONCE_MS = 1;
+    /** What sentinels call the master that they watch, as in sim/src/replay/servers/sentinel/settings.rs. */
+    private static final String MASTER_NAME = "lockstep";
 
     private Versions() {}
 
@@ -40,7 +43,9 @@ final class Versions {
         config.setLockWatchdogTimeout(settings.watchdogMs());
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
-        if (settings.announced() != null) {
+        if (settings.sentinel() != null) {
+            useSentinel(config, settings);
+        } else if (settings.announced() != null) {
             useCluster(config, settings);
         } else if (settings.replicas()) {
             useMaster(config, settings);
@@ -86,10 +91,26 @@ final class Versions {
     private static void useCluster(Config config, Settings settings) throws ReflectiveOperationException {
         ClusterServersConfig servers = config.useClusterServers();
         servers.addNodeAddress(settings.address());
-        RedisURI reached = new RedisURI(settings.address());
-        servers.setNatMap(Map.of(settings.announced(), reached.getHost() + ":" + reached.getPort()));
+        servers.setNatMap(reached(settings));
         servers.setScanInterval(NEVER_MS);
         useMasterOnly(config, servers, settings);
+    }
+
+    /** It is told once where the master is, by a sentinel that is alone. */
+    private static void useSentinel(Config config, Settings settings) throws ReflectiveOperationException {
+        SentinelServersConfig servers = config.useSentinelServers();
+        servers.addSentinelAddress(settings.sentinel());
+        servers.setMasterName(MASTER_NAME);
+        servers.setCheckSentinelsList(false);
+        servers.setNatMap(reached(settings));
+        servers.setScanInterval(NEVER_MS);
+        useMasterOnly(config, servers, settings);
+    }
+
+    /** Where the server is that is announced at another address. */
+    private static Map<String, String> reached(Settings settings) {
+        RedisURI address = new RedisURI(settings.address());
+        return Map.of(settings.announced(), address.getHost() + ":" + address.getPort());
     }
 
     /** Reads on the master, and subscribes there too: it opens no connection to any other. */
