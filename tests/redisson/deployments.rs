@@ -6,7 +6,6 @@ use lockstep_model::trace::{About, Trace};
 use lockstep_model::{Action, Config};
 use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
 use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version};
-use lockstep_sim::scenario::Scenario;
 use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
@@ -15,26 +14,38 @@ use crate::scenarios::{built_in, random_histories, version_of};
 use crate::switches::{at_once, world_of};
 
 /// Scenarios of one server, of which each history below is followed to its end: on an atomic network with threads that wait for
-/// messages, messages and receipts that are lost, and nested holds; and on a split one with requests that are sent again.
-const WORLDS: [&str; 10] = [
+/// messages, messages that are lost, and nested holds; and on a split one with requests that are sent again.
+const IN_CLUSTER: [&str; 8] = [
     "two-clients-one-node",
     "lost-unlock-message",
-    "wait-limit-ends",
     "force-release",
-    "evicted-lock",
     "reentry-and-partial-release",
     "a-split-network",
     "resent-requests",
     "resent-acquire-counts-twice",
     "renewals-that-fail",
 ];
+/// The same, with a node that starts again, and two locks in one renewal.
+const UNDER_SENTINEL: [&str; 6] = [
+    "two-clients-one-node",
+    "lost-unlock-message",
+    "resent-requests",
+    "resent-acquire-counts-twice",
+    "restart-loses-the-grant",
+    "two-locks-in-one-renewal",
+];
 /// Random histories of each.
-const HISTORIES: u32 = 3;
+const HISTORIES: u32 = 2;
 
 const NEWER: Version = Version { major: 7, minor: 0, patch: 0 };
 
-fn in_cluster(config: &Config) -> RedissonProgram {
-    version_of(config).deployed_in(Deployment::Cluster)
+fn deployed_in(deployment: Deployment, config: &Config) -> RedissonProgram {
+    version_of(config).deployed_in(deployment)
+}
+
+/// A server with sharded channels.
+fn newer_server() -> ServerProgram {
+    servers().into_iter().find(|server| server.version() >= NEWER).expect("there is one")
 }
 
 fn recorded(config: &Config, actions: &[Action]) -> Trace {
@@ -64,54 +75,54 @@ fn played(trace: &Trace, server: &ServerProgram, program: RedissonProgram) -> Pl
     player.replay(trace, true).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn world(name: &str, profile: Profile) -> Scenario {
-    world_of(name, profile).scenario
-}
-
 #[test]
-fn redisson_in_a_cluster_does_what_the_clients_of_the_model_do() {
+fn redisson_in_a_cluster_and_under_a_sentinel_does_what_the_clients_of_the_model_do() {
     let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
-    let followed = at_once(&WORLDS, |name| {
+    let in_cluster = IN_CLUSTER.map(|name| (Deployment::Cluster, name));
+    let under_sentinel = UNDER_SENTINEL.map(|name| (Deployment::Sentinel, name));
+    let all = [&in_cluster[..], &under_sentinel].concat();
+    let followed = at_once(&all, |(deployment, name)| {
         let scenario = built_in(name);
-        let found = random_histories(&scenario, in_cluster(&scenario.config), cases, 1);
-        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{name}");
+        let found = random_histories(&scenario, deployed_in(*deployment, &scenario.config), cases, 1);
+        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{name}, {deployment:?}");
         found.cases - found.left
     });
     println!("{followed:?} of {cases} each were followed to their end");
     if cases == HISTORIES {
-        assert_eq!(followed, [HISTORIES; WORLDS.len()]);
+        assert_eq!(followed, vec![HISTORIES; all.len()]);
     }
 }
 
-/// A message of `PUBLISH` would not reach who has sent `SSUBSCRIBE`: the waiter would sleep on.
+/// A message of `PUBLISH` does not reach who has sent `SSUBSCRIBE`: the waiter would sleep on.
 #[test]
-fn in_a_cluster_a_waiter_is_woken_by_the_command_that_server_and_version_have() {
-    let program_of = |version| redisson(version).deployed_in(Deployment::Cluster);
-    let today = Profile::Redisson47;
-    let of_servers = servers().into_iter().map(|server| (server, today, "4.7.0"));
-    let of_versions = [
+fn a_waiter_is_woken_by_the_command_that_deployment_server_and_version_have() {
+    const TODAY: (Profile, &str) = (Profile::Redisson47, "4.7.0");
+    const OTHERS: [(Profile, &str); 4] = [
         (Profile::Redisson43, "4.3.1"),
         (Profile::Redisson352, "3.52.0"),
         (Profile::Redisson343, "3.43.0"),
         (Profile::Redisson315, "3.15.6"),
     ];
-    let newest = servers().into_iter().find(|server| server.version() >= NEWER).expect("there is one");
-    let of_versions = of_versions.into_iter().map(|(profile, version)| (newest.clone(), profile, version));
+    let of_servers = servers().into_iter().map(|server| (server, TODAY));
+    let of_versions = OTHERS.into_iter().map(|version| (newer_server(), version));
     let all: Vec<_> = of_servers.chain(of_versions).collect();
-    at_once(&all, |(server, profile, version)| {
-        let scenario = world("two-clients-one-node", *profile);
-        let trace = waiter_is_woken(&scenario.config);
-        let played = played(&trace, server, program_of(version));
-        assert_eq!((&played.difference, played.left), (&None, None), "{server}, {version}");
-        assert_eq!(played.steps, trace.steps.len());
-        let is_sharded = server.version() >= NEWER && *profile != Profile::Redisson315;
-        let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
-        let seen: Vec<_> = played.answers.concat();
-        for command in [commands.subscribe, commands.unsubscribe] {
-            let line = format!("B: {command} redisson_lock__channel:{{lock}}");
-            assert!(seen.contains(&line), "{server}, {version}: {line} is not in {seen:?}");
+    at_once(&all, |(server, (profile, version))| {
+        for deployment in [Deployment::Cluster, Deployment::Sentinel] {
+            let place = format!("{server}, redisson {version}{}", deployment.words());
+            let trace = waiter_is_woken(&world_of("two-clients-one-node", *profile).scenario.config);
+            let played = played(&trace, server, redisson(version).deployed_in(deployment));
+            assert_eq!((&played.difference, played.left), (&None, None), "{place}");
+            assert_eq!(played.steps, trace.steps.len(), "{place}");
+            let has_sharded = server.version() >= NEWER && *profile != Profile::Redisson315;
+            let is_sharded = deployment == Deployment::Cluster && has_sharded;
+            let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
+            let seen = played.answers.concat();
+            for command in [commands.subscribe, commands.unsubscribe] {
+                let line = format!("B: {command} redisson_lock__channel:{{lock}}");
+                assert!(seen.contains(&line), "{place}: {line} is not in {seen:?}");
+            }
+            assert!(seen.contains(&"message 0".to_owned()), "{place}: {seen:?}");
         }
-        assert!(seen.contains(&"message 0".to_owned()), "{server}, {version}: {seen:?}");
     });
 }
 
@@ -119,8 +130,8 @@ fn in_a_cluster_a_waiter_is_woken_by_the_command_that_server_and_version_have() 
 #[test]
 fn the_commands_of_a_single_server_are_a_difference_in_a_cluster() {
     let scenario = built_in("two-clients-one-node");
-    let server = servers().into_iter().find(|server| server.version() >= NEWER).expect("there is one");
-    let wrong = || in_cluster(&scenario.config).expected_to_use(PubSubCommands::ORDINARY);
+    let server = newer_server();
+    let wrong = || deployed_in(Deployment::Cluster, &scenario.config).expected_to_use(PubSubCommands::ORDINARY);
     let (client, thread) = (0, 0);
 
     let release = recorded(&scenario.config, &[Acquire { client, thread }, Release { client, thread }]);
@@ -137,23 +148,26 @@ fn the_commands_of_a_single_server_are_a_difference_in_a_cluster() {
 }
 
 #[test]
-fn what_a_cluster_of_one_master_cannot_show_is_refused_with_the_reason() {
-    let refused = |name: &str| {
-        let scenario = built_in(name);
-        match Player::start(&servers()[0], &scenario.config, in_cluster(&scenario.config)) {
+fn what_a_deployment_cannot_show_is_refused_with_the_reason() {
+    let refused = |deployment: Deployment, name: &str| {
+        let config = built_in(name).config;
+        match Player::start(&servers()[0], &config, deployed_in(deployment, &config)) {
             Err(ReplayError::NotForRedisson { reason, .. }) => reason,
             Err(error) => panic!("{name}: {error}"),
             Ok(_) => panic!("{name} is followed"),
         }
     };
-    for (name, reason) in [
-        ("failover-loses-the-grant", "use replicas = 0"),
-        ("restart-loses-the-grant", "executes nothing for 2 s; remove crash_node"),
-        ("two-locks-in-one-renewal", "set names to 1"),
-        ("lost-acquire-is-not-resent", "set resend to \"all\""),
+    for (deployment, name, reason) in [
+        (Deployment::Cluster, "failover-loses-the-grant", "use replicas = 0"),
+        (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove crash_node"),
+        (Deployment::Cluster, "two-locks-in-one-renewal", "set names to 1"),
+        (Deployment::Cluster, "lost-acquire-is-not-resent", "set resend to \"all\""),
+        (Deployment::Sentinel, "failover-loses-the-grant", "use replicas = 0"),
+        (Deployment::Sentinel, "lost-acquire-is-not-resent", "set resend to \"all\""),
     ] {
-        let said = refused(name);
+        let said = refused(deployment, name);
         assert!(said.contains(reason), "{name}: {said}");
-        assert!(said.contains("--deployment cluster"), "{name}: {said}");
+        let option = deployment.option().expect("it is asked for");
+        assert!(said.ends_with(&format!(", or remove {option}")), "{name}: {said}");
     }
 }

@@ -70,7 +70,9 @@ impl TargetArgs {
             (TargetName::Scripts, None, Some(_)) => {
                 "--deployment says how the servers of Redisson are set up: add --on redisson"
             }
-            (TargetName::Redisson, ..) if has_sentinel => "--sentinel is for our scripts: remove it, or --on redisson",
+            (TargetName::Redisson, ..) if has_sentinel => {
+                "--sentinel is for our scripts: remove it, or --on redisson; for Redisson there is --deployment sentinel"
+            }
             _ => return Ok(()),
         };
         Err(screen.fail(Exit::Usage, reason))
