@@ -92,9 +92,12 @@ impl RedissonProgram {
         Self { expected: Some(commands), ..self }
     }
 
-    /// The commands by which its clients must publish and subscribe on such a server.
+    /// The commands by which its clients must publish and subscribe on such a server (docs/facts/redisson.md#publish-command).
     pub fn pub_sub_commands(&self, server: &ServerProgram) -> PubSubCommands {
-        self.expected.unwrap_or_else(|| PubSubCommands::of(self, server))
+        let has_version_sharded = self.profile() != Profile::Redisson315;
+        let is_sharded = self.deployment == Deployment::Cluster && has_version_sharded && server.has_sharded_channels();
+        let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
+        self.expected.unwrap_or(commands)
     }
 
     /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken

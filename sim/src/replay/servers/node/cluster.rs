@@ -5,7 +5,6 @@
 
 use redis::Value;
 
-use super::server_node::ServerNode;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::control::Control;
 use crate::replay::servers::limits::LINK_WAIT;
@@ -70,28 +69,30 @@ impl ClusterBus {
     }
 }
 
-impl ServerNode {
-    /// When the clock of a node begins that is a cluster of its own at this time.
-    pub(super) const fn before_cluster_ms(start_ms: i64) -> i64 {
-        start_ms - WRITABLE_AFTER_MS
-    }
+/// When the clock of a node begins that is a cluster of its own, and executes what clients ask, at this time.
+pub const fn first_ms(start_ms: i64) -> i64 {
+    start_ms - WRITABLE_AFTER_MS
+}
 
-    /// Makes a node that was just started a cluster of its own, whose clock shows `start_ms`, and waits until it executes what
-    /// clients ask.
-    ///
-    /// # Errors
-    /// `Redis`; `TimedOut`.
-    pub(super) fn form_cluster(&self, start_ms: i64) -> Result<(), ReplayError> {
-        let mut slots = redis::cmd("CLUSTER");
-        slots.arg("ADDSLOTS").arg((0..SLOTS).collect::<Vec<_>>());
-        // It has looked at its state for the first time once it has answered, and the time from then on counts.
-        self.control().ask::<Value>("CLUSTER ADDSLOTS", &slots)?;
-        self.control().ask::<Value>("PING", &redis::cmd("PING"))?;
-        self.set_clock(start_ms)?;
-        let is_ready = |control: &mut Control| {
-            let told: String = control.ask("CLUSTER INFO", redis::cmd("CLUSTER").arg("INFO"))?;
-            Ok(told.lines().any(|line| line.trim_end() == "cluster_state:ok"))
-        };
-        self.control().wait(LINK_WAIT, "a cluster of one master to be ready", is_ready)
-    }
+/// Gives every slot to a node that was just started. It executes what clients ask once its clock has moved on.
+///
+/// # Errors
+/// `Redis`.
+pub fn add_every_slot(control: &mut Control) -> Result<(), ReplayError> {
+    let mut slots = redis::cmd("CLUSTER");
+    slots.arg("ADDSLOTS").arg((0..SLOTS).collect::<Vec<_>>());
+    control.ask::<Value>("CLUSTER ADDSLOTS", &slots)?;
+    // Between two commands it looks at its state, and from the first time on it counts the time.
+    control.ask::<Value>("PING", &redis::cmd("PING")).map(drop)
+}
+
+/// Waits until a node executes what clients ask.
+///
+/// # Errors
+/// `Redis`; `TimedOut`.
+pub fn wait_until_ready(control: &mut Control) -> Result<(), ReplayError> {
+    control.wait(LINK_WAIT, "a cluster of one master to be ready", |control| {
+        let told: String = control.ask("CLUSTER INFO", redis::cmd("CLUSTER").arg("INFO"))?;
+        Ok(told.lines().any(|line| line.trim_end() == "cluster_state:ok"))
+    })
 }
