@@ -14,26 +14,18 @@ use crate::scenarios::{built_in, random_histories, version_of};
 use crate::switches::{at_once, world_of};
 
 /// Scenarios of one server, of which each history below is followed to its end: on an atomic network with threads that wait for
-/// messages, messages that are lost, and nested holds; and on a split one with requests that are sent again.
-const IN_CLUSTER: [&str; 8] = [
+/// messages, and messages that are lost; and on a split one with requests that are sent again.
+const IN_CLUSTER: [&str; 6] = [
     "two-clients-one-node",
     "lost-unlock-message",
     "force-release",
-    "reentry-and-partial-release",
-    "a-split-network",
     "resent-requests",
     "resent-acquire-counts-twice",
     "renewals-that-fail",
 ];
 /// The same, with a node that starts again, and two locks in one renewal.
-const UNDER_SENTINEL: [&str; 6] = [
-    "two-clients-one-node",
-    "lost-unlock-message",
-    "resent-requests",
-    "resent-acquire-counts-twice",
-    "restart-loses-the-grant",
-    "two-locks-in-one-renewal",
-];
+const UNDER_SENTINEL: [&str; 4] =
+    ["two-clients-one-node", "resent-requests", "restart-loses-the-grant", "two-locks-in-one-renewal"];
 /// Random histories of each.
 const HISTORIES: u32 = 2;
 
