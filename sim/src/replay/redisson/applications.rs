@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use redis::Value;
 
-use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::gate::{ClientGate, HeldCommand};
 use super::jvm::NS_OF_MS;
 use super::program::RedissonProgram;
@@ -125,17 +125,17 @@ impl Applications {
         *is_connected = true;
         let port = gate.port_of(server);
         let ClientTimes { watchdog_ms, answer_within_ms, attempts, delay_ms, connections, sync } = times;
-        let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
-            let from = match check {
-                ReplicaCheck::InCluster => Some(format!(" {ANNOUNCED_IN_CLUSTER}")),
-                ReplicaCheck::BySentinel { announced, sentinel } => {
-                    Some(format!(" 127.0.0.1:{announced} redis://127.0.0.1:{}", gate.port_of(sentinel)))
+        let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
+            let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
+            let others = match (told_by, messages_from) {
+                (ToldBy::Cluster, _) => format!(" cluster {ANNOUNCED_IN_CLUSTER}"),
+                (ToldBy::Sentinel { announced, sentinel }, _) => {
+                    format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))
                 }
-                ReplicaCheck::Checked | ReplicaCheck::Unchecked | ReplicaCheck::Alone => {
-                    messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)))
-                }
+                (ToldBy::Settings, Some(replica)) => format!(" replica {}", of_entrance(replica)),
+                (ToldBy::Settings, None) => String::new(),
             };
-            format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
+            format!(" {within_ms} {}{others}", check.word())
         });
         let command = format!(
             "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms} {connections}{sync}"

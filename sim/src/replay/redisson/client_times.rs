@@ -27,6 +27,25 @@ pub struct ReplicaSync {
     pub check: ReplicaCheck,
     /// The server on which it subscribes, if that is a replica.
     pub messages_from: Option<usize>,
+    /// Who tells it where the master is.
+    pub told_by: ToldBy,
+}
+
+/// Who tells a client where the master is when it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToldBy {
+    /// Its own settings.
+    #[default]
+    Settings,
+    /// The nodes of a cluster.
+    Cluster,
+    /// A sentinel.
+    Sentinel {
+        /// The port of the master that it tells.
+        announced: u16,
+        /// The sentinel, in the order of the gate's entrances.
+        sentinel: usize,
+    },
 }
 
 impl ReplicaSync {
@@ -35,7 +54,7 @@ impl ReplicaSync {
 
     /// Its wait for replicas, with this check of their number.
     pub const fn with(check: ReplicaCheck) -> Self {
-        Self { within_ms: Self::WITHIN_MS, check, messages_from: None }
+        Self { within_ms: Self::WITHIN_MS, check, messages_from: None, told_by: ToldBy::Settings }
     }
 }
 
@@ -49,15 +68,6 @@ pub enum ReplicaCheck {
     /// There are none, and its master keeps its place. Unlike a single server's client it sends every request again
     /// (docs/facts/redisson.md#resending).
     Alone,
-    /// The same of the only master of a cluster.
-    InCluster,
-    /// The same of a master about which it asks a sentinel.
-    BySentinel {
-        /// The port of the master that the sentinel tells.
-        announced: u16,
-        /// The sentinel, in the order of the gate's entrances.
-        sentinel: usize,
-    },
 }
 
 impl ReplicaCheck {
@@ -67,8 +77,6 @@ impl ReplicaCheck {
             Self::Checked => "checked",
             Self::Unchecked => "unchecked",
             Self::Alone => "alone",
-            Self::InCluster => "cluster",
-            Self::BySentinel { .. } => "sentinel",
         }
     }
 }

@@ -15,7 +15,7 @@ use redis::Cmd;
 use super::applications::{Applications, NewClient, ServerReach};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
-use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
@@ -112,16 +112,19 @@ impl RedissonClients {
         })
     }
 
-    /// What a client is told of its only server where the deployment is none of the scenario.
-    fn check_in_deployment(&self) -> Option<ReplicaCheck> {
-        match self.deployment {
-            Deployment::AsScenario => None,
-            Deployment::Cluster => Some(ReplicaCheck::InCluster),
-            Deployment::Sentinel => {
-                let announced = self.sentinel.as_ref().map(LoneSentinel::announced)?;
-                Some(ReplicaCheck::BySentinel { announced, sentinel: usize::from(self.config.nodes()) })
-            }
+    /// Who tells a client where the master is.
+    fn told_by(&self) -> ToldBy {
+        let sentinel = usize::from(self.config.nodes());
+        match (self.deployment, self.sentinel.as_ref().map(LoneSentinel::announced)) {
+            (Deployment::Cluster, _) => ToldBy::Cluster,
+            (Deployment::Sentinel, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
+            (Deployment::AsScenario | Deployment::Sentinel, _) => ToldBy::Settings,
         }
+    }
+
+    /// What it does about replicas, where it does not know of a single server.
+    fn sync_of(&self, own: &Config) -> ReplicaSync {
+        ReplicaSync { told_by: self.told_by(), ..Self::sync_with_replicas(own) }
     }
 
     fn times(&self, client: u8) -> ClientTimes {
@@ -135,18 +138,15 @@ impl RedissonClients {
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             let connections = if may_ask_together { CONNECTIONS } else { times.connections };
             let times = ClientTimes { attempts, connections, ..times };
-            return match self.check_in_deployment() {
-                Some(check) => ClientTimes { sync: Some(ReplicaSync::with(check)), ..times },
-                None if own.cluster.replicas > 0 => Self::times_with_replicas(times, &own),
-                None => times,
-            };
+            let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
+            let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
+            return ClientTimes { sync, ..times };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
         if own.calls.resend == Resend::All {
             // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
             // a master that has no replicas.
-            let alone = Some(ReplicaSync::with(self.check_in_deployment().unwrap_or(ReplicaCheck::Alone)));
-            let sync = if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own).sync } else { alone };
+            let sync = Some(self.sync_of(&own));
             let attempts = u32::from(own.calls.retry_attempts);
             let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
             let answer_within_ms = answer_within_ms - delay_ms;
@@ -173,10 +173,9 @@ impl Target for RedissonClients {
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         if self.deployment == Deployment::Sentinel {
-            let master = &sockets[0];
-            let sentinel = match self.sentinel.take().filter(|sentinel| sentinel.watches(master)) {
+            let sentinel = match self.sentinel.take() {
                 Some(same) => same,
-                None => LoneSentinel::start(testbed.servers.server(), master)?,
+                None => LoneSentinel::start(testbed.servers.server())?,
             };
             sockets.push(self.sentinel.insert(sentinel).socket().to_owned());
         }

@@ -45,11 +45,13 @@ impl Deployment {
     }
 
     fn what_it_cannot_show(self, config: &Config) -> Option<String> {
-        if config.cluster.replicas > 0 {
-            let told_by = if self == Self::Cluster { "the nodes of a cluster" } else { "a sentinel" };
-            return Some(format!(
-                "clients hear of a new master from {told_by} at times of their own, and a replay has one master there; use replicas = 0"
-            ));
+        if self == Self::Cluster && config.cluster.replicas > 0 {
+            let reason = "a replay has no cluster with replicas, whose nodes tell clients of a new master at times of their own; \
+                          use replicas = 0";
+            return Some(reason.to_owned());
+        }
+        if config.subscribes_to_replica() {
+            return Some("the sentinel of a replay knows of no replica; use subscribe_to = \"master\"".to_owned());
         }
         if self == Self::Cluster
             && let Some(fault) = OF_NODES.into_iter().find(|fault| config.faults.left(*fault) > 0)

@@ -1,43 +1,37 @@
-//! A sentinel that clients ask for their master. It is alone, so it has no majority and decides on no failover.
+//! A sentinel that clients ask for their master, and that does nothing else: it knows the master's address and reaches nobody there,
+//! so it sends the nodes nothing, and it is alone, so it decides on no failover.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 
 use super::event_log::EventLog;
 use super::process::SentinelProcess;
 use crate::replay::error::ReplayError;
-use crate::replay::servers::address_proxy::AddressProxy;
+use crate::replay::servers::reserved_port::ReservedPort;
 use crate::replay::servers::server::ServerProgram;
 
-/// A running sentinel that watches a master. Dropping it ends it.
+/// A running sentinel that names a master. Dropping it ends it.
 #[derive(Debug)]
 pub struct LoneSentinel {
     sentinel: SentinelProcess,
-    /// Where it finds the master, which listens on a Unix socket only. Dropped after the sentinel.
-    address: AddressProxy,
-    /// The socket of that master.
-    master: PathBuf,
+    /// The master's, at which nobody listens.
+    port: ReservedPort,
 }
 
 impl LoneSentinel {
-    /// Starts one that watches the master at this socket.
+    /// Starts one.
     ///
     /// # Errors
     /// `WouldNotStart`; `NotItself`; `NoSentinelMode`; `System`; `Redis`.
-    pub fn start(server: &ServerProgram, master: &Path) -> Result<Self, ReplayError> {
-        let address = AddressProxy::open(master)?;
-        let sentinel = SentinelProcess::start(server, 0, address.port(), &Arc::new(EventLog::default()))?;
-        Ok(Self { sentinel, address, master: master.to_owned() })
-    }
-
-    /// Whether it runs, and watches the master at this socket.
-    pub fn watches(&self, master: &Path) -> bool {
-        self.master == master && self.sentinel.is_running()
+    pub fn start(server: &ServerProgram) -> Result<Self, ReplayError> {
+        let port = ReservedPort::any().map_err(ReplayError::system("reserve a port of the loopback interface"))?;
+        let sentinel = SentinelProcess::start(server, 0, port.number(), &Arc::new(EventLog::default()))?;
+        Ok(Self { sentinel, port })
     }
 
     /// The port of the master that it tells clients.
     pub const fn announced(&self) -> u16 {
-        self.address.port()
+        self.port.number()
     }
 
     /// Where it listens.

@@ -53,10 +53,9 @@ record Settings(
     private Settings ofMaster(Words words) {
         int within = Math.toIntExact(words.nextLong());
         String check = words.next();
-        boolean hasSentinel = check.equals("sentinel");
-        boolean isTold = hasSentinel || check.equals("cluster");
-        String announced = isTold ? words.next() : null;
-        String sentinel = hasSentinel ? words.next() : null;
+        String kind = words.hasNext() ? words.next() : "";
+        boolean hasSentinel = kind.equals("sentinel");
+        boolean isTold = hasSentinel || kind.equals("cluster");
         return new Settings(
                 address,
                 timeoutMs,
@@ -67,9 +66,9 @@ record Settings(
                 true,
                 within,
                 !check.equals("unchecked"),
-                check.equals("alone") || isTold,
-                words.hasNext() ? words.next() : null,
-                announced,
-                sentinel);
+                check.equals("alone"),
+                kind.equals("replica") ? words.next() : null,
+                isTold ? words.next() : null,
+                hasSentinel ? words.next() : null);
     }
 }
