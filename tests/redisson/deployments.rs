@@ -10,10 +10,11 @@ use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::servers;
 
 use crate::redisson;
+use crate::replicas::grant_given_back;
 use crate::scenarios::{built_in, random_histories, version_of};
 use crate::switches::{at_once, world_of};
 
-/// Scenarios of one server, of which each history below is followed to its end: on an atomic network with threads that wait for
+/// Scenarios of one master, of which each history below is followed to its end: on an atomic network with threads that wait for
 /// messages, and messages that are lost; and on a split one with requests that are sent again.
 const IN_CLUSTER: [&str; 6] = [
     "two-clients-one-node",
@@ -23,9 +24,14 @@ const IN_CLUSTER: [&str; 6] = [
     "resent-acquire-counts-twice",
     "renewals-that-fail",
 ];
-/// The same, with a node that starts again, and two locks in one renewal.
-const UNDER_SENTINEL: [&str; 4] =
-    ["two-clients-one-node", "resent-requests", "restart-loses-the-grant", "two-locks-in-one-renewal"];
+/// The same, with replicas, failovers and `WAIT`, and two locks in one renewal.
+const UNDER_SENTINEL: [&str; 5] = [
+    "two-clients-one-node",
+    "resent-requests",
+    "failover-keeps-the-grant",
+    "wait-knows-of-no-replica",
+    "two-locks-in-one-renewal",
+];
 /// Random histories of each.
 const HISTORIES: u32 = 2;
 
@@ -118,6 +124,18 @@ fn a_waiter_is_woken_by_the_command_that_deployment_server_and_version_have() {
     });
 }
 
+/// Redisson sends `WAIT` behind each script, and gives a grant back that no replica has.
+#[test]
+fn under_a_sentinel_redisson_waits_for_the_replicas_of_its_master() {
+    let trace = grant_given_back();
+    let played = played(&trace, &servers()[0], deployed_in(Deployment::Sentinel, &trace.config));
+    assert_eq!((&played.difference, played.left, played.steps), (&None, None, trace.steps.len()));
+    let seen = played.answers.concat();
+    for line in ["A: WAIT 1", "A: WAIT 1 → 0", "B: WAIT 1", "B: WAIT 1 → 1"] {
+        assert!(seen.iter().any(|one| one == line), "{line} is not in {seen:?}");
+    }
+}
+
 /// Otherwise the tests above would show nothing of the commands.
 #[test]
 fn the_commands_of_a_single_server_are_a_difference_in_a_cluster() {
@@ -154,7 +172,7 @@ fn what_a_deployment_cannot_show_is_refused_with_the_reason() {
         (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove crash_node"),
         (Deployment::Cluster, "two-locks-in-one-renewal", "set names to 1"),
         (Deployment::Cluster, "lost-acquire-is-not-resent", "set resend to \"all\""),
-        (Deployment::Sentinel, "failover-loses-the-grant", "use replicas = 0"),
+        (Deployment::Sentinel, "message-lost-with-a-broken-link", "use subscribe_to = \"master\""),
         (Deployment::Sentinel, "lost-acquire-is-not-resent", "set resend to \"all\""),
     ] {
         let said = refused(deployment, name);

@@ -23,9 +23,9 @@ enum TargetName {
 /// How the servers of Redisson are set up.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum DeploymentName {
-    /// A cluster of one master: SPUBLISH on Redis 7.0 and newer, and every request is sent again
+    /// A cluster of one master without replicas: SPUBLISH on Redis 7.0 and newer, and every request is sent again
     Cluster,
-    /// A master whose address a sentinel tells: every request is sent again
+    /// A sentinel tells where the first master is: every request is sent again
     Sentinel,
 }
 

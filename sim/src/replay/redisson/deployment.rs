@@ -11,7 +11,8 @@ pub enum Deployment {
     AsScenario,
     /// A cluster of one master, which has every slot.
     Cluster,
-    /// A master whose address a sentinel tells.
+    /// As the scenario says, and a sentinel tells clients that start where the master is. Of the next master they are told as a
+    /// watcher of Sentinel would tell them.
     Sentinel,
 }
 

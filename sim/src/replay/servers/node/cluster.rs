@@ -1,6 +1,6 @@
 //! A node that is a cluster of its own: the only master, which has all slots.
 //!
-//! It has no port for clients here either. It tells them an address at which nobody is, and they are told where it is reached
+//! Nobody reaches it at a port here either. It tells clients an address at which nobody is, and they are told where it is reached
 //! instead, as behind a NAT.
 
 use redis::Value;
