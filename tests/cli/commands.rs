@@ -24,6 +24,18 @@ fn json(arguments: &[&str]) -> Value {
 }
 
 #[test]
+fn only_redisson_has_a_deployment() {
+    for command in ["replay", "fuzz"] {
+        let ran = run(&[command, NAME, "--deployment", "cluster"]);
+        assert_eq!((ran.code, ran.stdout.as_str()), (2, ""), "{}", ran.stderr);
+        assert!(ran.stderr.contains("--deployment says how the servers of Redisson are set up: add --on redisson"));
+        let ran = run(&[command, NAME, "--on", "redisson", "--deployment", "replicated"]);
+        assert_eq!(ran.code, 2);
+        assert!(ran.stderr.contains("[possible values: cluster, sentinel]"), "{}", ran.stderr);
+    }
+}
+
+#[test]
 fn help_names_every_command_and_the_exit_codes() {
     let ran = run(&["--help"]);
     assert_eq!(ran.code, 0);

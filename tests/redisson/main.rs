@@ -3,6 +3,7 @@
 //! `tools/redisson/install` builds what these tests need, and `LOCKSTEP_REDISSON` names it; without it they fail.
 
 mod departures;
+mod deployments;
 mod history;
 mod jvms;
 mod museum;

@@ -35,7 +35,7 @@ fn player(config: &Config) -> Player {
 }
 
 /// The first grant is given back, because the replica does not have it in time; the second one is confirmed.
-fn grant_given_back() -> Trace {
+pub fn grant_given_back() -> Trace {
     let (client, thread) = (0, 0);
     recorded(
         &waits_for_a_replica().config,

@@ -52,7 +52,7 @@ const NEVER_SEEN: [&str; 2] = ["answered_receipt", "registration"];
 const AT_ONCE: usize = 2;
 
 /// A world as a version of Redisson has it.
-fn world_of(name: &str, profile: Profile) -> OtherProtocol {
+pub fn world_of(name: &str, profile: Profile) -> OtherProtocol {
     let text = BuiltIn::named(name).unwrap_or_else(|| panic!("there is no scenario {name}")).text;
     other_protocol(name, text, "profile", &format!("\"{}\"", profile.name())).expect("it is a scenario")
 }

@@ -167,7 +167,7 @@ fn what_is_not_modelled_beside_several_names_is_refused() {
     let clients = "[clients]\ncount = 2\nthreads = 2\nnames = 2\n";
     for (more, word) in [
         ("[network]\nmode = 'split'\n", "split network"),
-        ("[cluster]\nreplicas = 1\n", "replicas"),
+        ("[cluster]\nreplicas = 1\nlag = 2\n", "lag"),
         ("[resource]\n", "resource"),
         ("[faults]\nforce_release = 1\n", "force_release"),
         ("[faults]\nvanish_key = 1\n", "vanish_key"),

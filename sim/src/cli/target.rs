@@ -7,7 +7,7 @@ use lockstep_redis::Scripts;
 use super::common::Ended;
 use super::screen::Screen;
 use crate::exit::Exit;
-use crate::replay::redisson::{IdleJvms, RedissonProgram};
+use crate::replay::redisson::{Deployment, IdleJvms, RedissonProgram};
 use crate::replay::{ReplayError, TargetProgram};
 
 /// What plays the clients.
@@ -20,6 +20,24 @@ enum TargetName {
     Redisson,
 }
 
+/// How the servers of Redisson are set up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DeploymentName {
+    /// A cluster of one master without replicas: SPUBLISH on Redis 7.0 and newer, and every request is sent again
+    Cluster,
+    /// A sentinel tells where the first master is: every request is sent again
+    Sentinel,
+}
+
+impl DeploymentName {
+    const fn deployment(self) -> Deployment {
+        match self {
+            Self::Cluster => Deployment::Cluster,
+            Self::Sentinel => Deployment::Sentinel,
+        }
+    }
+}
+
 /// The options of the commands that replay.
 #[derive(clap::Args, Default)]
 pub(super) struct TargetArgs {
@@ -30,6 +48,9 @@ pub(super) struct TargetArgs {
     /// The version of Redisson [default: that of the scenario's profile: 4.7.0, 4.3.1, 3.52.0, 3.43.0 or 3.15.6]
     #[arg(long, value_name = "VERSION")]
     redisson: Option<String>,
+    /// How the servers of Redisson are set up [default: as the scenario says: a single server, or a master with replicas]
+    #[arg(long, value_name = "DEPLOYMENT", value_enum)]
+    deployment: Option<DeploymentName>,
 
     /// What the scenarios share.
     #[arg(skip)]
@@ -44,9 +65,14 @@ impl TargetArgs {
 
     /// Refuses a version of what is not used.
     pub(super) fn refuse_impossible(&self, has_sentinel: bool, screen: &Screen) -> Ended<()> {
-        let reason = match (self.on, &self.redisson) {
-            (TargetName::Scripts, Some(_)) => "--redisson names a version of Redisson: add --on redisson",
-            (TargetName::Redisson, _) if has_sentinel => "--sentinel is for our scripts: remove it, or --on redisson",
+        let reason = match (self.on, &self.redisson, self.deployment) {
+            (TargetName::Scripts, Some(_), _) => "--redisson names a version of Redisson: add --on redisson",
+            (TargetName::Scripts, None, Some(_)) => {
+                "--deployment says how the servers of Redisson are set up: add --on redisson"
+            }
+            (TargetName::Redisson, ..) if has_sentinel => {
+                "--sentinel is for our scripts: remove it, or --on redisson; for Redisson there is --deployment sentinel"
+            }
             _ => return Ok(()),
         };
         Err(screen.fail(Exit::Usage, reason))
@@ -63,12 +89,15 @@ impl TargetArgs {
     /// The version of Redisson for this scenario.
     pub(super) fn redisson(&self, config: &Config) -> Result<RedissonProgram, ReplayError> {
         let of_profile = config.protocol.profile.redisson_version().unwrap_or("4.7.0");
-        RedissonProgram::find_with(self.redisson.as_deref().unwrap_or(of_profile), self.jvms.clone())
+        let program = RedissonProgram::find_with(self.redisson.as_deref().unwrap_or(of_profile), self.jvms.clone())?;
+        Ok(program.deployed_in(self.deployment.map_or(Deployment::AsScenario, DeploymentName::deployment)))
     }
 
     /// These options, as they can be typed again.
     pub(super) fn again(&self) -> String {
         let version = self.redisson.as_ref().map_or_else(String::new, |version| format!(" --redisson {version}"));
-        if self.is_redisson() { format!(" --on redisson{version}") } else { String::new() }
+        let option = self.deployment.and_then(|name| name.deployment().option());
+        let deployment = option.map_or_else(String::new, |option| format!(" {option}"));
+        if self.is_redisson() { format!(" --on redisson{version}{deployment}") } else { String::new() }
     }
 }

@@ -96,6 +96,7 @@ impl Player {
         let clients = target.name();
         let scripts = target.scripts();
         let receipt_lease = target.receipt_lease(config);
+        let is_cluster = target.is_in_cluster();
         let translate = || {
             let translator = Translator::new(translation_of(config.lock), config, scripts.clone());
             let translator = translator.ok_or(ReplayError::LeaseTooLong)?;
@@ -107,13 +108,13 @@ impl Player {
         let target: Box<dyn Target> = match target {
             TargetProgram::Scripts(_) => Box::new(ScriptClients::new(config, translate()?)),
             TargetProgram::Redisson(program) => {
-                Box::new(RedissonClients::new(config, translate()?, &program, START_MS)?)
+                Box::new(RedissonClients::new(config, translate()?, &program, (server, START_MS))?)
             }
         };
         refuse_unsuited(server, config)?;
         let mut setup = target.setup();
         setup.push(Testbed::setup_command());
-        let servers = ServerGroup::start(server, config, setup, watch)?;
+        let servers = ServerGroup::start((server, is_cluster), config, setup, watch)?;
         Ok(Self {
             config: *config,
             target,

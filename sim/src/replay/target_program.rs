@@ -3,7 +3,7 @@
 use lockstep_model::Config;
 use lockstep_redis::{Lease, Scripts};
 
-use super::redisson::{RedissonProgram, asks_once};
+use super::redisson::{Deployment, RedissonProgram, asks_once};
 
 /// The program that plays the clients.
 #[derive(Clone)]
@@ -27,12 +27,17 @@ impl From<RedissonProgram> for TargetProgram {
 }
 
 impl TargetProgram {
-    /// The client library and its version; `None`: our scripts.
+    /// The client library, its version and, if it is none of the scenario, the deployment; `None`: our scripts.
     pub fn name(&self) -> Option<String> {
         match self {
             Self::Scripts(_) => None,
-            Self::Redisson(program) => Some(format!("redisson {}", program.version())),
+            Self::Redisson(program) => Some(format!("redisson {}{}", program.version(), program.deployment().words())),
         }
+    }
+
+    /// Whether its server is a cluster of its own.
+    pub fn is_in_cluster(&self) -> bool {
+        matches!(self, Self::Redisson(program) if program.deployment() == Deployment::Cluster)
     }
 
     /// How long its release receipts live, where the scenario does not say.

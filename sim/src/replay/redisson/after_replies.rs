@@ -28,6 +28,7 @@ impl RedissonClients {
     /// subscription that no thread of its needs any more.
     pub(super) fn clear_up(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let asked = usize::from(client);
+        let unsubscribe = self.commands.unsubscribe;
         loop {
             let deletes = self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Delete;
             let locks = (0..self.config.clients.names).map(|name| self.translator.lock_name(name));
@@ -39,12 +40,12 @@ impl RedissonClients {
                 }
             };
             let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
-                [name, key] => name == "DEL" && is_of_receipt(key) || name == "UNSUBSCRIBE",
+                [name, key] => name == "DEL" && is_of_receipt(key) || name == unsubscribe,
                 _ => false,
             };
             let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
             let words = words_of(&held);
-            if words[0] == "UNSUBSCRIBE" {
+            if words[0] == unsubscribe {
                 // What was published before arrives before it ends.
                 while self.applications.messages(asked) > 0 {
                     self.applications.pass_message(asked)?;

@@ -4,12 +4,13 @@ use std::path::PathBuf;
 
 use redis::Value;
 
-use super::client_times::{ClientTimes, ReplicaSync};
+use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::gate::{ClientGate, HeldCommand};
 use super::jvm::NS_OF_MS;
 use super::program::RedissonProgram;
 use super::started_jvm::StartedJvm;
 use crate::replay::error::ReplayError;
+use crate::replay::servers::ANNOUNCED_IN_CLUSTER;
 
 /// How clients reach a server.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,8 +79,8 @@ impl Applications {
         }
     }
 
-    /// Makes these clients, each with so many threads and a way to the servers at these sockets, and connects all to the first one,
-    /// but those that are late. `has_asked`: each has asked it something before the history begins.
+    /// Makes these clients, each with so many threads and a way to the servers and sentinels at these sockets, and connects all to the
+    /// first one, but those that are late. `has_asked`: each has asked it something before the history begins.
     ///
     /// # Errors
     /// As [`Jvm::start`] and [`Jvm::command`].
@@ -125,9 +126,17 @@ impl Applications {
         let port = gate.port_of(server);
         let ClientTimes { watchdog_ms, renewal_batch, answer_within_ms, attempts, delay_ms, connections, sync } = times;
         let batch = renewal_batch.map_or_else(String::new, |locks| format!("/{locks}"));
-        let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from }| {
-            let from = messages_from.map(|server| format!(" redis://127.0.0.1:{}", gate.port_of(server)));
-            format!(" {within_ms} {}{}", check.word(), from.unwrap_or_default())
+        let sync = sync.map_or_else(String::new, |ReplicaSync { within_ms, check, messages_from, told_by }| {
+            let of_entrance = |entrance: usize| format!("redis://127.0.0.1:{}", gate.port_of(entrance));
+            let others = match (told_by, messages_from) {
+                (ToldBy::Cluster, _) => format!(" cluster {ANNOUNCED_IN_CLUSTER}"),
+                (ToldBy::Sentinel { announced, sentinel }, _) => {
+                    format!(" sentinel 127.0.0.1:{announced} {}", of_entrance(sentinel))
+                }
+                (ToldBy::Settings, Some(replica)) => format!(" replica {}", of_entrance(replica)),
+                (ToldBy::Settings, None) => String::new(),
+            };
+            format!(" {within_ms} {}{others}", check.word())
         });
         let command = format!(
             "client {name} redis://127.0.0.1:{port} {answer_within_ms} {attempts} {delay_ms} {watchdog_ms}{batch} {connections}{sync}"

@@ -29,6 +29,25 @@ pub struct ReplicaSync {
     pub check: ReplicaCheck,
     /// The server on which it subscribes, if that is a replica.
     pub messages_from: Option<usize>,
+    /// Who tells it where the master is.
+    pub told_by: ToldBy,
+}
+
+/// Who tells a client where the master is when it starts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ToldBy {
+    /// Its own settings.
+    #[default]
+    Settings,
+    /// The nodes of a cluster.
+    Cluster,
+    /// A sentinel.
+    Sentinel {
+        /// The port of the master that it tells.
+        announced: u16,
+        /// The sentinel, in the order of the gate's entrances.
+        sentinel: usize,
+    },
 }
 
 impl ReplicaSync {
@@ -37,7 +56,7 @@ impl ReplicaSync {
 
     /// Its wait for replicas, with this check of their number.
     pub const fn with(check: ReplicaCheck) -> Self {
-        Self { within_ms: Self::WITHIN_MS, check, messages_from: None }
+        Self { within_ms: Self::WITHIN_MS, check, messages_from: None, told_by: ToldBy::Settings }
     }
 }
 

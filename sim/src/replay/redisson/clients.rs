@@ -16,18 +16,22 @@ use redis::Cmd;
 use super::applications::{Applications, NewClient, ServerReach};
 use super::calls::{self, told_by};
 use super::chains::RenewalChains;
-use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
+use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::interruption::{Interruption, flagged};
 use super::open_wait::{OpenWait, ThreadTold};
 use super::overtaking::{GAP_MS, overtaken_clients};
 use super::program::RedissonProgram;
+use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
 use super::wire_words::{RECEIPTS, as_renewals, is_renewal, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
+use crate::replay::servers::ServerProgram;
+use crate::replay::servers::sentinel::LoneSentinel;
 use crate::replay::target::Target;
 use crate::replay::testbed::{Expected, Testbed};
 use crate::replay::translate::{RequestKey, ScriptRequest, ScriptVerb, Translator, request_state};
@@ -53,6 +57,12 @@ pub struct RedissonClients {
     pub(super) reaches: Vec<ServerReach>,
     /// The `WAIT`s that no server has answered.
     pub(super) open_waits: Vec<OpenWait>,
+    /// How their servers are set up.
+    pub(super) deployment: Deployment,
+    /// What they ask for their master, if the deployment has one and it was started.
+    sentinel: Option<LoneSentinel>,
+    /// By which commands they publish and subscribe.
+    pub(super) commands: PubSubCommands,
     /// How callers give up.
     pub(super) interruption: Interruption,
     /// The steps at which a thread calls whose interrupt flag is set.
@@ -62,7 +72,7 @@ pub struct RedissonClients {
 }
 
 impl RedissonClients {
-    /// The clients of a scenario. `start_ms`: their wall clocks when they are started.
+    /// The clients of a scenario, on such servers. `start_ms`: their wall clocks when they are started.
     ///
     /// # Errors
     /// `NotForRedisson`; `NoRedisson` of a client that has a version of its own.
@@ -70,7 +80,7 @@ impl RedissonClients {
         config: &Config,
         translator: Translator,
         program: &RedissonProgram,
-        start_ms: i64,
+        (server, start_ms): (&ServerProgram, i64),
     ) -> Result<Self, ReplayError> {
         refuse_world(config, program)?;
         // To wait until one client sends a request again moves the clocks of its JVM. Another client there would time out with it.
@@ -94,10 +104,28 @@ impl RedissonClients {
             in_flight: GatedRequests::default(),
             reaches: Vec::new(),
             open_waits: Vec::new(),
+            commands: program.pub_sub_commands(server),
+            deployment: program.deployment(),
+            sentinel: None,
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
         })
+    }
+
+    /// Who tells a client where the master is.
+    fn told_by(&self) -> ToldBy {
+        let sentinel = usize::from(self.config.nodes());
+        match (self.deployment, self.sentinel.as_ref().map(LoneSentinel::announced)) {
+            (Deployment::Cluster, _) => ToldBy::Cluster,
+            (Deployment::Sentinel, Some(announced)) => ToldBy::Sentinel { announced, sentinel },
+            (Deployment::AsScenario | Deployment::Sentinel, _) => ToldBy::Settings,
+        }
+    }
+
+    /// What it does about replicas, where it does not know of a single server.
+    fn sync_of(&self, own: &Config) -> ReplicaSync {
+        ReplicaSync { told_by: self.told_by(), ..Self::sync_with_replicas(own) }
     }
 
     fn times(&self, client: u8) -> ClientTimes {
@@ -115,14 +143,15 @@ impl RedissonClients {
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
             let times = ClientTimes { attempts, connections, renewal_batch, ..times };
-            return if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own) } else { times };
+            let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
+            let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
+            return ClientTimes { sync, ..times };
         }
         let answer_within_ms = u32::from(own.calls.answer_within) * tick_ms;
         if own.calls.resend == Resend::All {
             // With a single server it does not send acquires and releases again (docs/facts/redisson.md#resending): this one is
             // a master that has no replicas.
-            let alone = Some(ReplicaSync::with(ReplicaCheck::Alone));
-            let sync = if own.cluster.replicas > 0 { Self::times_with_replicas(times, &own).sync } else { alone };
+            let sync = Some(self.sync_of(&own));
             let attempts = u32::from(own.calls.retry_attempts);
             let delay_ms = if self.overtaken.contains(&client) { GAP_MS } else { 0 };
             let answer_within_ms = answer_within_ms - delay_ms;
@@ -146,6 +175,15 @@ impl Target for RedissonClients {
     fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
+        let mut sockets: Vec<_> =
+            (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
+        if self.deployment == Deployment::Sentinel {
+            let sentinel = match self.sentinel.take() {
+                Some(same) => same,
+                None => LoneSentinel::start(testbed.servers.server())?,
+            };
+            sockets.push(self.sentinel.insert(sentinel).socket().to_owned());
+        }
         let is_late = |client: u8| trace.state_after(0).clients[usize::from(client)].mode == ClientMode::NotStarted;
         let of = |client| NewClient {
             name: client_name(client).to_string(),
@@ -161,8 +199,6 @@ impl Target for RedissonClients {
         self.chains =
             (0..self.config.clients.count).map(|client| RenewalChains::of(&self.config.of_client(client))).collect();
         let threads = usize::from(self.config.clients.threads);
-        let sockets: Vec<_> =
-            (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         // The first command of a client starts its timer, and that swallows an interrupt
         // (docs/facts/redisson.md#the-interrupt-flag-is-enough). It also shows which connection is for requests.
         let has_asked =
@@ -473,7 +509,9 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) {
         let client = client_name(key.0);
-        testbed.findings.note(|| format!("{client} sends, on connection {}: {}", held.connection, shown(&held)));
+        testbed
+            .findings
+            .note(|| format!("{client} sends, on connection {}: {}", held.connection, shown(&held, self.commands)));
         let receipt = request.call.keys.iter().find(|key| key.starts_with(RECEIPTS)).cloned();
         if let Some((drawn, model)) = receipt_of(&held).zip(receipt) {
             testbed.note_drawn_name(drawn, model);

@@ -6,21 +6,20 @@
 
 use std::collections::VecDeque;
 use std::io::{ErrorKind, Read};
-use std::net::{Ipv4Addr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::OwnedFd;
+use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use redis::Value;
-use rustix::net::sockopt::set_socket_reuseaddr;
-use rustix::net::{AddressFamily, Shutdown, SocketFlags, SocketType, bind, getsockname, socket_with};
+use rustix::net::Shutdown;
 
 use super::jvm_clock::JvmPage;
+use super::pub_sub::PubSubCommands;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::replication_stream::{WireCommand, command_at_start};
 use crate::replay::servers::tcp_proxy::{connect_server, set_up_client};
-use crate::replay::servers::{ANSWER_WAIT, tcp_proxy};
+use crate::replay::servers::{ANSWER_WAIT, ReservedPort, tcp_proxy};
 
 /// A request that a client has sent and no server has received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,7 +114,7 @@ impl ClientGate {
 
     /// The port of the entrance to this server.
     pub fn port_of(&self, server: usize) -> u16 {
-        self.entrances[server].port.number
+        self.entrances[server].port.number()
     }
 
     /// Whether a connection to this server is refused.
@@ -320,7 +319,9 @@ impl ClientGate {
 impl ConnectionUse {
     fn of(words: &WireCommand) -> Self {
         let name = words.first().map_or(&[][..], Vec::as_slice);
-        if name.eq_ignore_ascii_case(b"SUBSCRIBE") { Self::Messages } else { Self::Requests }
+        let subscribes = [PubSubCommands::ORDINARY, PubSubCommands::SHARDED].map(|commands| commands.subscribe);
+        let is_for_messages = subscribes.iter().any(|subscribe| name.eq_ignore_ascii_case(subscribe.as_bytes()));
+        if is_for_messages { Self::Messages } else { Self::Requests }
     }
 }
 
@@ -348,32 +349,6 @@ impl GateEntrance {
             }
             Some(Err(_)) | None => Ok(None),
         }
-    }
-}
-
-/// A port that stays ours while nobody listens at it: a server may be down, and another program must not get its port meanwhile.
-#[derive(Debug)]
-struct ReservedPort {
-    number: u16,
-    /// Bound to it, and never listening.
-    _bound: OwnedFd,
-}
-
-impl ReservedPort {
-    /// One that is free.
-    fn any() -> std::io::Result<Self> {
-        let bound = socket_with(AddressFamily::INET, SocketType::STREAM, SocketFlags::CLOEXEC, None)?;
-        // So that a listener may be bound beside it: `TcpListener::bind` sets the same.
-        set_socket_reuseaddr(&bound, true)?;
-        bind(&bound, &SocketAddrV4::new(Ipv4Addr::LOCALHOST, 0))?;
-        let number = SocketAddrV4::try_from(getsockname(&bound)?)?.port();
-        Ok(Self { number, _bound: bound })
-    }
-
-    fn listen(&self) -> std::io::Result<TcpListener> {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, self.number))?;
-        listener.set_nonblocking(true)?;
-        Ok(listener)
     }
 }
 
@@ -509,7 +484,9 @@ impl ClientConnection {
 
 fn is_message(value: &Value) -> bool {
     match value {
-        Value::Array(words) => matches!(words.first(), Some(Value::BulkString(kind)) if kind == b"message"),
+        Value::Array(words) => {
+            matches!(words.first(), Some(Value::BulkString(kind)) if kind == b"message" || kind == b"smessage")
+        }
         _ => false,
     }
 }
@@ -532,6 +509,8 @@ fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
 
 #[cfg(test)]
 mod tests {
+    use std::net::Ipv4Addr;
+
     use super::*;
 
     #[test]

@@ -6,7 +6,7 @@ use lockstep_model::Action;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::clients::RedissonClients;
-use super::wire_words::{is_renewal, payload_of, script_words, words_of};
+use super::wire_words::{is_renewal, is_script, payload_of, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::node_names::name_of_node;
@@ -26,11 +26,11 @@ impl RedissonClients {
             return Ok(());
         }
         let Some(channel) = self.translator.unlock_channel() else { return Ok(()) };
-        let wanted = ["SUBSCRIBE".to_owned(), channel.name];
+        let wanted = [self.commands.subscribe.to_owned(), channel.name];
         let found = self.applications.await_request(asked, |held| words_of(held) == wanted)?;
         let what = || format!("request of {}", client_name(client));
         let Some(held) = found else {
-            let has_asked = self.unsent(asked).iter().any(|held| script_words(&words_of(held)).is_some());
+            let has_asked = self.unsent(asked).iter().any(|held| is_script(&words_of(held)));
             if step.before.clients[asked].threads.len() > 1 && has_asked {
                 testbed.findings.leave(
                     "a thread is subscribed as soon as another one of its process is in Redisson, and here after that one has gone",
@@ -59,7 +59,7 @@ impl RedissonClients {
         let unsent = self.unsent(asked);
         let goes_on = unsent.iter().any(|held| {
             let words = words_of(held);
-            if words[0] == "SUBSCRIBE" { !is_subscribed } else { script_words(&words).is_some() && !is_renewal(held) }
+            if words[0] == self.commands.subscribe { !is_subscribed } else { is_script(&words) && !is_renewal(held) }
         });
         if goes_on {
             testbed

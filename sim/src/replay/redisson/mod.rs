@@ -5,7 +5,7 @@
 //! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by `passing_time`) do what a history says of them
 //! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
 //! becomes of those that take too long, `batch_wait` the `WAIT` behind each, and `replicas` what clients do because their master has
-//! some. What differs on purpose is listed in `departures`.
+//! some. `deployment` is how their servers are set up, and `pub_sub` the commands for messages that follow from it. What differs on purpose is listed in `departures`.
 
 mod after_replies;
 mod applications;
@@ -15,6 +15,7 @@ mod chains;
 mod client_times;
 mod clients;
 mod departures;
+mod deployment;
 mod gate;
 mod idle_jvms;
 mod interruption;
@@ -25,6 +26,7 @@ mod open_wait;
 mod overtaking;
 mod passing_time;
 mod program;
+mod pub_sub;
 mod quiet;
 mod refusals;
 mod replicas;
@@ -39,9 +41,11 @@ mod wire_words;
 
 pub use clients::RedissonClients;
 pub use departures::Departure;
+pub use deployment::Deployment;
 pub use gate::{ClientGate, HeldCommand};
 pub use idle_jvms::IdleJvms;
 pub use interruption::Interruption;
 pub use jvm::Jvm;
 pub use program::RedissonProgram;
+pub use pub_sub::PubSubCommands;
 pub use refusals::{asks_once, refuse_world};

@@ -5,16 +5,22 @@ use std::path::PathBuf;
 
 use lockstep_model::config::Profile;
 
+use super::deployment::Deployment;
 use super::idle_jvms::{IdleJvms, UsedJvm};
 use super::interruption::Interruption;
 use super::jvm::{Jvm, RedissonDriver};
+use super::pub_sub::PubSubCommands;
 use crate::replay::error::ReplayError;
+use crate::replay::servers::ServerProgram;
 
 /// A version of Redisson that tools/redisson/install has built a driver for.
 #[derive(Clone, Debug)]
 pub struct RedissonProgram {
     driver: RedissonDriver,
     interruption: Interruption,
+    deployment: Deployment,
+    /// What its clients must publish by; `None`: what follows from the deployment.
+    expected: Option<PubSubCommands>,
     idle: IdleJvms,
 }
 
@@ -36,7 +42,8 @@ impl RedissonProgram {
         let driver =
             RedissonDriver { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
         if driver.java.exists() && driver.folder.join("classes").is_dir() {
-            return Ok(Self { driver, interruption: Interruption::default(), idle });
+            let (interruption, deployment) = (Interruption::default(), Deployment::default());
+            return Ok(Self { driver, interruption, deployment, expected: None, idle });
         }
         Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
     }
@@ -48,7 +55,10 @@ impl RedissonProgram {
     /// `NoRedisson`.
     pub fn for_profile(&self, own: Profile, of_scenario: Profile) -> Result<Self, ReplayError> {
         match own.redisson_version().filter(|_| own != of_scenario) {
-            Some(version) => Ok(Self::find_with(version, self.idle.clone())?.interrupted_by(self.interruption)),
+            Some(version) => {
+                let driver = Self::find_with(version, self.idle.clone())?.driver;
+                Ok(Self { driver, ..self.clone() })
+            }
             None => Ok(self.clone()),
         }
     }
@@ -62,6 +72,32 @@ impl RedissonProgram {
     /// How its callers give up.
     pub fn interruption(&self) -> Interruption {
         self.interruption
+    }
+
+    /// The same, with servers that are set up in this way.
+    #[must_use]
+    pub fn deployed_in(self, deployment: Deployment) -> Self {
+        Self { deployment, ..self }
+    }
+
+    /// How its servers are set up.
+    pub const fn deployment(&self) -> Deployment {
+        self.deployment
+    }
+
+    /// The same, where its clients must publish and subscribe by these commands, whatever follows from the deployment: so that a
+    /// comparison can be seen to fail.
+    #[must_use]
+    pub fn expected_to_use(self, commands: PubSubCommands) -> Self {
+        Self { expected: Some(commands), ..self }
+    }
+
+    /// The commands by which its clients must publish and subscribe on such a server (docs/facts/redisson.md#publish-command).
+    pub fn pub_sub_commands(&self, server: &ServerProgram) -> PubSubCommands {
+        let has_version_sharded = self.profile() != Profile::Redisson315;
+        let is_sharded = self.deployment == Deployment::Cluster && has_version_sharded && server.has_sharded_channels();
+        let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
+        self.expected.unwrap_or(commands)
     }
 
     /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken
@@ -126,7 +162,13 @@ mod tests {
             ("mine", Profile::Redisson47),
         ] {
             let driver = RedissonDriver { version: version.to_owned(), java: PathBuf::new(), folder: PathBuf::new() };
-            let program = RedissonProgram { driver, interruption: Interruption::Thread, idle: IdleJvms::default() };
+            let program = RedissonProgram {
+                driver,
+                interruption: Interruption::Thread,
+                deployment: Deployment::AsScenario,
+                expected: None,
+                idle: IdleJvms::default(),
+            };
             assert_eq!(program.profile(), profile, "{version}");
         }
     }

@@ -37,6 +37,9 @@ pub fn refuse_world(config: &Config, program: &RedissonProgram) -> Result<(), Re
             fault.name()
         ));
     }
+    if let Some(reason) = program.deployment().refused(config) {
+        return refused(reason);
+    }
     if config.cluster.replicas > 0 {
         refuse_replicas(config, program)?;
     }

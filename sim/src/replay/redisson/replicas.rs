@@ -11,7 +11,7 @@ use lockstep_model::{Action, Config, Reply};
 
 use super::applications::ServerReach;
 use super::calls::{self, NO_SERVER};
-use super::client_times::{ClientTimes, ReplicaCheck, ReplicaSync};
+use super::client_times::{ReplicaCheck, ReplicaSync};
 use super::clients::RedissonClients;
 use super::gate::HeldCommand;
 use super::open_wait::{OpenWait, ThreadTold};
@@ -26,14 +26,16 @@ use crate::replay::translate::{ScriptVerb, acknowledged};
 const WAITING: [Phase; 3] = [Phase::Refused, Phase::Subscribed, Phase::Waiting];
 
 impl RedissonClients {
-    /// What a client is told of its replicas.
-    pub(super) fn times_with_replicas(times: ClientTimes, own: &Config) -> ClientTimes {
+    /// What a client is told of its replicas, or that there are none.
+    pub(super) fn sync_with_replicas(own: &Config) -> ReplicaSync {
+        if own.cluster.replicas == 0 {
+            return ReplicaSync::with(ReplicaCheck::Alone);
+        }
         let is_checked = own.cluster.wait_for > 0 && own.protocol.wait_rule != WaitRule::Ignored;
         let check = if is_checked { ReplicaCheck::Checked } else { ReplicaCheck::Unchecked };
         // There is one replica (`refuse_world`).
         let messages_from = own.subscribes_to_replica().then_some(1);
-        let sync = Some(ReplicaSync { messages_from, ..ReplicaSync::with(check) });
-        ClientTimes { sync, ..times }
+        ReplicaSync { messages_from, ..ReplicaSync::with(check) }
     }
 
     /// What a client does because its master has replicas. Returns the node that executed a request.
@@ -68,7 +70,7 @@ impl RedissonClients {
         };
         while let Some(held) = next(self) {
             self.applications.pass_request(asked, held.connection)?;
-            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held)));
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held, self.commands)));
         }
         Ok(())
     }
@@ -89,7 +91,7 @@ impl RedissonClients {
         let first = self.applications.first_held(asked, connection);
         let Some(replicas) = first.as_ref().and_then(replicas_asked_for) else {
             if confirming.is_some() {
-                let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held));
+                let sent = first.map_or_else(|| "nothing".to_owned(), |held| shown(&held, self.commands));
                 testbed.findings.compare(step.place(), || "behind the acquire".to_owned(), "WAIT", &sent);
             }
             return Ok(false);
@@ -241,7 +243,7 @@ impl RedissonClients {
                 let asked = usize::from(client);
                 let stays = |held: &HeldCommand| {
                     replicas_asked_for(held).is_some()
-                        || reach == ServerReach::MessagesOnly && words_of(held)[0] == "SUBSCRIBE"
+                        || reach == ServerReach::MessagesOnly && words_of(held)[0] == self.commands.subscribe
                 };
                 let held = self.unsent(asked).into_iter().filter(|held| !stays(held));
                 let mut lost = held.filter(|held| self.applications.server_of(asked, held.connection).0 == server);

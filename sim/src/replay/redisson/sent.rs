@@ -5,6 +5,7 @@ use lockstep_model::client::Phase;
 use lockstep_model::trace::{ClientState, Contents, Hold, NodeState, ThreadState, client_name};
 
 use super::clients::{Asking, RedissonClients};
+use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
 use super::wire_words::{is_prelude, is_renewal, request_words, script_words, shown, words_of};
@@ -27,15 +28,16 @@ impl RedissonClients {
         let asked = usize::from(client);
         let is_of_watchdog = matches!(verb, ScriptVerb::Renew { .. });
         let wanted_words = request_words(request);
-        // A client that waits for replicas sends one request after the other.
-        if self.config.cluster.replicas > 0 && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+        // A client that may wait for replicas sends one request after the other.
+        let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
+        if is_in_turn && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
         }
         let found = loop {
-            let in_flight = &self.in_flight;
+            let (in_flight, commands) = (&self.in_flight, self.commands);
             let is_wanted = |held: &HeldCommand| {
                 is_renewal(held) == is_of_watchdog
-                    && script_words(&words_of(held)).as_ref() == Some(&wanted_words)
+                    && script_words(&words_of(held), commands).as_ref() == Some(&wanted_words)
                     && !in_flight.is_sent(asked, held)
             };
             let found = self.applications.await_request(asked, |held| is_wanted(held) || is_prelude(held))?;
@@ -50,7 +52,7 @@ impl RedissonClients {
                 }
             }
             self.applications.pass_request(asked, prelude.connection)?;
-            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude)));
+            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude, self.commands)));
         };
         if !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
@@ -123,7 +125,9 @@ impl RedissonClients {
                 return Ok(false);
             }
             self.applications.pass_request(asked, extra.connection)?;
-            testbed.findings.note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra)));
+            testbed
+                .findings
+                .note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra, self.commands)));
             self.begin_wait((client, extra.connection), None, step, testbed)?;
             self.end_waits_of(client, testbed)?;
             if testbed.findings.is_over() {
@@ -168,7 +172,7 @@ impl RedissonClients {
 
     /// Everything that a client has sent and no server has received, in words.
     pub(super) fn held_words(&self, client: usize) -> String {
-        let held: Vec<_> = self.unsent(client).iter().map(shown).collect();
+        let held: Vec<_> = self.unsent(client).iter().map(|held| shown(held, self.commands)).collect();
         if held.is_empty() { NOTHING.to_owned() } else { held.join("\n") }
     }
 }

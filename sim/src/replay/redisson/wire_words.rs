@@ -3,12 +3,12 @@
 use redis::Value;
 
 use super::gate::HeldCommand;
+use super::pub_sub::PubSubCommands;
 use crate::replay::translate::{ScriptRequest, ScriptVerb};
 use crate::replay::value_text::value_text;
 
 /// What the names of release receipts have in common.
 pub const RECEIPTS: &str = "redisson_unlock_latch:";
-const PUBLISH: &str = "PUBLISH";
 
 /// What a client sent, as words.
 pub fn words_of(held: &HeldCommand) -> Vec<String> {
@@ -48,15 +48,25 @@ pub fn request_words(request: &ScriptRequest) -> String {
 }
 
 /// The same of a script that Redisson sends; `None`: it is no script.
-pub fn script_words(words: &[String]) -> Option<String> {
+pub fn script_words(words: &[String], commands: PubSubCommands) -> Option<String> {
+    let (keys, args) = keys_and_args(words)?;
+    // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command). Any other
+    // command there is none of ours.
+    let args: Vec<_> = args.iter().filter(|arg| *arg != commands.publish).cloned().collect();
+    Some(call_words(keys, &args))
+}
+
+/// Whether a client asks by a script.
+pub fn is_script(words: &[String]) -> bool {
+    keys_and_args(words).is_some()
+}
+
+fn keys_and_args(words: &[String]) -> Option<(&[String], &[String])> {
     let [name, _, number, rest @ ..] = words else { return None };
     if name != "EVAL" && name != "EVALSHA" {
         return None;
     }
-    let (keys, args) = rest.split_at_checked(number.parse().ok()?)?;
-    // How it publishes is an argument of its scripts, and a part of ours (docs/facts/redisson.md#publish-command).
-    let args: Vec<_> = args.iter().filter(|arg| *arg != PUBLISH).cloned().collect();
-    Some(call_words(keys, &args))
+    rest.split_at_checked(number.parse().ok()?)
 }
 
 fn call_words(keys: &[String], args: &[String]) -> String {
@@ -72,9 +82,9 @@ fn masked(key: &str) -> String {
 }
 
 /// What a client sent, without the text of scripts.
-pub fn shown(held: &HeldCommand) -> String {
+pub fn shown(held: &HeldCommand, commands: PubSubCommands) -> String {
     let words = words_of(held);
-    script_words(&words).unwrap_or_else(|| words.join(" "))
+    script_words(&words, commands).unwrap_or_else(|| words.join(" "))
 }
 
 /// The receipt that a release names.

@@ -21,6 +21,7 @@ mod node;
 mod patient_stream;
 mod process;
 pub(super) mod replication_stream;
+mod reserved_port;
 pub mod sentinel;
 mod server;
 pub mod tcp_proxy;
@@ -33,9 +34,10 @@ pub use gate::{Gate, ReplicatedEffect};
 pub use group::{START_MS, SentinelWatch, ServerGroup, refuse_unsuited};
 pub use limits::{ANSWER_WAIT, LINK_WAIT};
 pub(super) use lockfile_dir::LockfileDir;
-pub use node::{NodeSettings, ServerNode};
+pub use node::{ANNOUNCED_IN_CLUSTER, NodeSettings, ServerNode};
 pub(super) use patient_stream::PatientStream;
 pub use process::OwnProcess;
+pub(super) use reserved_port::ReservedPort;
 pub use server::ServerProgram;
 
 /// Kills every server and deletes every temporary folder of this process: for an end without clean-up.

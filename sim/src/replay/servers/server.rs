@@ -113,6 +113,11 @@ impl ServerProgram {
         self.flavour == Flavour::Valkey
     }
 
+    /// Whether a cluster of it has channels of one slot (`SPUBLISH`): since 7.0 (measured: 6.2.5 knows no such command).
+    pub fn has_sharded_channels(&self) -> bool {
+        self.version >= (Version { major: 7, minor: 0, patch: 0 })
+    }
+
     /// How it replicates a TTL: since 7.0 as a time on the master's clock (measured: 6.2.5 sends `PEXPIRE`, 7.0.15 and
     /// Valkey 9.1.2 send `PEXPIREAT`).
     pub fn ttls(&self) -> Ttls {

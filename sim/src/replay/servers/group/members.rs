@@ -23,6 +23,8 @@ pub const START_MS: i64 = 1_704_067_200_000;
 pub struct ServerGroup {
     pub(super) config: Config,
     pub(super) server: ServerProgram,
+    /// Whether the one node is a cluster of its own.
+    is_cluster: bool,
     /// Sent to each server after it was started.
     setup: Vec<Cmd>,
     /// The sentinels, where they decide on failovers. Dropped before the nodes that they watch.
@@ -90,12 +92,12 @@ impl GroupMember {
 }
 
 impl ServerGroup {
-    /// Starts the servers of a scenario. Each is sent the `setup` commands whenever it is started.
+    /// Starts the servers of a scenario; `is_cluster`: the only one is a cluster of its own. Each is sent the `setup` commands whenever it is started.
     ///
     /// # Errors
     /// Whatever keeps a server from running under our clock and behind our gates.
     pub fn start(
-        server: &ServerProgram,
+        (server, is_cluster): (&ServerProgram, bool),
         config: &Config,
         setup: Vec<Cmd>,
         watch: Option<SentinelWatch>,
@@ -103,6 +105,7 @@ impl ServerGroup {
         let mut group = Self {
             config: *config,
             server: server.clone(),
+            is_cluster,
             setup,
             watch,
             addresses: None,
@@ -423,6 +426,7 @@ impl ServerGroup {
             fsync: fsync_setting(&self.config),
             has_snapshots: self.config.cluster.fsync == Fsync::Snapshot,
             shutdown_timeout_seconds: u32::from(self.config.cluster.shutdown_timeout) * self.config.time.tick_ms / 1000,
+            is_cluster: self.is_cluster,
         };
         for index in 0..self.config.nodes() {
             let node = ServerNode::start_with(&self.server, START_MS, settings)?;

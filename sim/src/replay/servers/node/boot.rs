@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use redis::Value;
 
+use super::cluster::ClusterBus;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::{Clock, ClockLibrary};
 use crate::replay::servers::control::Control;
@@ -24,6 +25,8 @@ pub struct NodeSettings {
     pub has_snapshots: bool,
     /// `shutdown-timeout`, where the server has it.
     pub shutdown_timeout_seconds: u32,
+    /// Whether it is a cluster of its own: the only master, of all slots.
+    pub is_cluster: bool,
 }
 
 /// What a node's process needs on this machine, and what is left when it ends. Deleted with the node.
@@ -34,17 +37,20 @@ pub struct Home {
     /// Where the node listens.
     pub socket: PathBuf,
     library: Arc<ClockLibrary>,
+    /// Where it listens for other nodes, if it is in a cluster.
+    bus: Option<ClusterBus>,
 }
 
 impl Home {
     /// A new folder with nothing in it.
     ///
     /// # Errors
-    /// `NeedsLinux`; `System` if the folder of temporary files is not usable.
-    pub fn create() -> Result<Self, ReplayError> {
+    /// `NeedsLinux`; `System` if the folder of temporary files is not usable, or there is no free port for a cluster.
+    pub fn create(settings: NodeSettings) -> Result<Self, ReplayError> {
         let library = ClockLibrary::shared()?;
         let folder = LockfileDir::new().map_err(ReplayError::system("create a folder"))?;
-        let home = Self { socket: folder.path().join("s"), folder, library };
+        let bus = if settings.is_cluster { Some(ClusterBus::reserve()?) } else { None };
+        let home = Self { socket: folder.path().join("s"), folder, library, bus };
         home.check()?;
         Ok(home)
     }
@@ -111,7 +117,6 @@ fn command(
     // (repl-timeout), and no memory of what replicas were sent (repl-backlog-ttl). The period of pings counts real
     // seconds, and each ping would be bytes in the stream that no step wrote.
     const CONSTANT: &[(&str, &str)] = &[
-        ("--port", "0"),
         ("--daemonize", "no"),
         ("--repl-diskless-sync", "yes"),
         ("--repl-diskless-sync-delay", "0"),
@@ -130,6 +135,10 @@ fn command(
     for (name, value) in CONSTANT {
         command.args([name, value]);
     }
+    match &home.bus {
+        Some(bus) => command.args(bus.options(server)),
+        None => command.args(["--port", "0"]),
+    };
     // The harness decides when a snapshot is saved: the one save point is longer than any history.
     // As two words: Redis 6.2.5 takes "2000000000 1" for no save point at all.
     command.arg("--save").args(if settings.has_snapshots { &["2000000000", "1"][..] } else { &[""] });

@@ -1,6 +1,7 @@
 //! A private server: one process of our own, its files and its clock.
 
 mod boot;
+mod cluster;
 mod disk;
 mod files;
 mod following;
@@ -8,5 +9,6 @@ mod saves;
 mod server_node;
 
 pub use boot::NodeSettings;
+pub use cluster::ANNOUNCED_IN_CLUSTER;
 pub use following::FailoverCommand;
 pub use server_node::ServerNode;

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use redis::Value;
 
 use super::boot::{Home, NodeSettings, boot};
+use super::cluster;
 use super::files::Files;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::clock::Clock;
@@ -55,10 +56,11 @@ impl ServerNode {
     ///
     /// As `start`.
     pub fn start_with(server: &ServerProgram, start_ms: i64, settings: NodeSettings) -> Result<Self, ReplayError> {
-        let home = Home::create()?;
-        let clock = Clock::create(home.folder.path(), start_ms)?;
+        let home = Home::create(settings)?;
+        let first_ms = if settings.is_cluster { cluster::first_ms(start_ms) } else { start_ms };
+        let clock = Clock::create(home.folder.path(), first_ms)?;
         let (process, control) = boot(server, settings, &home, &clock)?;
-        Ok(Self {
+        let node = Self {
             server: server.clone(),
             settings,
             disk: Mutex::new(None),
@@ -69,7 +71,13 @@ impl ServerNode {
             is_paused: AtomicBool::new(false),
             clock,
             home,
-        })
+        };
+        if settings.is_cluster {
+            cluster::add_every_slot(&mut node.control())?;
+            node.set_clock(start_ms)?;
+            cluster::wait_until_ready(&mut node.control())?;
+        }
+        Ok(node)
     }
 
     /// A new connection to the node.

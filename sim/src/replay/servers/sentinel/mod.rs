@@ -8,12 +8,14 @@
 //! nodes may stand still (measured on Redis 6.2.5 and 7.0.15 and Valkey 9.1.2), and TTLs agree to the millisecond here too.
 
 mod event_log;
+mod lone;
 mod process;
 mod refusals;
 mod sentinels;
 mod settings;
 
 pub use event_log::SentinelEvent;
+pub use lone::LoneSentinel;
 pub use refusals::{priorities, refuse_trace, refuse_world};
 pub use sentinels::{Failover, Sentinels};
 pub use settings::{DOWN_AFTER, QUORUM, SENTINELS};

@@ -83,6 +83,11 @@ impl SentinelProcess {
         self.address.port()
     }
 
+    /// Where it listens.
+    pub fn socket(&self) -> &Path {
+        &self.socket
+    }
+
     /// Asks about the master that it watches: `SENTINEL MASTER lockstep`.
     ///
     /// # Errors

@@ -14,6 +14,9 @@ package lockstep;
  * @param isSyncChecked whether it takes back what no replica has
  * @param isAlone whether its master has no replicas after all, and keeps its place
  * @param messagesFrom the replica on which it subscribes; {@code null}: the master
+ * @param announced the address that a cluster or a sentinel tells clients of its server, {@code 127.0.0.1:1}: it is reached at the
+ *     other one; {@code null}: nobody is asked
+ * @param sentinel the sentinel that it asks for its server; {@code null}: none, so {@code announced} is told by a cluster
  */
 record Settings(
         String address,
@@ -26,7 +29,9 @@ record Settings(
         int syncWithinMs,
         boolean isSyncChecked,
         boolean isAlone,
-        String messagesFrom) {
+        String messagesFrom,
+        String announced,
+        String sentinel) {
     static Settings of(Words words) {
         Settings single = new Settings(
                 words.next(),
@@ -39,6 +44,8 @@ record Settings(
                 0,
                 false,
                 false,
+                null,
+                null,
                 null);
         return words.hasNext() ? single.ofMaster(words) : single;
     }
@@ -46,6 +53,9 @@ record Settings(
     private Settings ofMaster(Words words) {
         int within = Math.toIntExact(words.nextLong());
         String check = words.next();
+        String kind = words.hasNext() ? words.next() : "";
+        boolean hasSentinel = kind.equals("sentinel");
+        boolean isTold = hasSentinel || kind.equals("cluster");
         return new Settings(
                 address,
                 timeoutMs,
@@ -57,6 +67,8 @@ record Settings(
                 within,
                 !check.equals("unchecked"),
                 check.equals("alone"),
-                words.hasNext() ? words.next() : null);
+                kind.equals("replica") ? words.next() : null,
+                isTold ? words.next() : null,
+                hasSentinel ? words.next() : null);
     }
 }

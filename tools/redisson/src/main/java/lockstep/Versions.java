@@ -9,9 +9,12 @@ import org.redisson.Redisson;
 import org.redisson.api.RedissonClient;
 import org.redisson.client.codec.StringCodec;
 import org.redisson.config.BaseConfig;
+import org.redisson.config.BaseMasterSlaveServersConfig;
+import org.redisson.config.ClusterServersConfig;
 import org.redisson.config.Config;
 import org.redisson.config.MasterSlaveServersConfig;
 import org.redisson.config.ReadMode;
+import org.redisson.config.SentinelServersConfig;
 import org.redisson.config.SingleServerConfig;
 import org.redisson.config.SubscriptionMode;
 import org.redisson.misc.RedisURI;
@@ -21,6 +24,8 @@ final class Versions {
     /** Longer than any history. */
     private static final int NEVER_MS = 1_000_000_000;
     private static final int AT_ONCE_MS = 1;
+    /** What sentinels call the master that they watch, as in sim/src/replay/servers/sentinel/settings.rs. */
+    private static final String MASTER_NAME = "lockstep";
 
     private Versions() {}
 
@@ -42,7 +47,11 @@ final class Versions {
         }
         // EVAL carries the script that is run. With EVALSHA the first request of a process to each server would differ.
         setIfKnown(config, "setUseScriptCache", boolean.class, false);
-        if (settings.replicas()) {
+        if (settings.sentinel() != null) {
+            useSentinel(config, settings);
+        } else if (settings.announced() != null) {
+            useCluster(config, settings);
+        } else if (settings.replicas()) {
             useMaster(config, settings);
         } else {
             useSingleServer(config, settings);
@@ -70,20 +79,51 @@ final class Versions {
         setDelay(server, "setRetryDelay", "setRetryInterval", settings.delayMs());
     }
 
-    /** Reads on the master, and subscribes there too unless a replica is named: it opens no connection to any other. */
     private static void useMaster(Config config, Settings settings) throws ReflectiveOperationException {
-        setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
-        setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
         MasterSlaveServersConfig servers = config.useMasterSlaveServers();
         servers.setMasterAddress(settings.address());
-        servers.setReadMode(ReadMode.MASTER);
-        servers.setSubscriptionMode(SubscriptionMode.MASTER);
+        useMasterOnly(config, servers, settings);
         if (settings.messagesFrom() != null) {
             servers.addSlaveAddress(settings.messagesFrom());
             servers.setSubscriptionMode(SubscriptionMode.SLAVE);
             servers.setSlaveConnectionPoolSize(1);
             servers.setSlaveConnectionMinimumIdleSize(1);
         }
+    }
+
+    /** It is told once of the nodes of the cluster, by the server itself, whose address is another one outside, as behind a NAT. */
+    private static void useCluster(Config config, Settings settings) throws ReflectiveOperationException {
+        ClusterServersConfig servers = config.useClusterServers();
+        servers.addNodeAddress(settings.address());
+        servers.setNatMap(reached(settings));
+        servers.setScanInterval(NEVER_MS);
+        useMasterOnly(config, servers, settings);
+    }
+
+    /** It is told once where the master is, by a sentinel that is alone. */
+    private static void useSentinel(Config config, Settings settings) throws ReflectiveOperationException {
+        SentinelServersConfig servers = config.useSentinelServers();
+        servers.addSentinelAddress(settings.sentinel());
+        servers.setMasterName(MASTER_NAME);
+        servers.setCheckSentinelsList(false);
+        servers.setNatMap(reached(settings));
+        servers.setScanInterval(NEVER_MS);
+        useMasterOnly(config, servers, settings);
+    }
+
+    /** Where the server is that is announced at another address. */
+    private static Map<String, String> reached(Settings settings) {
+        RedisURI address = new RedisURI(settings.address());
+        return Map.of(settings.announced(), address.getHost() + ":" + address.getPort());
+    }
+
+    /** Reads on the master, and subscribes there too: it opens no connection to any other. */
+    private static void useMasterOnly(Config config, BaseMasterSlaveServersConfig<?> servers, Settings settings)
+            throws ReflectiveOperationException {
+        setIfKnown(config, "setCheckLockSyncedSlaves", boolean.class, settings.isSyncChecked());
+        setIfKnown(config, "setSlavesSyncTimeout", long.class, (long) settings.syncWithinMs());
+        servers.setReadMode(ReadMode.MASTER);
+        servers.setSubscriptionMode(SubscriptionMode.MASTER);
         servers.setMasterConnectionPoolSize(settings.connections());
         servers.setMasterConnectionMinimumIdleSize(settings.connections());
         servers.setSubscriptionConnectionPoolSize(1);

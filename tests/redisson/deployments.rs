@@ -1,0 +1,183 @@
+//! Redisson in other deployments than a single server or a master with replicas: the same histories, by other commands.
+
+use lockstep_model::Action::{Acquire, Deliver, Release, SecondAsk, Subscribe, WakeByMessage};
+use lockstep_model::config::Profile;
+use lockstep_model::trace::{About, Trace};
+use lockstep_model::{Action, Config};
+use lockstep_sim::replay::redisson::{Deployment, PubSubCommands, RedissonProgram};
+use lockstep_sim::replay::{Played, Player, ReplayError, ServerProgram, Version};
+use lockstep_tests::drawn::from_environment;
+use lockstep_tests::servers::servers;
+
+use crate::redisson;
+use crate::replicas::grant_given_back;
+use crate::scenarios::{built_in, random_histories, version_of};
+use crate::switches::{at_once, world_of};
+
+/// Scenarios of one master, of which each history below is followed to its end: on an atomic network with threads that wait for
+/// messages, and messages that are lost; and on a split one with requests that are sent again.
+const IN_CLUSTER: [&str; 6] = [
+    "two-clients-one-node",
+    "lost-unlock-message",
+    "force-release",
+    "resent-requests",
+    "resent-acquire-counts-twice",
+    "renewals-that-fail",
+];
+/// The same, with replicas, failovers and `WAIT`, and two locks in one renewal.
+const UNDER_SENTINEL: [&str; 5] = [
+    "two-clients-one-node",
+    "resent-requests",
+    "failover-keeps-the-grant",
+    "wait-knows-of-no-replica",
+    "two-locks-in-one-renewal",
+];
+/// Random histories of each.
+const HISTORIES: u32 = 2;
+
+const NEWER: Version = Version { major: 7, minor: 0, patch: 0 };
+
+fn deployed_in(deployment: Deployment, config: &Config) -> RedissonProgram {
+    version_of(config).deployed_in(deployment)
+}
+
+/// A server with sharded channels.
+fn newer_server() -> ServerProgram {
+    servers().into_iter().find(|server| server.version() >= NEWER).expect("there is one")
+}
+
+fn recorded(config: &Config, actions: &[Action]) -> Trace {
+    Trace::record("deployments", "", config, About::Drawn, actions, "").expect("it can happen")
+}
+
+/// B waits for the lock that A has, and is woken by the message of the release.
+fn waiter_is_woken(config: &Config) -> Trace {
+    let (client, thread) = (1, 0);
+    recorded(
+        config,
+        &[
+            Acquire { client: 0, thread },
+            Acquire { client, thread },
+            Subscribe { client, thread },
+            SecondAsk { client, thread },
+            Release { client: 0, thread },
+            Deliver { client },
+            WakeByMessage { client, thread },
+            Release { client, thread },
+        ],
+    )
+}
+
+fn played(trace: &Trace, server: &ServerProgram, program: RedissonProgram) -> Played {
+    let mut player = Player::start(server, &trace.config, program).unwrap_or_else(|error| panic!("{error}"));
+    player.replay(trace, true).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn redisson_in_a_cluster_and_under_a_sentinel_does_what_the_clients_of_the_model_do() {
+    let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", HISTORIES);
+    let in_cluster = IN_CLUSTER.map(|name| (Deployment::Cluster, name));
+    let under_sentinel = UNDER_SENTINEL.map(|name| (Deployment::Sentinel, name));
+    let all = [&in_cluster[..], &under_sentinel].concat();
+    let followed = at_once(&all, |(deployment, name)| {
+        let scenario = built_in(name);
+        let found = random_histories(&scenario, deployed_in(*deployment, &scenario.config), cases, 1);
+        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{name}, {deployment:?}");
+        found.cases - found.left
+    });
+    println!("{followed:?} of {cases} each were followed to their end");
+    if cases == HISTORIES {
+        assert_eq!(followed, vec![HISTORIES; all.len()]);
+    }
+}
+
+/// A message of `PUBLISH` does not reach who has sent `SSUBSCRIBE`: the waiter would sleep on.
+#[test]
+fn a_waiter_is_woken_by_the_command_that_deployment_server_and_version_have() {
+    const TODAY: (Profile, &str) = (Profile::Redisson47, "4.7.0");
+    const OTHERS: [(Profile, &str); 4] = [
+        (Profile::Redisson43, "4.3.1"),
+        (Profile::Redisson352, "3.52.0"),
+        (Profile::Redisson343, "3.43.0"),
+        (Profile::Redisson315, "3.15.6"),
+    ];
+    let of_servers = servers().into_iter().map(|server| (server, TODAY));
+    let of_versions = OTHERS.into_iter().map(|version| (newer_server(), version));
+    let all: Vec<_> = of_servers.chain(of_versions).collect();
+    at_once(&all, |(server, (profile, version))| {
+        for deployment in [Deployment::Cluster, Deployment::Sentinel] {
+            let place = format!("{server}, redisson {version}{}", deployment.words());
+            let trace = waiter_is_woken(&world_of("two-clients-one-node", *profile).scenario.config);
+            let played = played(&trace, server, redisson(version).deployed_in(deployment));
+            assert_eq!((&played.difference, played.left), (&None, None), "{place}");
+            assert_eq!(played.steps, trace.steps.len(), "{place}");
+            let has_sharded = server.version() >= NEWER && *profile != Profile::Redisson315;
+            let is_sharded = deployment == Deployment::Cluster && has_sharded;
+            let commands = if is_sharded { PubSubCommands::SHARDED } else { PubSubCommands::ORDINARY };
+            let seen = played.answers.concat();
+            for command in [commands.subscribe, commands.unsubscribe] {
+                let line = format!("B: {command} redisson_lock__channel:{{lock}}");
+                assert!(seen.contains(&line), "{place}: {line} is not in {seen:?}");
+            }
+            assert!(seen.contains(&"message 0".to_owned()), "{place}: {seen:?}");
+        }
+    });
+}
+
+/// Redisson sends `WAIT` behind each script, and gives a grant back that no replica has.
+#[test]
+fn under_a_sentinel_redisson_waits_for_the_replicas_of_its_master() {
+    let trace = grant_given_back();
+    let played = played(&trace, &servers()[0], deployed_in(Deployment::Sentinel, &trace.config));
+    assert_eq!((&played.difference, played.left, played.steps), (&None, None, trace.steps.len()));
+    let seen = played.answers.concat();
+    for line in ["A: WAIT 1", "A: WAIT 1 → 0", "B: WAIT 1", "B: WAIT 1 → 1"] {
+        assert!(seen.iter().any(|one| one == line), "{line} is not in {seen:?}");
+    }
+}
+
+/// Otherwise the tests above would show nothing of the commands.
+#[test]
+fn the_commands_of_a_single_server_are_a_difference_in_a_cluster() {
+    let scenario = built_in("two-clients-one-node");
+    let server = newer_server();
+    let wrong = || deployed_in(Deployment::Cluster, &scenario.config).expected_to_use(PubSubCommands::ORDINARY);
+    let (client, thread) = (0, 0);
+
+    let release = recorded(&scenario.config, &[Acquire { client, thread }, Release { client, thread }]);
+    let found = played(&release, &server, wrong()).difference.expect("the script publishes otherwise");
+    assert_eq!((found.step, found.what.as_str()), (2, "request of A"));
+    assert!(found.redis.contains("SPUBLISH"), "{found:?}");
+    assert_eq!(found.redis.replace(" SPUBLISH", ""), found.model);
+
+    let found =
+        played(&waiter_is_woken(&scenario.config), &server, wrong()).difference.expect("it subscribes otherwise");
+    let channel = "redisson_lock__channel:{lock}";
+    assert_eq!((found.step, found.what.as_str()), (3, "request of B"));
+    assert_eq!((found.model, found.redis), (format!("SUBSCRIBE {channel}"), format!("SSUBSCRIBE {channel}")));
+}
+
+#[test]
+fn what_a_deployment_cannot_show_is_refused_with_the_reason() {
+    let refused = |deployment: Deployment, name: &str| {
+        let config = built_in(name).config;
+        match Player::start(&servers()[0], &config, deployed_in(deployment, &config)) {
+            Err(ReplayError::NotForRedisson { reason, .. }) => reason,
+            Err(error) => panic!("{name}: {error}"),
+            Ok(_) => panic!("{name} is followed"),
+        }
+    };
+    for (deployment, name, reason) in [
+        (Deployment::Cluster, "failover-loses-the-grant", "use replicas = 0"),
+        (Deployment::Cluster, "restart-loses-the-grant", "executes nothing for 2 s; remove crash_node"),
+        (Deployment::Cluster, "two-locks-in-one-renewal", "set names to 1"),
+        (Deployment::Cluster, "lost-acquire-is-not-resent", "set resend to \"all\""),
+        (Deployment::Sentinel, "message-lost-with-a-broken-link", "use subscribe_to = \"master\""),
+        (Deployment::Sentinel, "lost-acquire-is-not-resent", "set resend to \"all\""),
+    ] {
+        let said = refused(deployment, name);
+        assert!(said.contains(reason), "{name}: {said}");
+        let option = deployment.option().expect("it is asked for");
+        assert!(said.ends_with(&format!(", or remove {option}")), "{name}: {said}");
+    }
+}
