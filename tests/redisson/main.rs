@@ -5,6 +5,7 @@
 mod departures;
 mod history;
 mod jvms;
+mod load;
 mod museum;
 mod repeated;
 mod replicas;
