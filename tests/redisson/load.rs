@@ -35,14 +35,14 @@ const WATCHDOG_MS: u64 = 600;
 const DEFAULT_WATCHDOG_MS: u64 = 30_000;
 /// For how many seconds a load makes renewal timers, or a control begins anew.
 const SHORT_SECONDS: u64 = 20;
-/// The versions on the page: the oldest and the newest, and those that differ in the renewal table.
+/// The versions on the page: the newest and the oldest, and two between them whose renewal tables differ from theirs.
 const VERSIONS: [&str; 4] = ["4.7.0", "3.52.0", "3.43.0", "3.15.6"];
-/// In an ordinary test: a renewal may be late by two thirds of it on a machine that does much else, and nothing is lost.
+/// In an ordinary test, on a machine that does much else: a renewal may be late by two thirds of it, and nothing is lost.
 const TEST_WATCHDOG_MS: u64 = 5_000;
 /// How much longer than its times a load may take.
 const PATIENCE: Duration = Duration::from_secs(120);
 
-/// What a load of the program is to this page.
+/// What a load is to its exhibit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum LoadRole {
     /// It shows the defect.
@@ -75,7 +75,7 @@ struct PlainLoad {
     watchdog_ms: Option<u64>,
     /// What the application does.
     does: &'static str,
-    /// What the second number counts, of the first one.
+    /// What is seen in some of the attempts.
     counts: &'static str,
 }
 
@@ -283,11 +283,11 @@ fn run(version: &str, loads: &[&PlainLoad], watchdog_ms: u64, seconds: u64) -> V
     let mut command = Command::new(&driver.java);
     command
         .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
+        .arg(format!("-XX:ErrorFile={}", folder.path().join("hs_err.log").display()))
         .args(["--add-opens", "java.base/java.nio=ALL-UNNAMED", "--add-opens", "java.base/java.lang=ALL-UNNAMED"])
         .args(["-cp", &class_path.map(|part| part.to_string_lossy().into_owned()).join(":"), "lockstep.Load"])
         .args([&watchdog_ms.to_string(), &seconds.to_string(), &address(&master), &replica])
         .args(loads.iter().map(|load| load.name))
-        .current_dir(folder.path())
         .stdin(Stdio::null())
         .stdout(File::create(&output).expect("a file"))
         .stderr(File::create(&errors).expect("a file"));
@@ -316,7 +316,8 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_default()
 }
 
-/// Short runs on Redisson of today. What depends on chance is counted only, and nothing depends on how fast the machine is.
+/// Short runs on Redisson of today. What depends on chance is counted only. A machine may be slow: a hold that has to last does so if
+/// its renewal comes within three seconds of its time.
 #[test]
 fn what_happens_without_a_gate_each_time_and_what_never_does() {
     let loads: Vec<_> = LOADS.iter().filter(|load| load.watchdog_ms.is_none()).collect();
@@ -343,7 +344,9 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
         assert_eq!(of(load).more("later_client"), 0, "{load}");
     }
     assert_eq!(of("late-replica").more("first_granted"), 1);
-    assert_eq!(of("late-replica-refused").more("first_refused"), 1);
+    // Before Redis 7.0 a script writes without the replicas that the master needs.
+    let first = if servers()[0].counts_replicas_in_scripts() { "first_refused" } else { "first_granted" };
+    assert_eq!(of("late-replica-refused").more(first), 1);
     for load in ["overwritten-key", "shared-object-late", "deleted-key"] {
         assert!(of(load).seen > 0, "{:?}", of(load));
     }

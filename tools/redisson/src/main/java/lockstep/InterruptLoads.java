@@ -44,7 +44,7 @@ final class InterruptLoads {
             if (hasThrown) {
                 left.add(name);
             } else {
-                lock.unlock();
+                RenewalLoads.release(lock);
             }
         }
         counts.note("threw", left.size());
@@ -74,7 +74,7 @@ final class InterruptLoads {
             Thread.interrupted();
             counts.note("threw", hasThrown ? 1 : 0);
             if (!hasThrown) {
-                lock.unlock();
+                RenewalLoads.release(lock);
             }
             return hasThrown;
         });
@@ -98,7 +98,7 @@ final class InterruptLoads {
             counts.note("cancelled", isCancelled ? 1 : 0);
             if (!isCancelled) {
                 future.get(30, TimeUnit.SECONDS);
-                lock.unlock();
+                RenewalLoads.release(lock);
             }
             return isCancelled;
         });
@@ -121,7 +121,7 @@ final class InterruptLoads {
             FutureTask<Void> beside = Together.begin("beside", round, number -> {
                 while (!end.await(0, TimeUnit.SECONDS)) {
                     other.lock();
-                    other.unlock();
+                    RenewalLoads.release(other);
                 }
             });
             List<String> left = new ArrayList<>();
@@ -146,7 +146,7 @@ final class InterruptLoads {
             long beginNs = System.nanoTime();
             lock.lock();
             times[probe] = System.nanoTime() - beginNs;
-            lock.unlock();
+            RenewalLoads.release(lock);
         }
         Arrays.sort(times);
         return times[PROBES / 2];
@@ -204,7 +204,7 @@ final class InterruptLoads {
                 counts.add(isSwallowed);
                 counts.note("left", told.equals("InterruptedException") ? 1 : 0);
                 if (told.equals("returned")) {
-                    lock.unlock();
+                    RenewalLoads.release(lock);
                 }
                 return null;
             });
@@ -215,7 +215,7 @@ final class InterruptLoads {
             waiter.interrupt();
             // Until the interrupt was taken, and the thread waits again or has left.
             Thread.sleep(200);
-            lock.unlock();
+            RenewalLoads.release(lock);
             task.get(60, TimeUnit.SECONDS);
         });
         client.shutdown(0, 2, TimeUnit.SECONDS);

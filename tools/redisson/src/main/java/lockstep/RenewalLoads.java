@@ -49,7 +49,7 @@ final class RenewalLoads {
                     for (int quick = 0; quick < QUICK_HOLDS; quick++) {
                         take(lock, hasLease);
                         LockSupport.parkNanos(random.nextInt(LONGEST_QUICK_HOLD_US) * 1_000L);
-                        lock.unlock();
+                        release(lock);
                     }
                     take(lock, hasLease);
                     Thread.sleep(setting.longerThanLeaseMs());
@@ -73,7 +73,7 @@ final class RenewalLoads {
         }
     }
 
-    /** Of a hold that is lost the application is told now, and not before. */
+    /** Of a hold that is lost the application is told now, and not before: by an exception, which ends no load. */
     static void release(RLock lock) {
         try {
             lock.unlock();
@@ -95,7 +95,7 @@ final class RenewalLoads {
         for (; cycles < LEAST_CYCLES || System.nanoTime() < endNs; cycles++) {
             lock.lock();
             Thread.sleep(TIMER_HOLD_MS);
-            lock.unlock();
+            release(lock);
         }
         if (rests) {
             Thread.sleep(setting.watchdogMs());
@@ -111,7 +111,7 @@ final class RenewalLoads {
             counts.note("cycles", cycles);
             counts.note("elapsed_ms", elapsedMs);
         }
-        lock.unlock();
+        release(lock);
         client.shutdown(0, 2, TimeUnit.SECONDS);
         return counts;
     }

@@ -59,8 +59,8 @@ final class ThreadLoads {
         return afterAnother(setting, "nested", (lock, look) -> {
             lock.lock();
             lock.lock();
-            lock.unlock();
-            lock.unlock();
+            RenewalLoads.release(lock);
+            RenewalLoads.release(lock);
         });
     }
 
