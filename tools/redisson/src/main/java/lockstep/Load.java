@@ -1,5 +1,7 @@
 package lockstep;
 
+import java.io.IOException;
+import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
@@ -83,7 +85,7 @@ final class Load {
             return Versions.plainClientOfMaster(server, replica);
         }
 
-        RedisLook look() throws java.io.IOException {
+        RedisLook look() throws IOException {
             return new RedisLook(server);
         }
     }
@@ -123,7 +125,7 @@ final class Load {
     }
 
     private static int runAll(Setting setting, List<String> names) throws InterruptedException {
-        Reports reports = new Reports(new java.io.PrintStream(System.out, true, StandardCharsets.UTF_8));
+        Reports reports = new Reports(new PrintStream(System.out, true, StandardCharsets.UTF_8));
         List<String> failed = new ArrayList<>();
         List<Thread> threads = new ArrayList<>();
         for (String name : names) {
