@@ -362,7 +362,9 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
         assert_eq!(of(load).seen, 0, "{:?}", of(load));
     }
     let (flag_set, in_time) = (of("flag-set"), of("shared-object-in-time"));
-    assert!(flag_set.seen > 0 && flag_set.seen == flag_set.more("threw"), "{flag_set:?}");
+    // A few calls throw before their request is sent, and a few have their reply before they look at the flag
+    // (docs/facts/redisson.md#the-interrupt-flag-is-enough).
+    assert!(0 < flag_set.seen && flag_set.seen <= flag_set.more("threw"), "{flag_set:?}");
     assert!(in_time.seen <= in_time.more.get("late_all_the_same").copied().unwrap_or(0), "{in_time:?}");
     assert_eq!(of("interrupted-wait").seen, of("interrupted-wait").attempts);
     assert_eq!(of("interruptible-wait").more("left"), of("interruptible-wait").attempts);
