@@ -13,6 +13,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 import org.redisson.api.RLock;
 import org.redisson.api.RedissonClient;
+import org.redisson.client.RedisException;
 
 /** Loads in which callers are interrupted, or give up. */
 final class InterruptLoads {
@@ -199,6 +200,10 @@ final class InterruptLoads {
                     }
                 } catch (InterruptedException | IllegalStateException left) {
                     told = left.getClass().getSimpleName();
+                } catch (RedisException inRequest) {
+                    // Its sleep was over, and it asked again when the interrupt came: that is the other defect.
+                    counts.note("in_request", 1);
+                    return null;
                 }
                 boolean isSwallowed = told.equals("returned") && !Thread.interrupted();
                 counts.add(isSwallowed);
