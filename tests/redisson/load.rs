@@ -202,10 +202,7 @@ const RENEWALS: &str = "renewals of the long hold, beside as many as one timer c
 
 /// Why a load without a fault shows nothing of an exhibit.
 const NEED_A_FAULT: [(&str, &str); 6] = [
-    (
-        "B8",
-        "it begins with a failover, and a client that asks for the number of replicas while the new master has none yet",
-    ),
+    ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
         "a reply has to be later than the response timeout (3 s by default), and the first copy of the release later than the reply to \
