@@ -7,7 +7,8 @@
 #
 # Longer, and not part of CI:
 #
-#   make soak    the kind of lock that exists for tests, and many more random files, worlds, scenarios and histories
+#   make soak    the kind of lock that exists for tests, and many more random files, worlds, scenarios and histories;
+#                measures how often the defects of the museum happen without a gate, and writes reports/load.md
 #
 # And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.
@@ -33,6 +34,9 @@ SOAK_SWITCH_HISTORIES ?= 25
 # More versions on which the museum is examined, and how often each history is replayed.
 SOAK_MUSEUM_VERSIONS ?= 4.3.1 3.52.0 3.43.0
 SOAK_MUSEUM_TIMES ?= 20
+# How long each load of reports/load.md runs that depends on chance, in seconds on each version, and the watchdog of its clients.
+SOAK_LOAD_SECONDS ?= 120
+SOAK_LOAD_WATCHDOG_MS ?= 600
 # Start states on which each script of Redisson's and ours are compared, on each server version.
 SOAK_REDISSON_SCRIPTS ?= 5000
 
@@ -64,6 +68,8 @@ soak:
 	LOCKSTEP_SWITCH_HISTORIES=$(SOAK_SWITCH_HISTORIES) \
 	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
 		cargo test --locked -p lockstep-tests --test redisson && \
+	LOCKSTEP_LOAD_SECONDS=$(SOAK_LOAD_SECONDS) LOCKSTEP_LOAD_WATCHDOG_MS=$(SOAK_LOAD_WATCHDOG_MS) \
+		cargo test --locked -p lockstep-tests --test redisson the_page_on_loads && \
 	cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \

@@ -1,7 +1,7 @@
 //! Everything that real servers do is a behaviour of the model.
 //!
 //! The replay of `conformance` shows that every step of the model is real. Here is the other direction: real servers run freely,
-//! under the machine's clock, with clients that ask whenever they like and an operator who does harm (`run`, `nodes`). What
+//! under the machine's clock, with clients that ask whenever they like and an operator who does harm (`run`). What
 //! everybody saw is recorded with the interval in which it happened (`record`), and the model must be able to do the same
 //! (`search`); what it cannot do is made small (`shrink`). Records that are kept in `records/` have no explanation in a model
 //! that lacks something (`lack`).
@@ -10,7 +10,6 @@ mod clients;
 mod clock;
 mod lack;
 mod links;
-mod nodes;
 mod operator;
 mod record;
 mod resource;

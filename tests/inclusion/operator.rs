@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use lockstep_model::Action;
 use lockstep_model::config::Ttls;
+use lockstep_tests::free_nodes::wait_until;
 use proptest::test_runner::TestRng;
 use redis::{Value, cmd};
 
 use crate::clock::{MachineClock, OLD_CLOCK_US};
-use crate::nodes::wait_until;
 use crate::record::{Deed, Event};
 use crate::run::{FreeCluster, names};
 use crate::world::{FreeRun, Harm, MAX_LAG_S, MOST_LATE, below};

@@ -11,12 +11,13 @@ use lockstep_model::Action;
 use lockstep_model::config::Ttls;
 use lockstep_redis::Names;
 use lockstep_sim::replay::{ClockOffset, ServerConnection, ServerProgram};
+use lockstep_tests::free_nodes::{CopyStage, Disk, FreeNode, FreeSentinels, wait_until};
 use redis::{ConnectionLike as _, Value, cmd};
 
 use crate::clients::FreeClient;
 use crate::clock::{MachineClock, OLD_CLOCK_US, until};
 use crate::links::FreeLinks;
-use crate::nodes::{CopyStage, Disk, FreeNode, FreeSentinels, wait_until};
+
 use crate::operator::Operator;
 use crate::record::{Deed, Event, Record, SeenHold, ToldAnswer};
 use crate::resource::FreeResource;

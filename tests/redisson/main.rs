@@ -6,6 +6,7 @@ mod departures;
 mod deployments;
 mod history;
 mod jvms;
+mod load;
 mod museum;
 mod repeated;
 mod replicas;

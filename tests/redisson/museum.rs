@@ -92,6 +92,8 @@ Versions come from runs: `make test` replays on the newest that has it and on 3.
 clients of that version do something else in that world: the history differs there, or clients with its profile have no such
 history. They may have other ways to fail. A version that is not named is one of which a run said neither.
 
+How likely each is without a gate, where it happens under plain load: [load.md](load.md).
+
 ";
 
 fn section(exhibit: &Exhibit) -> String {

@@ -2,5 +2,6 @@
 
 pub mod command;
 pub mod drawn;
+pub mod free_nodes;
 pub mod page;
 pub mod servers;

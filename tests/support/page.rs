@@ -21,10 +21,15 @@ pub fn committed(path: &str) -> String {
 /// Writes the page, or fails if the committed one differs.
 pub fn keep(path: &str, made: &str) {
     if is_writing() {
-        fs::write(in_house(path), made).expect("the page can be written");
+        write(path, made);
     } else if let Some(stale) = stale(path, &committed(path), made) {
         panic!("{stale}");
     }
+}
+
+/// Writes the page, whose figures differ from run to run.
+pub fn write(path: &str, made: &str) {
+    fs::write(in_house(path), made).expect("the page can be written");
 }
 
 /// Columns of a Markdown table: those whose name ends with `#` are numbers.

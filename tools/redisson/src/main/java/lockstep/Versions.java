@@ -34,6 +34,24 @@ final class Versions {
         return version == null ? "unknown" : version;
     }
 
+    /** A client of a single server with the settings that Redisson has by default, but for the watchdog. */
+    static RedissonClient plainClient(String server, long watchdogMs) {
+        Config config = new Config();
+        config.setLockWatchdogTimeout(watchdogMs);
+        config.useSingleServer().setAddress("redis://" + server);
+        return Redisson.create(config);
+    }
+
+    /**
+     * A client of a master and a replica, as it is told, whether or not that follows the master yet, with the settings that
+     * Redisson has by default. With 3.15 a first acquire without a replica lasts longer than a short watchdog.
+     */
+    static RedissonClient plainClientOfMaster(String server, String replica) {
+        Config config = new Config();
+        config.useMasterSlaveServers().setMasterAddress("redis://" + server).addSlaveAddress("redis://" + replica);
+        return Redisson.create(config);
+    }
+
     /** All connections at once and one for messages, one event loop, and nothing that is sent without being asked. */
     static Config config(Settings settings) throws ReflectiveOperationException {
         Config config = new Config();
