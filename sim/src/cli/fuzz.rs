@@ -78,12 +78,14 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let options = FuzzOptions { cases: args.cases, seed };
     let mut all: Vec<FuzzedScenario> = Vec::new();
     let mut failure: Option<(Exit, Value)> = None;
+    let mut unsuited: Option<ReplayError> = None;
     for one in &chosen {
         if interrupt::is_asked() {
             break;
         }
         let cases = AtomicU64::new(0);
         let started = Instant::now();
+        args.target.warn_of_other_version(&one.scenario.name, &one.scenario.config, screen);
         let program = match args.target.program(&one.scenario.config) {
             Ok(program) => program,
             Err(error) => return Err(server_failed(&error, screen)),
@@ -105,6 +107,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             // The others may be for it.
             Err(FuzzFailure::AtStart(error @ ReplayError::NotForRedisson { .. })) if chosen.len() > 1 => {
                 report_unsuited(&one.scenario.name, &error, screen);
+                unsuited = Some(error);
                 continue;
             }
             Err(failed) => {
@@ -129,6 +132,9 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         }
     }
 
+    if let (true, None, Some(error)) = (all.is_empty() && !interrupt::is_asked(), &failure, &unsuited) {
+        return Err(server_failed(error, screen));
+    }
     match args.output.format {
         Format::Json => screen.print_json(&json_of(&all, seed, failure.as_ref().map(|(_, failure)| failure)))?,
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,

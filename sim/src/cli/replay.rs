@@ -111,7 +111,10 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         let run = || -> Result<Played, ReplayError> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
                 Some(same) => running.insert(same),
-                None => running.insert((trace.config, player(&server, &trace.config, args)?)),
+                None => {
+                    args.target.warn_of_other_version(&trace.scenario, &trace.config, screen);
+                    running.insert((trace.config, player(&server, &trace.config, args)?))
+                }
             };
             player.replay(trace, true)
         };

@@ -2,6 +2,7 @@
 
 use clap::ValueEnum;
 use lockstep_model::Config;
+use lockstep_model::config::Profile;
 use lockstep_redis::Scripts;
 
 use super::common::Ended;
@@ -84,6 +85,27 @@ impl TargetArgs {
             TargetName::Scripts => Ok(Scripts::built_in().into()),
             TargetName::Redisson => self.redisson(config).map(TargetProgram::from),
         }
+    }
+
+    /// Says that the version is not the one whose profile the clients of this scenario have: a difference may be one of the two.
+    pub(super) fn warn_of_other_version(&self, name: &str, config: &Config, screen: &Screen) {
+        let of_profile = config.protocol.profile.redisson_version();
+        let Some((asked, (own, nearest))) = self.redisson.as_deref().zip(of_profile.zip(self.nearest_profile())) else {
+            return;
+        };
+        if asked != own && nearest != config.protocol.profile {
+            screen.warn(&format!(
+                "the clients of {name} are those of Redisson {own}, and Redisson {asked} is held against them: a difference may be \
+                 one between the two; for its own, set profile = \"{}\" in [protocol]",
+                nearest.name()
+            ));
+        }
+    }
+
+    /// The profile of the version that is asked for.
+    fn nearest_profile(&self) -> Option<Profile> {
+        let version = self.redisson.as_deref().filter(|_| self.is_redisson())?;
+        RedissonProgram::find(version).ok().map(|program| program.profile())
     }
 
     /// The version of Redisson for this scenario.
