@@ -497,7 +497,8 @@ fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
     let mut buffer = [0; 16384];
     loop {
         match from.read(&mut buffer) {
-            Ok(0) => return Ok(None),
+            // What came before the end comes first: a server replies to `QUIT`, and closes the connection at once.
+            Ok(0) => return Ok(Some(all).filter(|all| !all.is_empty())),
             Ok(count) => all.extend_from_slice(&buffer[..count]),
             Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Some(all)),
             Err(error) if error.kind() == ErrorKind::Interrupted => {}
