@@ -17,12 +17,16 @@ pub struct RenewalChains {
     has_renewed: bool,
     /// Whether the model has every timer itself: no renewal is one more.
     are_of_model: bool,
+    /// Whether the model's timer runs on after a renewal whose answer has left nothing: in Redisson it has ended.
+    is_left_over: bool,
 }
 
 #[derive(Clone, Copy, Debug)]
 struct RenewalChain {
     /// The tick at which it fires next.
     due: u32,
+    /// The tick at which it has fired last.
+    fired_at: Option<u32>,
     /// Whether it is the one that the model has.
     is_of_model: bool,
 }
@@ -43,7 +47,7 @@ impl RenewalChains {
         if !self.are_of_model && is_empty(before) && !is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
-            self.chains.push(RenewalChain { due: self.now + u32::from(period), is_of_model });
+            self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
         }
     }
 
@@ -53,7 +57,22 @@ impl RenewalChains {
         self.has_renewed |= has_renewed;
         if !has_renewed {
             self.chains.iter_mut().for_each(|chain| chain.is_of_model = false);
+            self.is_left_over = false;
         }
+    }
+
+    /// A renewal was answered, and the table may be empty by that: then its timer has ended in Redisson, and runs on in the model.
+    pub fn answered(&mut self, before: &ClientState, after: &ClientState) {
+        if !self.are_of_model && !is_empty(before) && is_empty(after) && after.renewal_due_in.is_some() {
+            let now = self.now;
+            self.chains.retain(|chain| !chain.is_of_model || chain.due > now);
+            self.is_left_over = true;
+        }
+    }
+
+    /// Whether the model renews by a timer that has ended in Redisson.
+    pub fn are_left_over(&self) -> bool {
+        self.is_left_over
     }
 
     /// A tick passes: every timer that is due has fired.
@@ -61,14 +80,19 @@ impl RenewalChains {
         let goes_on = !is_empty(client) || self.has_renewed;
         let (now, period) = (self.now, u32::from(period));
         self.chains.retain(|chain| chain.due > now || goes_on);
-        self.chains.iter_mut().filter(|chain| chain.due <= now).for_each(|chain| chain.due = now + period);
+        for chain in self.chains.iter_mut().filter(|chain| chain.due <= now) {
+            (chain.due, chain.fired_at) = (now + period, Some(now));
+        }
         self.now += 1;
         self.has_renewed = false;
     }
 
-    /// Whether a timer fires now that the model does not have.
+    /// Whether a timer fires now that the model does not have, or has fired since the last tick: it is late by up to a tenth of a
+    /// second, and then its renewal comes after that instant.
     pub fn has_extra_due(&self) -> bool {
-        self.chains.iter().any(|chain| !chain.is_of_model && chain.due <= self.now)
+        let is_now =
+            |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(|at| at + 1 == self.now);
+        self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
 }
 

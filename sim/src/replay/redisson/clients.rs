@@ -211,9 +211,13 @@ impl Target for RedissonClients {
         if testbed.findings.is_over() {
             return Ok(());
         }
-        if step.step.action == Action::Tick {
-            testbed.send_queued()?;
-            self.expect_silence(step, testbed)?;
+        match step.step.action {
+            Action::Tick => {
+                testbed.send_queued()?;
+                self.expect_silence(step, testbed)?;
+            }
+            Action::Demote { node } if !self.config.is_split() => self.begin_waits_at(usize::from(node))?,
+            _ => {}
         }
         Ok(())
     }
@@ -270,6 +274,12 @@ impl Target for RedissonClients {
             }
             Action::Renew { client } | Action::RenewAcknowledged { client } => {
                 let renews = step.step.answer != Reply::NothingToRenew;
+                if renews && self.chains[usize::from(client)].are_left_over() {
+                    testbed
+                        .findings
+                        .leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
+                    return Ok(None);
+                }
                 self.chains[usize::from(client)].fired(renews);
                 if !renews && self.chains[usize::from(client)].are_of_model() {
                     self.end_timer(client, testbed)?;
@@ -341,6 +351,9 @@ impl Target for RedissonClients {
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
+            if matches!(step.step.action, Action::Renew { client: own } if own == client) {
+                self.chains[usize::from(client)].answered(before, after);
+            }
             self.chains[usize::from(client)].follow(before, after, period);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }

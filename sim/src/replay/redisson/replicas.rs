@@ -22,6 +22,8 @@ use crate::replay::target::{BEHIND_RENEWAL, end_wait};
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptVerb, acknowledged};
 
+const AN_ERROR: &str = "an error";
+
 /// Where a thread waits for a message.
 const WAITING: [Phase; 3] = [Phase::Refused, Phase::Subscribed, Phase::Waiting];
 
@@ -51,6 +53,9 @@ impl RedissonClients {
             }
             Action::Undo { client, thread } => {
                 return self.ask((client, Some(thread)), ScriptVerb::Undo { client, thread }, step, testbed);
+            }
+            Action::Demote { node } if !self.config.is_split() => {
+                self.lose_waits(usize::from(node), step, testbed)?;
             }
             Action::Discover { client } | Action::GoBack { client, .. } => {
                 self.turn_to_master(client, step, testbed)?;
@@ -130,8 +135,9 @@ impl RedissonClients {
         let is_extra = |wait: &OpenWait| wait.client == client && wait.confirming.is_none();
         while let Some(at) = self.open_waits.iter().position(is_extra) {
             let wait = self.open_waits.swap_remove(at);
+            // A server that has become a replica answers with an error, which the script before it has had already.
             let replicas = self.end_wait(&wait, testbed)?;
-            if replicas == 0 && self.config.cluster.wait_for > 0 {
+            if replicas == Some(0) && self.config.cluster.wait_for > 0 {
                 testbed
                     .findings
                     .leave("Redisson waits after every request, and here no replica has what this one wrote");
@@ -162,7 +168,7 @@ impl RedissonClients {
                 self.clear_up(client, testbed)?;
                 let (server, _) = self.applications.server_of(usize::from(client), wait.connection);
                 testbed.servers.extend_last_effect(server)?;
-                acknowledged(replicas)
+                replicas.map_or_else(|| AN_ERROR.to_owned(), acknowledged)
             }
             None => "no WAIT".to_owned(),
         };
@@ -170,15 +176,16 @@ impl RedissonClients {
         Ok(())
     }
 
-    /// A server answers a `WAIT`: with what it has counted, or at its time-out. Returns the number.
-    fn end_wait(&mut self, wait: &OpenWait, testbed: &mut Testbed) -> Result<i64, ReplayError> {
+    /// A server answers a `WAIT`: with what it has counted, or at its time-out. Returns the number; `None`: it answers with an error.
+    fn end_wait(&mut self, wait: &OpenWait, testbed: &mut Testbed) -> Result<Option<i64>, ReplayError> {
         let asked = usize::from(wait.client);
         let (server, id) = self.applications.server_of(asked, wait.connection);
         testbed.servers.wait_acknowledged(server)?;
         end_wait(&mut testbed.servers, server, id)?;
         let reply = self.applications.finish_request(asked, wait.connection)?;
-        let replicas = redis::from_redis_value(reply).map_err(|error| ReplayError::link(error.to_string()))?;
-        testbed.findings.note(|| format!("{}: WAIT {} → {replicas}", client_name(wait.client), wait.replicas));
+        let replicas: Option<i64> = redis::from_redis_value(reply).ok();
+        let told = replicas.map_or_else(|| AN_ERROR.to_owned(), |number| number.to_string());
+        testbed.findings.note(|| format!("{}: WAIT {} → {told}", client_name(wait.client), wait.replicas));
         Ok(replicas)
     }
 
@@ -199,7 +206,12 @@ impl RedissonClients {
         self.applications.begin_request(usize::from(client), wait.connection)?;
         let replicas = self.end_wait(&wait, testbed)?;
         let words = self.translator.reply_words(step.step.answer);
-        testbed.findings.compare(step.place(), || "reply".to_owned(), &words, &acknowledged(replicas));
+        testbed.findings.compare(
+            step.place(),
+            || "reply".to_owned(),
+            &words,
+            &replicas.map_or_else(|| AN_ERROR.to_owned(), acknowledged),
+        );
         if self.keeps_what_is_unconfirmed(client, step, testbed) {
             return Ok(());
         }
@@ -285,6 +297,18 @@ impl RedissonClients {
         has_replicas
             && self.reaches[server] == ServerReach::Down
             && step.before.clients.iter().filter(is_its).any(waits)
+    }
+
+    /// A server that becomes a replica closes the connections on which clients wait for replicas: it has received their `WAIT`s by
+    /// then (docs/facts/redis.md#wait).
+    pub(super) fn begin_waits_at(&mut self, server: usize) -> Result<(), ReplayError> {
+        for wait in &self.open_waits {
+            let asked = usize::from(wait.client);
+            if wait.confirming.is_some() && self.applications.server_of(asked, wait.connection).0 == server {
+                self.applications.begin_request(asked, wait.connection)?;
+            }
+        }
+        Ok(())
     }
 
     /// The callers of open `WAIT`s on a server that is down do not know what became of their requests, once their time is over.

@@ -195,9 +195,14 @@ fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
 /// Whether a thread was refused by a node that stands still by now, or is no master any more: in the model it subscribes once that
 /// goes on, or its client knows the new one (docs/facts/redisson.md#known-differences-between-the-model-and-redisson).
 fn is_refused_by_no_master(client: &ClientState, step: HistoryStep<'_>) -> bool {
-    let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
     let is_refused = client.threads.iter().any(|thread| thread.phase == Phase::Refused);
-    is_refused && !step.before.nodes.iter().any(answers)
+    is_refused && !is_known_master_there(client, step)
+}
+
+/// Whether the node that a client takes for the master is one, and does not stand still.
+fn is_known_master_there(client: &ClientState, step: HistoryStep<'_>) -> bool {
+    let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
+    step.before.nodes.iter().any(answers)
 }
 
 /// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is
