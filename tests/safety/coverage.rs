@@ -101,6 +101,7 @@ fn rich() -> Vec<Config> {
     let mut named = scenario("paused-client-loses-one-of-two-locks").config;
     (named.faults.overwrite_key, named.faults.foreign_release) = (1, 1);
     all.push(named);
+    all.push(one_of_two_acknowledged());
     for &lock in LockKind::ALL {
         for profile in Profile::ALL {
             for promote in PROMOTE_RULES {
@@ -160,6 +161,13 @@ fn rich() -> Vec<Config> {
     all
 }
 
+/// One of two locks is gone when a renewal of both is acknowledged by a late replica.
+fn one_of_two_acknowledged() -> Config {
+    let mut config = scenario("late-replica-ends-other-renewals").config;
+    (config.protocol.renewal_batch, config.clients.count, config.faults.pause_client) = (2, 1, 1);
+    config
+}
+
 /// Branches that no built-in scenario reaches, each with a small world that does.
 fn elsewhere() -> Vec<(&'static str, Config)> {
     let failover = scenario("failover-loses-the-grant").config;
@@ -196,6 +204,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
     overwritten.faults.foreign_release = 1;
     vec![
         ("whoever releases what another program has overwritten", overwritten),
+        ("a late replica that acknowledges the renewal of one of two locks", one_of_two_acknowledged()),
         ("whoever asks a master whose last save failed", refusing),
         ("whoever gives back what too few have, to such a master", waiting_for_refusing),
         ("a request that finds that its master's last save failed", sent_to_refusing),

@@ -233,6 +233,7 @@ impl<Y: Layout> Prefilter<Y> {
 
 /// Whether a closer check shows that an action cannot happen here: for those that no posture decides.
 #[inline]
+#[expect(clippy::too_many_lines, reason = "one arm for each action")]
 fn is_ruled_out<Y: Layout>(config: &Config, world: &World<Y>, action: Action) -> bool {
     if let Some(fault) = action.kind().fault()
         && world.faults.of(fault) == 0

@@ -39,9 +39,12 @@ impl<Y: Layout> Context<'_, Y> {
             Asked::Sent => Some(Reply::Done),
             Asked::Answered { reply, .. } => {
                 let is_acknowledged = self.is_renewal_acknowledged(client, reply, is_applied)?;
-                self.process(client, |process| match is_acknowledged {
-                    true => process.hear_renewal(thread, reply, false),
-                    false => process.renewal_failed(),
+                self.process(client, |process| {
+                    if is_acknowledged {
+                        process.hear_renewal(thread, reply, false);
+                    } else {
+                        process.renewal_failed();
+                    }
                 });
                 Some(reply)
             }
@@ -101,9 +104,12 @@ impl<Y: Layout> Context<'_, Y> {
         self.count_replicas(client);
         let BatchAnswer { reply, missed } = self.server().renew_batch(node, client, batch)?;
         let is_acknowledged = self.is_renewal_acknowledged(client, reply, is_applied)?;
-        self.process(client, |process| match is_acknowledged {
-            true => process.hear_round(batch, reply, missed),
-            false => process.round_failed(batch),
+        self.process(client, |process| {
+            if is_acknowledged {
+                process.hear_round(batch, reply, missed);
+            } else {
+                process.round_failed(batch);
+            }
         });
         Some(reply)
     }

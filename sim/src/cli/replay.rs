@@ -111,10 +111,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         let run = || -> Result<Played, ReplayError> {
             let (_, player) = match running.take().filter(|(config, _)| *config == trace.config) {
                 Some(same) => running.insert(same),
-                None => {
-                    args.target.warn_of_other_version(&trace.scenario, &trace.config, screen);
-                    running.insert((trace.config, player(&server, &trace.config, args)?))
-                }
+                None => running.insert((trace.config, player(&server, trace, args, screen)?)),
             };
             player.replay(trace, true)
         };
@@ -181,7 +178,9 @@ pub(super) fn report_unsuited(scenario: &str, error: &ReplayError, screen: &Scre
     }
 }
 
-fn player(server: &ServerProgram, config: &Config, args: &ReplayArgs) -> Result<Player, ReplayError> {
+fn player(server: &ServerProgram, trace: &Trace, args: &ReplayArgs, screen: &Screen) -> Result<Player, ReplayError> {
+    let config = &trace.config;
+    args.target.warn_of_other_version(&trace.scenario, config, screen);
     if args.sentinel {
         Player::start_under_sentinel(server, config, Scripts::built_in())
     } else {

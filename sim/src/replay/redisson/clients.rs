@@ -142,7 +142,7 @@ impl RedissonClients {
             let connections = if may_ask_together || may_wait_beside { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
-            let times = ClientTimes { attempts, connections, renewal_batch, ..times };
+            let times = ClientTimes { renewal_batch, attempts, connections, ..times };
             let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
             let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
             return ClientTimes { sync, ..times };

@@ -112,7 +112,9 @@ impl RedissonClients {
         for receipt in &self.receipts[asked] {
             testbed.hide_key(receipt.clone());
         }
-        self.open_waits.push(OpenWait { client, connection, replicas, confirming, told, at: step.place() });
+        let is_behind_error = calls::told_of_refusal(step.step.answer).is_some();
+        let at = step.place();
+        self.open_waits.push(OpenWait { client, connection, replicas, confirming, told, is_behind_error, at });
         // Nobody looks at the answer.
         if self.config.cluster.wait_for == 0 {
             self.end_waits_of(client, testbed)?;
@@ -135,8 +137,13 @@ impl RedissonClients {
         let is_extra = |wait: &OpenWait| wait.client == client && wait.confirming.is_none();
         while let Some(at) = self.open_waits.iter().position(is_extra) {
             let wait = self.open_waits.swap_remove(at);
-            // A server that has become a replica answers with an error, which the script before it has had already.
             let replicas = self.end_wait(&wait, testbed)?;
+            if replicas.is_none() && !wait.is_behind_error {
+                testbed
+                    .findings
+                    .leave("a server that has become a replica answers a WAIT with an error, and the call throws");
+                return Ok(());
+            }
             if replicas == Some(0) && self.config.cluster.wait_for > 0 {
                 testbed
                     .findings

@@ -25,6 +25,7 @@ pub fn refuse_world(config: &Config) -> Result<(), ReplayError> {
 ///
 /// # Errors
 /// `NotForSentinel`, with the reason.
+#[expect(clippy::too_many_lines, reason = "one arm for each action")]
 pub fn refuse_trace(trace: &Trace) -> Result<(), ReplayError> {
     refuse_world(&trace.config)?;
     let refused = |reason: String| Err(ReplayError::NotForSentinel { reason });
