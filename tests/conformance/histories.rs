@@ -126,10 +126,25 @@ pub(crate) fn can_replay(version: &ServerProgram, scenario: &Scenario) -> bool {
     let cluster = &scenario.config.cluster;
     // Before 7.0 each resync is a full copy with a new replication id, and FAILOVER asks for the same one.
     let asks_for_one_id = cluster.promote.is_by_the_master() && cluster.replicas > 1;
+    let has_several_locks = scenario.config.clients.names > 1 && cluster.replicas > 0;
     (cluster.min_replicas == 0 || version.counts_replicas_in_scripts())
         && (cluster.shutdown_timeout == 0 || version.waits_for_replicas_when_it_ends())
-        && (scenario.config.protocol.wait_after == WaitAfter::Grants || version.waits_for_all_writes())
-        && !(asks_for_one_id && version.ttls() == Ttls::Relative)
+        && (scenario.config.protocol.wait_after != WaitAfter::EveryCall || version.waits_for_all_writes())
+        && !((asks_for_one_id || has_several_locks) && version.ttls() == Ttls::Relative)
+}
+
+#[test]
+fn several_lock_names_beside_replicas_are_refused_where_ttls_count_from_their_arrival() {
+    for_every_version(|version| {
+        let scenario = on(version, builtin_scenario("late-replica-ends-other-renewals"));
+        match Player::start(version, &scenario.config, Scripts::built_in()) {
+            Ok(_) => assert_eq!(version.ttls(), Ttls::Absolute, "{version}"),
+            Err(error) => {
+                assert_eq!(version.ttls(), Ttls::Relative, "{version}: {error}");
+                assert!(error.to_string().contains("not modelled beside several lock names"), "{error}");
+            }
+        }
+    });
 }
 
 /// That it does not is measured in `lock_loss`.

@@ -21,7 +21,7 @@ use crate::redisson;
 const HISTORIES: u32 = 2;
 const HISTORIES_OF_SPLIT: u32 = 5;
 /// The built-in scenarios that Redisson can follow so far: a new one that it can is added here.
-const FOLLOWED: u32 = 131;
+const FOLLOWED: u32 = 132;
 /// At least so many histories are those of a split network, and as many are not.
 const LEAST: u32 = 100;
 /// How many scenarios are replayed at once.
@@ -108,9 +108,10 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
 /// Whether the clients of a scenario have the rules of a version of Redisson: some say what a client with others would do.
 pub fn is_of_redisson(config: &Config) -> bool {
     let (protocol, calls) = (config.protocol, config.calls);
-    // On which node it subscribes is a setting, and behind which requests it waits is no matter of a profile.
-    let Protocol { subscribe_to, wait_after, .. } = protocol;
-    let own = Protocol { subscribe_to, wait_after, ..protocol.profile.protocol() };
+    // On which node it subscribes and how many locks a script renews are settings, and behind which requests it waits is no matter of
+    // a profile.
+    let Protocol { subscribe_to, renewal_batch, wait_after, .. } = protocol;
+    let own = Protocol { subscribe_to, renewal_batch, wait_after, ..protocol.profile.protocol() };
     let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
         && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
     protocol.profile != Profile::Lockstep && protocol == own && are_its_calls

@@ -119,6 +119,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "shared-lock-object",
             "old-client-beside-a-new-one",
             "late-replica-ends-other-renewals",
+            "unacknowledged-renewal-is-the-last-one",
         ],
     },
     AnomalyGroup {

@@ -284,6 +284,9 @@ const ROWS: &[DrawnKey] = &[
     row("wait_after", &["\"every-call\"", "\"every-call\"", "\"grants\""], 60, |said| {
         said.is_split() && said.some("wait_for") && said.is("count", "1") && !said.is("threads", "2")
     }),
+    row("wait_after", &["\"grants-and-renewals\"", "\"grants-and-renewals\"", "\"grants\""], 60, |said| {
+        !said.is_split() && said.some("wait_for") && said.has("renew_every") && said.is("replicas", "1")
+    }),
     row("retry_attempts", TICKS, 40, |said| said.has("resend") && !said.is("resend", "\"none\"")),
     row("answer_within", TICKS, 25, Said::is_split),
     row("receipt", &["1", "1", "2", "3", "4"], 20, |said| said.is_split() && said.has_receipts()),

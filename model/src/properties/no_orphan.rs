@@ -24,7 +24,10 @@ fn applies(config: &Config) -> Result<(), &'static str> {
     // refuse one, or stand still meanwhile. Nothing else leaves a lock behind whose holder does not believe.
     let returns_with_data = config.can_restart() && config.cluster.fsync != Fsync::None;
     let is_refused = config.faults.refuse_writes > 0 || config.faults.pause_node > 0;
-    let can_lose_release = config.is_split() || config.can_fail_over() || returns_with_data || is_refused;
+    // A grant that too few replicas have is stored until it is given back.
+    let is_given_back = config.can_lack_replicas();
+    let can_lose_release =
+        config.is_split() || config.can_fail_over() || returns_with_data || is_refused || is_given_back;
     let can_die = config.faults.crash_client > 0 || config.faults.crash_thread > 0;
     if !can_lose_release && !can_die {
         return Err("no holder dies and no failover loses a release: the stored holder always believes");

@@ -183,6 +183,16 @@ pub enum ReplayError {
         other: &'static str,
     },
 
+    /// The server's TTLs are not those of a scenario with several lock names and replicas.
+    #[error(
+        "{server} sends TTLs to its replicas as relative times, which is not modelled beside several lock names; name a server of \
+         Redis 7.0 or newer with --server"
+    )]
+    NamesNeedAbsoluteTtls {
+        /// Flavour and version.
+        server: String,
+    },
+
     /// The server ends at once, where the scenario lets a master wait for its replicas.
     #[error(
         "{server} does not wait for its replicas when it is told to end, and the scenario says shutdown_timeout; \

@@ -13,6 +13,8 @@ pub struct RenewalChains {
     chains: Vec<RenewalChain>,
     /// The tick that it is, from 0.
     now: u32,
+    /// The tick at which the table was filled last.
+    filled_at: Option<u32>,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
     /// Whether the model has every timer itself: no renewal is one more.
@@ -45,6 +47,7 @@ impl RenewalChains {
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
         if !self.are_of_model && is_empty(before) && !is_empty(after) {
+            self.filled_at = Some(self.now);
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
             self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
@@ -87,11 +90,11 @@ impl RenewalChains {
         self.has_renewed = false;
     }
 
-    /// Whether a timer fires now that the model does not have, or has fired since the last tick: it is late by up to a tenth of a
-    /// second, and then its renewal comes after that instant.
+    /// Whether a timer fires now that the model does not have, or has fired since the last tick. It is late by up to a tenth of a
+    /// second: where the table was filled at the instant at which it was due, it finds that and renews after that instant.
     pub fn has_extra_due(&self) -> bool {
-        let is_now =
-            |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(|at| at + 1 == self.now);
+        let is_late = |at: u32| at + 1 == self.now && self.filled_at == Some(at);
+        let is_now = |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(is_late);
         self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
 }

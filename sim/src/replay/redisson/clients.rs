@@ -274,7 +274,7 @@ impl Target for RedissonClients {
             }
             Action::Renew { client } | Action::RenewAcknowledged { client } => {
                 let renews = step.step.answer != Reply::NothingToRenew;
-                if renews && self.chains[usize::from(client)].are_left_over() {
+                if renews && self.has_ended_timer(client)? {
                     testbed
                         .findings
                         .leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
@@ -415,6 +415,16 @@ impl RedissonClients {
             testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
         }
         leaves
+    }
+
+    /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.
+    fn has_ended_timer(&mut self, client: u8) -> Result<bool, ReplayError> {
+        let asked = usize::from(client);
+        if !self.chains[asked].are_left_over() {
+            return Ok(false);
+        }
+        self.applications.pass_what_is_due(asked)?;
+        Ok(!self.unsent(asked).iter().any(is_renewal))
     }
 
     /// One of several timers finds nothing to renew. It sends nothing, and must have ended before there is something again.

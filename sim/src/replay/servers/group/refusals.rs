@@ -10,13 +10,23 @@ use crate::replay::servers::server::ServerProgram;
 /// Refuses a scenario that this server would run in another way.
 ///
 /// # Errors
-/// `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
+/// `NamesNeedAbsoluteTtls`, `OtherTtls`, `ScriptsNeedNoReplicas`, `EndsAtOnce`, `WaitsForOwnWrites`, `HandOverNeedsOneId`.
 pub fn refuse_unsuited(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    refuse_names_beside_relative_ttls(server, config)?;
     refuse_other_ttls(server, config)?;
     refuse_uncounted_replicas(server, config)?;
     refuse_end_at_once(server, config)?;
     refuse_waits_for_own_writes(server, config)?;
     refuse_second_replica(server, config)
+}
+
+/// Whether a TTL was written is told for the one lock of a world, and not for each of several.
+fn refuse_names_beside_relative_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
+    let has_several = config.clients.names > 1 && config.cluster.replicas > 0;
+    if !has_several || server.ttls() == Ttls::Absolute {
+        return Ok(());
+    }
+    Err(ReplayError::NamesNeedAbsoluteTtls { server: server.to_string() })
 }
 
 fn refuse_other_ttls(server: &ServerProgram, config: &Config) -> Result<(), ReplayError> {
