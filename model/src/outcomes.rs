@@ -527,9 +527,11 @@ const fn can_lose_grant(config: &Config) -> bool {
         && config.clients.max_holds > 1
         && config.clients.threads > 1;
     let names_lease = config.time.reentry_lease.is_some() || config.time.named_lease.is_some();
-    // A round that ends with an error leaves out what comes behind it.
-    let ends_rounds = config.clients.names > 1 && matches!(config.protocol.wait_after, WaitAfter::GrantsAndRenewals);
-    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_rounds;
+    // A renewal that too few replicas have ends its round, or is the last one.
+    let is_all_forgotten = matches!(config.protocol.failed_renewal, FailedRenewal::Forget);
+    let ends_renewals = matches!(config.protocol.wait_after, WaitAfter::GrantsAndRenewals)
+        && (config.clients.names > 1 || is_all_forgotten);
+    let is_unattended = !is_in_time || names_lease || is_alone || keeps_nested || ends_renewals;
     let is_deleted = faults.force_release > 0 || faults.vanish_key > 0 || faults.overwrite_key > 0;
     let is_taken = is_deleted || faults.clock_jump > 0;
     // Where requests can be late, a late release can end the next grant.

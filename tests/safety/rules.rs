@@ -274,11 +274,15 @@ impl InLayout for Waits {
                     continue;
                 }
                 // Behind every call there is one thread, and what it waits for may leave no holder.
-                let holder = effect.stored.holders().next().map(|hold| hold.by.holder);
                 let is_alone = config.protocol.wait_after == WaitAfter::EveryCall;
-                let holder = holder.filter(|_| !is_alone).unwrap_or(Holder::new(0, 0));
-                let waits = call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
-                assert!(waits, "after {action:?}: {next:?}");
+                let waits =
+                    |holder: Holder| call(next, holder).is_some() || next.thread(holder).phase == Phase::Confirming;
+                let is_awaited = if is_alone {
+                    waits(Holder::new(0, 0))
+                } else {
+                    effect.stored.holders().any(|hold| waits(hold.by.holder))
+                };
+                assert!(is_awaited, "after {action:?}: {next:?}");
                 seen.1 += 1;
             }
         });

@@ -205,8 +205,8 @@ pub enum ReplayError {
 
     /// The server's `WAIT` is for what a connection wrote, where the scenario's clients wait behind every call.
     #[error(
-        "{server} answers WAIT for what the connection has written itself, and wait_after = \"every-call\" needs a server that \
-         answers for all that the master has written; name one of Redis with --server"
+        "{server} answers WAIT for what the connection has written itself, and wait_after in [protocol] needs a server that answers for \
+         all that the master has written; name one of Redis with --server"
     )]
     WaitsForOwnWrites {
         /// Flavour and version.
