@@ -91,7 +91,7 @@ fn redisson_in_a_cluster_and_under_a_sentinel_does_what_the_clients_of_the_model
     }
 }
 
-/// A message of `PUBLISH` does not reach who has sent `SSUBSCRIBE`: the waiter would sleep on.
+/// A message that was sent by `PUBLISH` does not reach a client that has subscribed by `SSUBSCRIBE`: its waiter would go on sleeping.
 #[test]
 fn a_waiter_is_woken_by_the_command_that_deployment_server_and_version_have() {
     const TODAY: (Profile, &str) = (Profile::Redisson47, "4.7.0");

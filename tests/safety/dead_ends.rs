@@ -1,5 +1,5 @@
-//! No state is a dead end: time goes on, unless nobody is left who waits for an answer. In a dead end whatever is due later never
-//! comes, and a property of what comes at last is judged wrongly.
+//! Time can go on from every state in which a client waits for an answer. From a state in which it could not, nothing that is due
+//! later would ever happen, and liveness properties would be judged wrongly.
 
 use std::collections::{HashSet, VecDeque};
 

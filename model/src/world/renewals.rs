@@ -51,8 +51,8 @@ impl<Y: Layout> Context<'_, Y> {
         }
     }
 
-    /// Whether the renewal that its master has just answered is one for its client: enough replicas have acknowledged it, or nobody
-    /// asks them. Behind an error there is no `WAIT`. `None`: no replica is late that could apply it in time.
+    /// A master has answered a renewal. Whether its client takes that for a success: enough replicas have acknowledged the renewal, or
+    /// the client asks none of them. After an error there is no `WAIT`. `None`: there is no late replica that could apply it in time.
     fn is_renewal_acknowledged(&mut self, client: u8, reply: Reply, is_applied: bool) -> Option<bool> {
         let own = self.config.of_client(client);
         let is_answer = matches!(reply, Reply::Renewed | Reply::RenewedInPart { .. } | Reply::RenewalMissed);

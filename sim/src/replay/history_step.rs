@@ -30,7 +30,8 @@ impl HistoryStep<'_> {
         let (Action::Renew { client } | Action::RenewAcknowledged { client }) = self.step.action else { return None };
         let is_answer = matches!(self.step.answer, Reply::Renewed | Reply::RenewedInPart { .. } | Reply::RenewalMissed);
         let waits = config.of_client(client).protocol.wait_after == WaitAfter::GrantsAndRenewals && is_answer;
-        let knows_of_none = self.before.clients[usize::from(client)].replicas_known == Some(0);
+        // Read before the script, and a `WAIT` is never answered so that it would become 0.
+        let knows_of_none = self.step.state.clients[usize::from(client)].replicas_known == Some(0);
         (waits && !knows_of_none).then_some(client)
     }
 

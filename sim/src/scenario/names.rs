@@ -63,18 +63,14 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
             .note("use names = 1, or remove [resource]");
     }
     if let Some(faults) = parts.faults {
-        for (key, budget) in [
+        let budgets = [
             ("force_release", faults.force_release),
             ("vanish_key", faults.vanish_key),
             ("persist_key", faults.persist_key),
             ("clock_jump", faults.clock_jump),
-        ] {
-            if budget > 0 {
-                Contradiction::not_yet(&sections.faults, key, &format!("`{key}` does not say which of several locks"))
-                    .with(sections.clients.span_of("names"), "there are several locks")
-                    .note(&format!("use {key} = 0, or names = 1 in [clients]"));
-            }
-        }
+        ];
+        let reason = "a fault that does not say which of several locks it is about";
+        note_faults(&budgets, reason, "names = 1 in [clients]", sections);
     }
 }
 
@@ -103,7 +99,7 @@ fn note_replicas(parts: &Parts, clients: &Clients, sections: &Sections<'_>) {
             .note(&format!("use count = {MAX_WAITING_CLIENTS} or fewer, or replicas = 0 in [cluster]"));
     }
     let Some(faults) = parts.faults else { return };
-    for (key, budget) in [
+    let budgets = [
         ("crash_node", faults.crash_node),
         ("kill_node", faults.kill_node),
         ("shutdown_node", faults.shutdown_node),
@@ -113,12 +109,18 @@ fn note_replicas(parts: &Parts, clients: &Clients, sections: &Sections<'_>) {
         ("break_link", faults.break_link),
         ("refuse_writes", faults.refuse_writes),
         ("hand_over", faults.hand_over),
-    ] {
-        if budget > 0 {
-            Contradiction::not_yet(&sections.faults, key, &format!("`{key}` beside several lock names and replicas"))
-                .with(sections.clients.span_of("names"), "there are several locks")
-                .note(&format!("use {key} = 0, replicas = 0 in [cluster], or names = 1 in [clients]"));
-        }
+    ];
+    let reason = "a fault of a node or a link beside several lock names and replicas";
+    note_faults(&budgets, reason, "replicas = 0 in [cluster], or names = 1 in [clients]", sections);
+}
+
+/// Each of these faults that the scenario has is not modelled beside several lock names. `otherwise`: what to change, if not the
+/// fault.
+fn note_faults(budgets: &[(&str, u8)], reason: &str, otherwise: &str, sections: &Sections<'_>) {
+    for (key, _) in budgets.iter().filter(|(_, budget)| *budget > 0) {
+        Contradiction::not_yet(&sections.faults, key, &format!("`{key}`, {reason}"))
+            .with(sections.clients.span_of("names"), "there are several locks")
+            .note(&format!("use {key} = 0, or {otherwise}"));
     }
 }
 
