@@ -27,7 +27,7 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
-use super::wire_words::{RECEIPTS, as_renewals, is_renewal, receipt_of, shown};
+use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
 use crate::replay::servers::ServerProgram;
@@ -272,20 +272,7 @@ impl Target for RedissonClients {
                 self.begin_call((client, thread), 0, "force-unlock", (step, testbed))?;
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
-            Action::Renew { client } | Action::RenewAcknowledged { client } => {
-                let renews = step.step.answer != Reply::NothingToRenew;
-                if renews && self.has_ended_timer(client)? {
-                    testbed
-                        .findings
-                        .leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
-                    return Ok(None);
-                }
-                self.chains[usize::from(client)].fired(renews);
-                if !renews && self.chains[usize::from(client)].are_of_model() {
-                    self.end_timer(client, testbed)?;
-                }
-                self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
-            }
+            Action::Renew { client } | Action::RenewAcknowledged { client } => self.renew(client, step, testbed),
             Action::Subscribe { client, .. } | Action::Resubscribe { client } => {
                 self.subscribe(client, step, testbed)?;
                 Ok(None)
@@ -350,11 +337,7 @@ impl Target for RedissonClients {
 
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
-            let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
-            if matches!(step.step.action, Action::Renew { client: own } if own == client) {
-                self.chains[usize::from(client)].answered(before, after);
-            }
-            self.chains[usize::from(client)].follow(before, after, period);
+            self.follow_timers(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
         if !testbed.findings.is_over() {
@@ -404,39 +387,6 @@ impl RedissonClients {
             return Ok(None);
         }
         self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
-    }
-
-    /// A timer of a client without holds is due, and may have fired already: then it has ended, and does not renew what the client is
-    /// granted now. Returns whether the history is left.
-    pub(super) fn leave_timer_without_holds(client: &ClientState, may_have_fired: bool, testbed: &mut Testbed) -> bool {
-        let has_no_hold = client.renewal_counts.iter().all(|count| *count == 0);
-        let leaves = has_no_hold && may_have_fired && client.renewal_due_in == Some(0);
-        if leaves {
-            testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
-        }
-        leaves
-    }
-
-    /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.
-    fn has_ended_timer(&mut self, client: u8) -> Result<bool, ReplayError> {
-        let asked = usize::from(client);
-        if !self.chains[asked].are_left_over() {
-            return Ok(false);
-        }
-        self.applications.pass_what_is_due(asked)?;
-        Ok(!self.unsent(asked).iter().any(is_renewal))
-    }
-
-    /// One of several timers finds nothing to renew. It sends nothing, and must have ended before there is something again.
-    fn end_timer(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let asked = usize::from(client);
-        if self.unsent(asked).iter().any(is_renewal) {
-            testbed
-                .findings
-                .leave("several timers have fired together, and here one waits for the others: the choice of the JVM");
-            return Ok(());
-        }
-        self.applications.pass_late_timers(asked)
     }
 
     /// The wait limit of a thread is over.

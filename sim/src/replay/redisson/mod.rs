@@ -2,10 +2,12 @@
 //! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`). The next
 //! world gets the same JVM (`idle_jvms`).
 //!
-//! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by `passing_time`) do what a history says of them
-//! (`calls`, `interruption`), and compares what they send and are told (`sent`, `wire_words`). `split` is a network on which requests take time, `unanswered` what
-//! becomes of those that take too long, `batch_wait` the `WAIT` behind each, and `replicas` what clients do because their master has
-//! some. `deployment` is how their servers are set up, and `pub_sub` the commands for messages that follow from it. What differs on purpose is listed in `departures`.
+//! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by
+//! `passing_time`) do what a history says of them (`calls`, `interruption`), and compares what they send and are told (`sent`,
+//! `wire_words`). `split` is a network on which requests take time, `unanswered` what becomes of those that take too long,
+//! `batch_wait` the `WAIT` behind each, `renewals` what the watchdogs do (by the timers of `chains`), and `replicas` what clients do
+//! because their master has some. `deployment` is how their servers are set up, and `pub_sub` the commands for messages that follow
+//! from it. What differs on purpose is listed in `departures`.
 
 mod after_replies;
 mod applications;
@@ -29,6 +31,7 @@ mod program;
 mod pub_sub;
 mod quiet;
 mod refusals;
+mod renewals;
 mod replicas;
 mod requests;
 mod semaphore;

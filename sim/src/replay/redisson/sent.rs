@@ -2,7 +2,7 @@
 //! before time passes.
 
 use lockstep_model::client::Phase;
-use lockstep_model::trace::{ClientState, Contents, Hold, NodeState, ThreadState, client_name};
+use lockstep_model::trace::{ClientState, NodeState, ThreadState, client_name};
 
 use super::clients::{Asking, RedissonClients};
 use super::deployment::Deployment;
@@ -13,6 +13,8 @@ use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
 use crate::replay::translate::{ScriptRequest, ScriptVerb};
+
+const NOTHING: &str = "nothing";
 
 impl RedissonClients {
     /// The request that the step sends, as Redisson has sent it; `None`: it has not, which is a difference or the end of what
@@ -89,53 +91,6 @@ impl RedissonClients {
         held.filter(|held| !self.in_flight.is_sent(client, held) && !is_aside(held)).collect()
     }
 
-    /// Lets renewals pass that the model does not have, as Redisson has more timers: where they change nothing, because the
-    /// lease is whole. Where one changes something the history can be followed no further. Returns whether it can.
-    pub(super) fn pass_extra_renewals(
-        &mut self,
-        client: u8,
-        step: HistoryStep<'_>,
-        testbed: &mut Testbed,
-    ) -> Result<bool, ReplayError> {
-        let asked = usize::from(client);
-        let state = &step.before.clients[asked];
-        let time = self.config.of_client(client).time;
-        let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
-        let node = testbed.servers.index_of(&state.master);
-        let stored = step.before.nodes.get(node).map(|node| &node.stored);
-        let changes_nothing = stored.is_some_and(|stored| {
-            let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
-            if self.config.clients.names > 1 {
-                return all_are_whole(state, stored, is_whole);
-            }
-            let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
-            stored.holder().filter(is_own).is_some_and(is_whole)
-        });
-        loop {
-            self.pass_preludes(client, testbed)?;
-            let is_first =
-                |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
-            let mut requests = self.unsent(asked).into_iter();
-            let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
-            if !self.chains[asked].has_extra_due() {
-                return Ok(true);
-            }
-            if !changes_nothing {
-                testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
-                return Ok(false);
-            }
-            self.applications.pass_request(asked, extra.connection)?;
-            testbed
-                .findings
-                .note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra, self.commands)));
-            self.begin_wait((client, extra.connection), None, step, testbed)?;
-            self.end_waits_of(client, testbed)?;
-            if testbed.findings.is_over() {
-                return Ok(false);
-            }
-        }
-    }
-
     /// Before time passes, no client that runs has anything to send.
     pub(super) fn expect_silence(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, state) in (0u8..).zip(&step.before.clients) {
@@ -204,20 +159,3 @@ fn is_known_master_there(client: &ClientState, step: HistoryStep<'_>) -> bool {
     let answers = |node: &NodeState| node.name == client.master && node.is_master() && !node.is_paused;
     step.before.nodes.iter().any(answers)
 }
-
-/// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is
-/// held by its thread and has its whole lease.
-fn all_are_whole(client: &ClientState, stored: &Contents, is_whole: impl Fn(&Hold) -> bool) -> bool {
-    let renewed = (0u8..).zip(&client.threads).zip(&client.renewal_counts).filter(|(_, count)| **count > 0);
-    for ((name, thread), _) in renewed {
-        if stored.is_overwritten(name) {
-            return true;
-        }
-        if !stored.holders.iter().any(|hold| hold.holder == thread.name && is_whole(hold)) {
-            return false;
-        }
-    }
-    true
-}
-
-const NOTHING: &str = "nothing";

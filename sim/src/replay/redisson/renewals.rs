@@ -1,0 +1,147 @@
+//! What the watchdogs of Redisson renew: more often than the model's, as their timers multiply (`chains`), and by timers that end
+//! earlier (docs/facts/redisson.md#renewal-timers-multiply).
+
+use lockstep_model::client::Slot;
+use lockstep_model::trace::{ClientState, Contents, Hold, client_name};
+use lockstep_model::{Action, Reply};
+
+use super::clients::RedissonClients;
+use super::gate::HeldCommand;
+use super::wire_words::{is_renewal, shown};
+use crate::replay::error::ReplayError;
+use crate::replay::history_step::HistoryStep;
+use crate::replay::testbed::Testbed;
+use crate::replay::translate::ScriptVerb;
+
+impl RedissonClients {
+    /// The model's watchdog renews, or finds nothing to renew.
+    pub(super) fn renew(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<Option<usize>, ReplayError> {
+        let renews = step.step.answer != Reply::NothingToRenew;
+        if renews && self.has_ended_timer(client)? {
+            testbed.findings.leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
+            return Ok(None);
+        }
+        self.chains[usize::from(client)].fired(renews);
+        if !renews && self.chains[usize::from(client)].are_of_model() {
+            self.end_timer(client, testbed)?;
+        }
+        self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
+    }
+
+    /// What a step, in which no time has passed, has done to the timers of a client.
+    pub(super) fn follow_timers(&mut self, client: u8, step: HistoryStep<'_>) {
+        let at = usize::from(client);
+        let (before, after) = (&step.before.clients[at], &step.step.state.clients[at]);
+        let is_renewed = match step.step.action {
+            Action::Renew { client: own }
+            | Action::RenewAcknowledged { client: own }
+            | Action::Answer { client: own, slot: Slot::Renewal } => own == client,
+            _ => false,
+        };
+        if is_renewed {
+            self.chains[at].answered(before, after);
+        }
+        let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
+        self.chains[at].follow(before, after, period);
+    }
+
+    /// A timer of a client without holds is due, and may have fired already: then it has ended, and does not renew what the client is
+    /// granted now. Returns whether the history is left.
+    pub(super) fn leave_timer_without_holds(client: &ClientState, may_have_fired: bool, testbed: &mut Testbed) -> bool {
+        let has_no_hold = client.renewal_counts.iter().all(|count| *count == 0);
+        let leaves = has_no_hold && may_have_fired && client.renewal_due_in == Some(0);
+        if leaves {
+            testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+        }
+        leaves
+    }
+
+    /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.
+    fn has_ended_timer(&mut self, client: u8) -> Result<bool, ReplayError> {
+        let asked = usize::from(client);
+        if !self.chains[asked].are_left_over() {
+            return Ok(false);
+        }
+        self.applications.pass_what_is_due(asked)?;
+        Ok(!self.unsent(asked).iter().any(is_renewal))
+    }
+
+    /// One of several timers finds nothing to renew. It sends nothing, and must have ended before there is something again.
+    fn end_timer(&mut self, client: u8, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        if self.unsent(asked).iter().any(is_renewal) {
+            testbed
+                .findings
+                .leave("several timers have fired together, and here one waits for the others: the choice of the JVM");
+            return Ok(());
+        }
+        self.applications.pass_late_timers(asked)
+    }
+
+    /// Lets renewals pass that the model does not have, as Redisson has more timers: where they change nothing, because the
+    /// lease is whole. Where one changes something the history can be followed no further. Returns whether it can.
+    pub(super) fn pass_extra_renewals(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        testbed: &mut Testbed,
+    ) -> Result<bool, ReplayError> {
+        let asked = usize::from(client);
+        let state = &step.before.clients[asked];
+        let time = self.config.of_client(client).time;
+        let lease_ms = u64::from(time.lease) * u64::from(time.tick_ms);
+        let node = testbed.servers.index_of(&state.master);
+        let stored = step.before.nodes.get(node).map(|node| &node.stored);
+        let changes_nothing = stored.is_some_and(|stored| {
+            let is_whole = |hold: &Hold| hold.ttl_ms == Some(lease_ms);
+            if self.config.clients.names > 1 {
+                return all_are_whole(state, stored, is_whole);
+            }
+            let is_own = |hold: &&Hold| state.threads.iter().any(|thread| thread.name == hold.holder);
+            stored.holder().filter(is_own).is_some_and(is_whole)
+        });
+        loop {
+            self.pass_preludes(client, testbed)?;
+            let is_first =
+                |held: &HeldCommand| self.applications.first_held(asked, held.connection).as_ref() == Some(held);
+            let mut requests = self.unsent(asked).into_iter();
+            let Some(extra) = requests.find(|held| is_renewal(held) && is_first(held)) else { return Ok(true) };
+            if !self.chains[asked].has_extra_due() {
+                return Ok(true);
+            }
+            if !changes_nothing {
+                testbed.findings.leave("Redisson renews by one more timer: they multiply, and the model has one");
+                return Ok(false);
+            }
+            self.applications.pass_request(asked, extra.connection)?;
+            testbed
+                .findings
+                .note(|| format!("{} renews by one more timer: {}", client_name(client), shown(&extra, self.commands)));
+            self.begin_wait((client, extra.connection), None, step, testbed)?;
+            self.end_waits_of(client, testbed)?;
+            if testbed.findings.is_over() {
+                return Ok(false);
+            }
+        }
+    }
+}
+
+/// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is
+/// held by its thread and has its whole lease.
+fn all_are_whole(client: &ClientState, stored: &Contents, is_whole: impl Fn(&Hold) -> bool) -> bool {
+    let renewed = (0u8..).zip(&client.threads).zip(&client.renewal_counts).filter(|(_, count)| **count > 0);
+    for ((name, thread), _) in renewed {
+        if stored.is_overwritten(name) {
+            return true;
+        }
+        if !stored.holders.iter().any(|hold| hold.holder == thread.name && is_whole(hold)) {
+            return false;
+        }
+    }
+    true
+}
