@@ -82,6 +82,8 @@ struct ClientConnection {
     /// Whether a server has a request that it may answer later.
     is_awaited: bool,
     messages: VecDeque<Vec<u8>>,
+    /// How many replies are to come to requests that have passed an open gate.
+    unanswered: usize,
     is_closed: bool,
 }
 
@@ -298,8 +300,17 @@ impl ClientGate {
         self.connections.iter_mut().find(holds).ok_or(ReplayError::NothingHeld)
     }
 
-    /// Whether the client has the same open connections as we, and has read and sent what we have sent and read.
+    /// Whether it is open, and a server has not replied yet to a request that has passed.
+    fn lets_replies_come(&self) -> bool {
+        self.is_open && self.connections.iter().any(|connection| !connection.is_closed && connection.unanswered > 0)
+    }
+
+    /// Whether the client has the same open connections as we, has read and sent what we have sent and read, and no reply is to
+    /// come to it by itself, through an open gate: a server may be slow to reply.
     pub(super) fn agrees_with(gates: &[&Self], page: &JvmPage) -> bool {
+        if gates.iter().any(|gate| gate.lets_replies_come()) {
+            return false;
+        }
         let ours = gates.iter().flat_map(|gate| &gate.connections).filter(|connection| !connection.is_closed);
         let mut ours: Vec<_> = ours.map(|one| (u64::from(one.port), one.sent, one.received)).collect();
         let taken = page.sockets.iter().map(|socket| {
@@ -370,6 +381,7 @@ impl ClientConnection {
             replies: VecDeque::new(),
             is_awaited: false,
             messages: VecDeque::new(),
+            unanswered: 0,
             is_closed: false,
         }
     }
@@ -392,14 +404,21 @@ impl ClientConnection {
             self.requests += 1;
         }
         if is_open {
-            while let Some((.., bytes)) = self.held.pop_front() {
+            while let Some((_, words, bytes)) = self.held.pop_front() {
                 tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+                self.unanswered += replies_to(&words);
             }
             while let Some(reply) = self.replies.pop_front() {
                 self.send(&reply)?;
             }
-            let bytes = std::mem::take(&mut self.from_server);
-            self.send(&bytes)?;
+            while let Some(value) = self.take_value() {
+                let read = redis::parse_redis_value(&value).map_err(ReplayError::redis("a reply to Redisson"))?;
+                if !is_message(&read) {
+                    // A request that passed before the gate was opened is not counted.
+                    self.unanswered = self.unanswered.saturating_sub(1);
+                }
+                self.send(&value)?;
+            }
         } else {
             // Every other reply is read with its request, so the rest was sent without being asked.
             while let Some(value) = self.take_value() {
@@ -483,12 +502,15 @@ impl ClientConnection {
 }
 
 fn is_message(value: &Value) -> bool {
-    match value {
-        Value::Array(words) => {
-            matches!(words.first(), Some(Value::BulkString(kind)) if kind == b"message" || kind == b"smessage")
-        }
-        _ => false,
-    }
+    const KINDS: [&[u8]; 3] = [b"message", b"smessage", b"pmessage"];
+    let Value::Array(words) = value else { return false };
+    matches!(words.first(), Some(Value::BulkString(kind)) if KINDS.contains(&&kind[..]))
+}
+
+/// How many values a server replies to a request with: one, and to a subscription one for each channel.
+fn replies_to(words: &WireCommand) -> usize {
+    let name = words.first().map_or_else(Vec::new, |name| name.to_ascii_uppercase());
+    if name.ends_with(b"SUBSCRIBE") { words.len().saturating_sub(1).max(1) } else { 1 }
 }
 
 /// What can be read now; `None`: the other end is closed.
@@ -510,7 +532,9 @@ fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write as _;
     use std::net::Ipv4Addr;
+    use std::os::unix::net::UnixListener;
 
     use super::*;
 
@@ -528,5 +552,29 @@ mod tests {
         gate.open_entrance(0).expect("the port is still ours");
         assert!(connect(&gate).is_ok());
         drop(copy);
+    }
+
+    /// Otherwise its reply would come to a gate that is shut by then, and be taken for a message.
+    #[test]
+    fn an_open_gate_knows_that_a_slow_server_has_not_replied_yet() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("server");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let mut gate = ClientGate::open(socket).expect("a port");
+        let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
+        client.write_all(b"*1\r\n$4\r\nPING\r\n*3\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n$1\r\nb\r\n").expect("it is read");
+        let mut take = |until: fn(&ClientGate) -> bool| {
+            while !until(&gate) {
+                gate.take_arrived().expect("it passes");
+            }
+        };
+        take(|gate| gate.connections.first().is_some_and(|connection| connection.unanswered == 3));
+        let (mut server, _) = listener.accept().expect("a connection");
+        server.write_all(b"+PONG\r\n*3\r\n$9\r\nsubscribe\r\n$1\r\na\r\n:1\r\n").expect("it is read");
+        take(|gate| gate.connections[0].unanswered == 1);
+        server.write_all(b"*3\r\n$7\r\nmessage\r\n$1\r\na\r\n$1\r\n0\r\n").expect("it is read");
+        server.write_all(b"*3\r\n$9\r\nsubscribe\r\n$1\r\nb\r\n:2\r\n").expect("it is read");
+        take(|gate| !gate.lets_replies_come());
+        assert_eq!(gate.messages(), 0, "all of it has passed");
     }
 }
