@@ -19,7 +19,9 @@ fn never_written(lock: &str, client: u8) -> String {
     format!("{RECEIPTS}{{{lock}}}:{}", client_name(client))
 }
 
-const NO_RECEIPT: &str = "nothing";
+const NOTHING: &str = "nothing";
+/// How it deletes a key.
+const DELETES: &str = "DEL";
 /// What `PTTL` says of a key that is not there.
 const ABSENT: &str = "-2";
 
@@ -40,7 +42,7 @@ impl RedissonClients {
                 }
             };
             let is_of_step = |held: &HeldCommand| match words_of(held).as_slice() {
-                [name, key] => name == "DEL" && is_of_receipt(key) || name == unsubscribe,
+                [name, key] => name == DELETES && is_of_receipt(key) || name == unsubscribe,
                 _ => false,
             };
             let Some(held) = self.applications.held(asked).into_iter().find(is_of_step) else { return Ok(()) };
@@ -62,6 +64,21 @@ impl RedissonClients {
         }
     }
 
+    /// A client that lets its receipts stay does not ask to delete one.
+    pub(super) fn expect_kept_receipts(&self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) {
+        let asked = usize::from(client);
+        let deletes = |held: &HeldCommand| match words_of(held).as_slice() {
+            [name, key] => name == DELETES && self.receipts[asked].contains(key),
+            _ => false,
+        };
+        if self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Keep {
+            let deleted = self.applications.held(asked).iter().any(deletes);
+            let found = if deleted { format!("{DELETES} a receipt") } else { NOTHING.to_owned() };
+            let what = || format!("what {} asks for once its release is answered", client_name(client));
+            testbed.findings.compare(step.place(), what, NOTHING, &found);
+        }
+    }
+
     /// Takes away the receipts that the client leaves behind, where request and reply are one step: nobody reads them there, so
     /// the model does not have them. Each must be there, with what the release was answered and its whole TTL.
     pub(super) fn take_kept_receipts(
@@ -75,10 +92,11 @@ impl RedissonClients {
         if own.protocol.answered_receipt == AnsweredReceipt::Delete || own.is_split() {
             return Ok(());
         }
+        self.expect_kept_receipts(client, step, testbed);
         let expected = match step.step.answer {
             Reply::Released => "1",
             Reply::StillHeld => "0",
-            _ => NO_RECEIPT,
+            _ => NOTHING,
         };
         for receipt in std::mem::take(&mut self.receipts[usize::from(client)]) {
             let mut ask = |verb: &'static str| testbed.servers.ask(node, redis::cmd(verb).arg(&receipt), verb);
@@ -86,11 +104,11 @@ impl RedissonClients {
             let lives = |value: &str, ttl_ms: &str| format!("{value} for {ttl_ms} ms");
             let found = match (value_text(&value), value_text(&ttl_ms)) {
                 (Some(value), Some(ttl_ms)) if ttl_ms != ABSENT => lives(&value, &ttl_ms),
-                _ => NO_RECEIPT.to_owned(),
+                _ => NOTHING.to_owned(),
             };
             let whole = self.translator.receipt_ttl_ms(client).to_string();
             let what = || format!("the receipt that {} leaves", client_name(client));
-            let expected = if expected == NO_RECEIPT { expected.to_owned() } else { lives(expected, &whole) };
+            let expected = if expected == NOTHING { expected.to_owned() } else { lives(expected, &whole) };
             testbed.findings.compare(step.place(), what, &expected, &found);
         }
         Ok(())

@@ -134,6 +134,7 @@ impl RedissonClients {
         receipts.extend(receipt_of(&answered.held).filter(|receipt| !receipts.contains(receipt)));
         let kept = receipts.len();
         self.clear_up(client, testbed)?;
+        self.expect_kept_receipts(client, step, testbed);
         let has_deleted = self.receipts[usize::from(client)].len() < kept;
         let node = has_deleted.then(|| testbed.servers.index_of(&step.before.clients[usize::from(client)].master));
         if state.verb == Verb::Undo && self.config.cluster.replicas > 0 && self.repeats_acquires(client, slot) {
