@@ -8,7 +8,8 @@
 # Longer, and not part of CI:
 #
 #   make soak    the kind of lock that exists for tests, and many more random files, worlds, scenarios and histories;
-#                measures how often the defects of the museum happen without a gate, and writes reports/load.md
+#                measures how often the defects of the museum happen without a gate; writes reports/redisson.md and
+#                reports/load.md
 #
 # And two that write: `make reports` makes reports/ and the generated parts of the documents anew, from real runs;
 # `make bench` measures, and makes reports/performance.md.

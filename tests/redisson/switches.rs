@@ -171,7 +171,7 @@ fn the_switch_in_which_redisson_differs_is_found() {
 #[test]
 fn the_page_on_versions_has_a_row_for_every_value_of_a_switch() {
     if env::var_os(ASKED).is_some() {
-        page::keep("reports/redisson.md", &page_on_versions(from_environment(ASKED, HISTORIES)));
+        page::write("reports/redisson.md", &page_on_versions(from_environment(ASKED, HISTORIES)));
     }
     let page = page::committed("reports/redisson.md");
     for line in all_values() {

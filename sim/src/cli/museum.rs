@@ -13,8 +13,8 @@ use super::screen::Screen;
 use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::FuzzFailure;
-use crate::museum::{Examination, ExamineError, Exhibit, OnLibrary, Servers, examine};
-use crate::render::museum::{json_of, listed, listed_json, page};
+use crate::museum::{Examination, ExamineError, Exhibit, OnLibrary, Outcome, Servers, examine};
+use crate::render::museum::{Tally, json_of, listed, listed_json, page};
 use crate::render::words::next;
 use crate::replay::redisson::RedissonProgram;
 
@@ -51,7 +51,7 @@ pub(super) fn run(args: &MuseumArgs, screen: &Screen) -> Ended<Exit> {
     let on = Servers { server: &server, library: &library, times: args.times };
     let mut exit = Exit::AsDeclared;
     let mut results = Vec::new();
-    let (mut asked, mut reproduced) = (0, 0);
+    let mut tally = Tally::default();
     for exhibit in &exhibits {
         let done = AtomicU64::new(0);
         let examined = watched(screen, &exhibit.id, ProgressUnit::EXAMINED, &done, || {
@@ -61,11 +61,11 @@ pub(super) fn run(args: &MuseumArgs, screen: &Screen) -> Ended<Exit> {
             break;
         }
         let found = examined.map_err(|error| failed(exhibit, error, screen))?;
-        exit = exit.worst(exit_of(&found, exhibit.versions.has(&args.redisson)));
-        asked += 1;
-        reproduced += u32::from(found.is_reproduced());
+        let leads_to = exit_of(&found, exhibit.versions.has(&args.redisson));
+        exit = exit.worst(leads_to);
+        tally.add(&exhibit.id, found.outcome(), leads_to != Exit::AsDeclared);
         if args.output.format == Format::Human {
-            let gap = if asked == 1 { "" } else { "\n" };
+            let gap = if results.is_empty() { "" } else { "\n" };
             screen.print(&format!("{gap}{}", page(exhibit, &found, &args.redisson, Screen::width())))?;
         }
         results.push(json_of(exhibit, &found, &args.redisson));
@@ -74,10 +74,8 @@ pub(super) fn run(args: &MuseumArgs, screen: &Screen) -> Ended<Exit> {
         Format::Json => screen.print_json(&json!({ "schema": 1, "exhibits": results }))?,
         Format::Human if exhibits.len() == 1 => {}
         Format::Human => {
-            let left = exhibits.len() - results.len();
-            let skipped = if left == 0 { String::new() } else { format!(", {left} skipped: interrupted") };
-            let version = &args.redisson;
-            screen.print(&format!("\n{reproduced} of {asked} reproduced on Redisson {version}{skipped}\n"))?;
+            let skipped = exhibits.len() - results.len();
+            screen.print(&format!("\n{}", tally.page(&args.redisson, skipped, Screen::width())))?;
         }
     }
     Ok(exit)
@@ -116,18 +114,18 @@ fn chosen(ids: &[String], screen: &Screen) -> Ended<Vec<Exhibit>> {
 
 /// What an examination leads to. `has`: whether the version has the defect by its file.
 fn exit_of(found: &Examination, has: Option<bool>) -> Exit {
-    let differs = matches!(found.on_library, OnLibrary::Differs { .. });
     let is_other_on_redis = found.on_redis.as_ref().is_some_and(|(_, _, difference)| difference.is_some());
     if found.control.difference.is_some() || is_other_on_redis {
         return Exit::Diverged;
     }
-    if found.is_inconclusive() {
-        return Exit::Inconclusive;
-    }
-    match (found.is_reproduced(), has) {
-        (false, Some(true) | None) if differs => Exit::Diverged,
-        (true, Some(false)) | (false, Some(true)) => Exit::NotAsDeclared,
-        (true, Some(true)) | (false, Some(false)) | (_, None) => Exit::AsDeclared,
+    let differs = matches!(&found.on_library, OnLibrary::Differs { difference: Some(_), .. });
+    match (found.outcome(), has) {
+        (Outcome::Inconclusive, _) => Exit::Inconclusive,
+        // The model says that it happens on this version.
+        (_, Some(true) | None) if differs => Exit::Diverged,
+        (Outcome::Reproduced, Some(false)) => Exit::NotAsDeclared,
+        (Outcome::Reproduced, _) | (_, Some(false) | None) => Exit::AsDeclared,
+        (_, Some(true)) => Exit::NotAsDeclared,
     }
 }
 

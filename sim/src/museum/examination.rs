@@ -117,6 +117,21 @@ pub enum Doubt {
     ControlNotFollowed,
 }
 
+/// What an examination comes to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Outcome {
+    /// The library has the defect, and the model, Redis and the control say the same.
+    Reproduced,
+    /// The model has no such history for clients of this version, or the library does something else in it.
+    Absent,
+    /// The library does the same, and may not have this defect.
+    Doubtful(Doubt),
+    /// The library could not be followed through the history.
+    NotFollowed,
+    /// A limit kept the model from a verdict.
+    Inconclusive,
+}
+
 /// Why an exhibit could not be examined.
 #[derive(Debug, thiserror::Error)]
 pub enum ExamineError {
@@ -137,9 +152,18 @@ pub enum ExamineError {
 impl Examination {
     /// Whether the library has the defect, and the model, Redis and the control say the same.
     pub fn is_reproduced(&self) -> bool {
-        matches!(self.in_model, InModel::Violated(_))
-            && matches!(self.on_library, OnLibrary::Reproduced { .. })
-            && self.doubt().is_none()
+        self.outcome() == Outcome::Reproduced
+    }
+
+    /// What it comes to.
+    pub fn outcome(&self) -> Outcome {
+        match (&self.on_library, self.doubt()) {
+            _ if self.is_inconclusive() => Outcome::Inconclusive,
+            (OnLibrary::Reproduced { .. }, None) => Outcome::Reproduced,
+            (OnLibrary::Reproduced { .. }, Some(doubt)) => Outcome::Doubtful(doubt),
+            (OnLibrary::NothingToReplay | OnLibrary::Differs { difference: Some(_), .. }, _) => Outcome::Absent,
+            (OnLibrary::Differs { difference: None, .. } | OnLibrary::NotFollowed(_), _) => Outcome::NotFollowed,
+        }
     }
 
     /// Whether a limit kept the model from saying something.

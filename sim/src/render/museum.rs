@@ -8,11 +8,11 @@ use serde_json::{Value, json};
 use super::prose::hanging;
 use super::replayed::difference_json;
 use super::units::{count, list};
-use crate::museum::{Change, Doubt, Examination, Exhibit, InModel, OnLibrary, StepMoved};
+use crate::museum::{Change, Doubt, Examination, Exhibit, InModel, OnLibrary, Outcome, StepMoved};
 use crate::replay::Difference;
 
 /// Columns before the text of an exhibit, and of each of its lines.
-const MARGIN: usize = 4;
+const MARGIN: usize = 5;
 const LABEL: usize = 10;
 
 /// Every exhibit, in two lines each.
@@ -67,31 +67,81 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
     }
     line("library", &format!("{library} {}", on_library(&found.on_library)));
     let holds = |verdict: Verdict| format!("{property} {verdict}");
-    line("repair", &format!("{} ({}): {}", repair.sentence, keys(repair), holds(found.repaired)));
+    if matches!(found.in_model, InModel::Violated(_)) {
+        line("repair", &format!("{} ({}): {}", repair.sentence, keys(repair), holds(found.repaired)));
+    }
     let (played, followed) = found.control.histories;
     let beside = match &found.control.difference {
         None if played == 0 => "was not asked".to_owned(),
-        None => format!("does the same in {followed} of {}", counted(played)),
+        None if followed == played => format!("does the same in {}", counted(played)),
+        None => {
+            format!("does the same in {followed} of {}, and was not followed to the end of the others", counted(played))
+        }
         Some(difference) => format!("differs: {}", difference_line(difference)),
     };
     let verdict = holds(found.control.verdict);
     line("control", &format!("{} ({}): {verdict}; {library} {beside}", control.sentence, keys(control)));
     line("today", today);
-    let result = match &found.on_library {
-        _ if found.is_reproduced() => "reproduced",
-        OnLibrary::NotFollowed(_) => "not followed",
-        _ => "not reproduced",
+    let result = match found.outcome() {
+        Outcome::Reproduced => format!("reproduced on {library}"),
+        Outcome::Absent => format!("does not happen on {library}"),
+        Outcome::Doubtful(doubt) => format!("happens on {library}, and may be something else: {}", doubt_words(doubt)),
+        Outcome::NotFollowed => format!("not followed on {library}"),
+        Outcome::Inconclusive => "a limit kept the model from a verdict".to_owned(),
     };
     let said = match exhibit.versions.has(version) {
-        Some(true) => "",
+        Some(true) if found.is_reproduced() => "",
+        Some(true) => "; its file says that this version has it",
         Some(false) => "; its file says that this version does not have it",
+        None if found.is_reproduced() => {
+            "; its file says nothing about this version, where the cause may be another one"
+        }
         None => "; its file says nothing about this version",
     };
-    let does_it = matches!(found.on_library, OnLibrary::Reproduced { .. });
-    let doubt = found.doubt().filter(|_| does_it);
-    let why = doubt.map_or_else(String::new, |doubt| format!(": {}", doubt_words(doubt)));
-    line("result", &format!("{result} on {library}{why}{said}"));
+    line("result", &format!("{result}{said}"));
     page
+}
+
+/// What several examinations come to.
+#[derive(Debug, Default)]
+pub struct Tally {
+    all: Vec<(String, Outcome)>,
+    unexpected: Vec<String>,
+}
+
+impl Tally {
+    /// Counts one. `is_unexpected`: its file, or the model, says otherwise.
+    pub fn add(&mut self, id: &str, outcome: Outcome, is_unexpected: bool) {
+        self.all.push((id.to_owned(), outcome));
+        if is_unexpected {
+            self.unexpected.push(id.to_owned());
+        }
+    }
+
+    /// How many were reproduced on this version, and which were not; `skipped`: so many were not examined.
+    pub fn page(&self, version: &str, skipped: usize, width: usize) -> String {
+        let with = |is: fn(&Outcome) -> bool| {
+            let ids = self.all.iter().filter(|(_, outcome)| is(outcome)).map(|(id, _)| id.clone());
+            ids.collect::<Vec<_>>()
+        };
+        let reproduced = with(|outcome| *outcome == Outcome::Reproduced).len();
+        let mut page = format!("{reproduced} of {} reproduced on Redisson {version}\n", self.all.len());
+        let mut line = |label: &str, ids: &[String]| {
+            if !ids.is_empty() {
+                let label = format!("{label}: ");
+                let _ = writeln!(page, "{label}{}", hanging(&list(ids), label.len(), width));
+            }
+        };
+        line("do not happen on it", &with(|outcome| *outcome == Outcome::Absent));
+        line("not followed", &with(|outcome| *outcome == Outcome::NotFollowed));
+        line("may be something else", &with(|outcome| matches!(outcome, Outcome::Doubtful(_))));
+        line("without a verdict", &with(|outcome| *outcome == Outcome::Inconclusive));
+        line("other than their files or the model say", &self.unexpected);
+        if skipped > 0 {
+            let _ = writeln!(page, "{skipped} skipped: interrupted");
+        }
+        page
+    }
 }
 
 fn doubt_words(doubt: Doubt) -> &'static str {

@@ -1,7 +1,7 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::{AnsweredReceipt, Fault, Profile, Resend, WaitRule};
+use lockstep_model::config::{Fault, Profile, Resend, WaitRule};
 
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
@@ -96,10 +96,6 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
 fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> Result<(), ReplayError> {
     if own.protocol.profile.redisson_version().is_none() && own.protocol.profile != profile {
         let reason = "one of its clients is none of Redisson; give it a profile of Redisson".to_owned();
-        return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
-    }
-    if own.cluster.replicas > 0 && own.protocol.answered_receipt == AnsweredReceipt::Keep && !own.is_split() {
-        let reason = "receipts that stay are not followed beside replicas; use replicas = 0".to_owned();
         return Err(ReplayError::NotForRedisson { version: program.version().to_owned(), reason });
     }
     // Redisson renews when a third of the watchdog's lease is over (docs/facts/redisson.md#watchdog-timeout).
