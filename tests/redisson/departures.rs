@@ -3,13 +3,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use lockstep_sim::replay::redisson::{Departure, refuse_world};
+use lockstep_sim::replay::redisson::{Departure, has_rules_of_its_version, refuse_world};
 use lockstep_sim::replay::{ReplayError, suited};
 use lockstep_sim::scenario;
 use lockstep_tests::page;
 use lockstep_tests::servers::servers;
 
-use crate::scenarios::{is_of_redisson, version_of};
+use crate::scenarios::version_of;
 
 #[test]
 fn the_page_on_departures_has_each_of_them_and_every_scenario_that_is_not_followed() {
@@ -83,7 +83,7 @@ fn not_followed() -> BTreeMap<String, Vec<String>> {
     let mut refused: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for scenario in scenario::builtin() {
         let config = suited(&scenario.config, &servers()[0]);
-        if !is_of_redisson(&config) {
+        if !has_rules_of_its_version(&config) {
             continue;
         }
         if let Err(ReplayError::NotForRedisson { reason, .. }) = refuse_world(&config, &version_of(&config)) {

@@ -4,11 +4,10 @@ use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::thread;
 
 use lockstep_model::Config;
-use lockstep_model::config::{InterruptedAcquire, Profile, Protocol, StaleRenewal};
 use lockstep_model::trace::Trace;
 use lockstep_sim::check::{Engine, Limits, check};
 use lockstep_sim::fuzz::{FuzzOptions, Fuzzed, fuzz};
-use lockstep_sim::replay::redisson::RedissonProgram;
+use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
 use lockstep_sim::replay::{Difference, Player, ReplayError, suited};
 use lockstep_sim::scenario::{self, Scenario};
 use lockstep_tests::drawn::from_environment;
@@ -84,7 +83,7 @@ struct FollowedHistories {
 fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHistories {
     let mut counts = FollowedHistories::default();
     for scenario in scenarios {
-        if !is_of_redisson(&scenario.config) {
+        if !has_rules_of_its_version(&scenario.config) {
             continue;
         }
         match suitability(scenario) {
@@ -103,18 +102,6 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
         counts.split += if scenario.config.is_split() { found.cases } else { 0 };
     }
     counts
-}
-
-/// Whether the clients of a scenario have the rules of a version of Redisson: some say what a client with others would do.
-pub fn is_of_redisson(config: &Config) -> bool {
-    let (protocol, calls) = (config.protocol, config.calls);
-    // On which node it subscribes and how many locks a script renews are settings, and behind which requests it waits is no matter of
-    // a profile.
-    let Protocol { subscribe_to, renewal_batch, wait_after, .. } = protocol;
-    let own = Protocol { subscribe_to, renewal_batch, wait_after, ..protocol.profile.protocol() };
-    let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
-        && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
-    protocol.profile != Profile::Lockstep && protocol == own && are_its_calls
 }
 
 /// A late answer to a renewal ends the renewal of the next hold; and an acquire whose caller was interrupted is renewed for ever.

@@ -8,6 +8,7 @@ use std::time::{Instant, SystemTime, UNIX_EPOCH};
 use lockstep_model::trace::Trace;
 use serde_json::{Value, json};
 
+use super::agreeing;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, typed};
 use super::interrupt;
@@ -19,13 +20,12 @@ use super::target::TargetArgs;
 use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::{self, Agreement, FuzzFailure, FuzzOptions, Fuzzed};
-use crate::other_protocols::{agreeing, every_other_protocol};
 use crate::render::json as trace_json;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words::{count, thousands};
-use crate::replay::redisson::Departure;
-use crate::replay::{ReplayError, ServerProgram};
+use crate::replay::ReplayError;
+use crate::replay::redisson::{Departure, has_rules_of_its_version};
 
 #[derive(clap::Args)]
 pub(super) struct FuzzArgs {
@@ -83,6 +83,10 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         if interrupt::is_asked() {
             break;
         }
+        if args.scenarios.is_empty() && args.target.is_redisson() && !has_rules_of_its_version(&one.scenario.config) {
+            report_other_rules(&one.scenario.name, screen);
+            continue;
+        }
         let cases = AtomicU64::new(0);
         let started = Instant::now();
         args.target.warn_of_other_version(&one.scenario.name, &one.scenario.config, screen);
@@ -125,7 +129,12 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         };
         let saved = save(one, &fuzzed, args, screen)?;
         let is_stopped = fuzzed.stopped.is_some();
-        let agrees_with = agrees_with(one, &fuzzed, (&server, options), args, screen)?;
+        let agrees_with = match fuzzed.counterexample {
+            Some(_) if args.target.is_redisson() => {
+                agreeing::protocols(one, &args.target, (&server, options), &args.memory, screen)?
+            }
+            _ => None,
+        };
         all.push(FuzzedScenario { chosen: one, fuzzed, saved, agrees_with, seconds });
         if is_stopped {
             break;
@@ -146,32 +155,12 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     Ok(failure.map_or(exit, |(failure, _)| exit.worst(failure)))
 }
 
-/// Where Redisson differs: with which other values of single keys of `[protocol]` it agrees.
-fn agrees_with(
-    one: &Chosen,
-    fuzzed: &Fuzzed,
-    (server, options): (&ServerProgram, FuzzOptions),
-    args: &FuzzArgs,
-    screen: &Screen,
-) -> Ended<Option<Vec<(String, Agreement)>>> {
-    if fuzzed.counterexample.is_none() || !args.target.is_redisson() || interrupt::is_asked() {
-        return Ok(None);
-    }
-    let others = every_other_protocol(&one.scenario, &one.text(screen)?);
-    let library = args.target.redisson(&one.scenario.config).map_err(|error| server_failed(&error, screen))?;
-    let label = format!("{}: which switch of [protocol] differs", one.scenario.name);
-    let replayed = AtomicU64::new(0);
-    let found = watched(screen, &label, ProgressUnit::HISTORIES, &replayed, || {
-        agreeing(others, server, &library, options, &args.memory.limits(&replayed))
-    });
-    match found {
-        Ok(found) => Ok(Some(found.into_iter().map(|(other, found)| (other.line, found)).collect())),
-        Err(_) if interrupt::is_asked() => Ok(None),
-        // The difference itself is known.
-        Err(error) => {
-            screen.warn(&format!("{label}: that could not be found out: {error}"));
-            Ok(None)
-        }
+/// Says that a built-in scenario is about clients with other rules than any version of Redisson.
+fn report_other_rules(scenario: &str, screen: &Screen) {
+    if !screen.is_quiet {
+        Screen::report(&format!(
+            "left out: {scenario}: its clients have rules of no version of Redisson; name it to see what Redisson does instead"
+        ));
     }
 }
 
@@ -205,24 +194,7 @@ impl FuzzedScenario<'_> {
     /// The keys of `[protocol]` with which Redisson does what the model does.
     fn switch_words(&self) -> String {
         let (name, library) = (&self.chosen.scenario.name, self.fuzzed.clients.as_deref().unwrap_or_default());
-        match self.agrees_with.as_deref() {
-            None => String::new(),
-            Some([]) => {
-                format!(
-                    "{name}: no other value of a single key of [protocol], resend apart, makes the model agree with {library}\n"
-                )
-            }
-            Some(lines) => {
-                let line = |(line, found): &(String, Agreement)| match (found.followed, found.played) {
-                    (followed, played) if followed < played => {
-                        format!("{line} ({followed} of {played} followed to the end)")
-                    }
-                    _ => line.clone(),
-                };
-                let lines = lines.iter().map(line).collect::<Vec<_>>().join(", or ");
-                format!("{name}: with another value of one key of [protocol] {library} agrees: {lines}\n")
-            }
-        }
+        self.agrees_with.as_deref().map_or_else(String::new, |found| agreeing::words(name, library, found))
     }
 
     /// Whether all its histories were replayed.

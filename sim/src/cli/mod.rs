@@ -3,6 +3,7 @@
 //! Results go to stdout, progress and messages to stderr (`screen`). An error ends a command as the
 //! [`Exit`](crate::exit::Exit) that it leads to; its message is printed where it occurs.
 
+mod agreeing;
 mod borrowed_name;
 mod check;
 mod command_line;

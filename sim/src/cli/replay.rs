@@ -2,6 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use lockstep_model::trace::Trace;
@@ -9,6 +10,7 @@ use lockstep_model::{Config, Property};
 use lockstep_redis::Scripts;
 use serde_json::Value;
 
+use super::agreeing;
 use super::common::{Ended, Format, Output};
 use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
@@ -18,6 +20,7 @@ use super::show::{self, checked, covering, undecided};
 use super::target::TargetArgs;
 use super::within::Within;
 use crate::exit::Exit;
+use crate::fuzz::FuzzOptions;
 use crate::render::replayed;
 use crate::render::text::{self, Declared};
 use crate::render::words;
@@ -48,21 +51,30 @@ pub(super) struct ReplayArgs {
     output: Output,
 }
 
+/// Random histories of each other protocol with which a version of Redisson is compared that differs.
+const HISTORIES_OF_OTHERS: u32 = 12;
+
 /// A history to replay.
 struct History {
     trace: Trace,
     declared: Declared,
     /// The argument that replays it again.
     argument: String,
-    /// Whether that is a trace file, not a scenario.
-    is_from_trace: bool,
+    /// The scenario that it is a history of; `None`: it is from a trace file.
+    of: Option<Rc<Chosen>>,
+}
+
+impl History {
+    const fn is_from_trace(&self) -> bool {
+        self.of.is_none()
+    }
 }
 
 /// What is still to be replayed.
 enum PendingReplay {
     History(Box<History>),
     /// The histories that take every kind of action: to find them takes long in a large world, so they come last.
-    Covering(Box<Chosen>),
+    Covering(Rc<Chosen>),
 }
 
 pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
@@ -89,6 +101,8 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     let done = AtomicU64::new(0);
     // Histories of the same world share its servers.
     let mut running: Option<(Config, Player)> = None;
+    // The scenarios in which Redisson does something else, with its name.
+    let mut differing: Vec<(Rc<Chosen>, String)> = Vec::new();
     // The last scenario that the target cannot follow, and why.
     let mut unsuited: Option<(String, ReplayError)> = None;
     while !interrupt::is_asked()
@@ -136,6 +150,10 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         done.fetch_add(1, Ordering::Relaxed);
         if replay.difference.is_some() {
             exit = exit.worst(Exit::Diverged);
+            let is_new = |one: &Rc<Chosen>| differing.iter().all(|(known, _)| !Rc::ptr_eq(known, one));
+            if let (true, Some(one)) = (args.target.is_redisson(), history.of.as_ref().filter(|one| is_new(one))) {
+                differing.push((one.clone(), replay.clients.clone().unwrap_or_default()));
+            }
         }
         if args.output.format == Format::Human {
             let gap = if results.is_empty() { "" } else { "\n" };
@@ -146,6 +164,14 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     }
     if let (true, Some((_, error))) = (results.is_empty() && waiting.is_empty(), &unsuited) {
         return Err(server_failed(error, screen));
+    }
+    if args.output.format == Format::Human {
+        for (one, library) in &differing {
+            let options = FuzzOptions { cases: HISTORIES_OF_OTHERS, seed: 1 };
+            let found = agreeing::protocols(one, &args.target, (&server, options), &args.within.memory, screen)?;
+            let words = found.map(|found| agreeing::words(&one.scenario.name, library, &found));
+            words.map_or(Ok(()), |words| screen.print(&format!("\n{words}")))?;
+        }
     }
     let skipped = waiting.len() + left_out;
     match (args.output.format, results.len() + waiting.len()) {
@@ -228,7 +254,7 @@ fn waiting(
         Input::Trace(trace) => {
             show::refuse_property_of_trace(args.property, &args.what, screen)?;
             let declared = input::declared(&trace);
-            let history = History { declared, trace: *trace, argument: typed(&args.what), is_from_trace: true };
+            let history = History { declared, trace: *trace, argument: typed(&args.what), of: None };
             return Ok((VecDeque::from([PendingReplay::History(Box::new(history))]), Exit::AsDeclared));
         }
         Input::Scenarios(chosen) => chosen,
@@ -236,7 +262,7 @@ fn waiting(
     let mut waiting = VecDeque::new();
     let mut exit = Exit::AsDeclared;
     for one in chosen {
-        let one = Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one };
+        let one = Rc::new(Chosen { scenario: in_the_world_of(server, &one, screen, "replayed"), ..one });
         show::refuse_foreign_property(args.property, &one.scenario, screen)?;
         let outcome = checked(&one, args.within, args.property, screen)?;
         if let Some(property) = args.property {
@@ -244,7 +270,7 @@ fn waiting(
                 return Err(show::no_counterexample(&outcome, property, "replay", screen));
             };
             let (declared, trace) = (Declared::of(found), found.trace.clone());
-            let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
+            let history = |trace| History { trace, declared, argument: one.argument.clone(), of: Some(one.clone()) };
             waiting.extend(trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
             continue;
         }
@@ -256,10 +282,10 @@ fn waiting(
         }
         for found in outcome.properties {
             let declared = Declared::of(&found);
-            let history = |trace| History { trace, declared, argument: one.argument.clone(), is_from_trace: false };
+            let history = |trace| History { trace, declared, argument: one.argument.clone(), of: Some(one.clone()) };
             waiting.extend(found.trace.map(|trace| PendingReplay::History(Box::new(history(trace)))));
         }
-        waiting.push_back(PendingReplay::Covering(Box::new(one)));
+        waiting.push_back(PendingReplay::Covering(one));
         if interrupt::is_asked() {
             break;
         }
@@ -269,9 +295,9 @@ fn waiting(
 
 /// The histories of a scenario that together take every kind of action. Where a limit keeps one from being found, `exit`
 /// and a warning say so.
-fn covering_histories(one: &Chosen, args: &ReplayArgs, exit: &mut Exit, screen: &Screen) -> Ended<Vec<History>> {
+fn covering_histories(one: &Rc<Chosen>, args: &ReplayArgs, exit: &mut Exit, screen: &Screen) -> Ended<Vec<History>> {
     let history =
-        |trace| History { trace, declared: Declared::Unknown, argument: one.argument.clone(), is_from_trace: false };
+        |trace| History { trace, declared: Declared::Unknown, argument: one.argument.clone(), of: Some(one.clone()) };
     let (histories, stopped) = covering(one, args.within, screen)?;
     if let Some(why) = stopped.filter(|_| !interrupt::is_asked()) {
         let name = &one.scenario.name;
@@ -289,8 +315,8 @@ pub(super) fn again(server: Option<&Path>) -> String {
 /// How the history is drawn, with the command that comes next.
 fn drawing(history: &History, replay: &Played, args: &ReplayArgs, screen: &Screen) -> text::TextOptions {
     let next = if replay.difference.is_some() {
-        let limits = if history.is_from_trace { String::new() } else { args.within.again() };
-        let property = if history.is_from_trace { String::new() } else { show::option_of(&history.trace) };
+        let limits = if history.is_from_trace() { String::new() } else { args.within.again() };
+        let property = if history.is_from_trace() { String::new() } else { show::option_of(&history.trace) };
         format!("lockstep show {}{property} --format short{limits}", history.argument)
     } else {
         explained(history)
@@ -309,7 +335,7 @@ fn explained(history: &History) -> String {
     let name = &history.trace.scenario;
     if crate::scenario::BuiltIn::named(name).is_some() {
         format!("lockstep explain {name}")
-    } else if history.is_from_trace {
+    } else if history.is_from_trace() {
         format!("lockstep show {}", history.argument)
     } else {
         format!("lockstep explain {}", history.argument)

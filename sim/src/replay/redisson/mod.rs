@@ -51,4 +51,4 @@ pub use interruption::Interruption;
 pub use jvm::Jvm;
 pub use program::RedissonProgram;
 pub use pub_sub::PubSubCommands;
-pub use refusals::{asks_once, refuse_world};
+pub use refusals::{asks_once, has_rules_of_its_version, refuse_world};

@@ -1,7 +1,7 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Fault, Profile, Resend, WaitRule};
+use lockstep_model::config::{Fault, InterruptedAcquire, Profile, Protocol, Resend, StaleRenewal, WaitRule};
 
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
@@ -109,6 +109,21 @@ fn refuse_client(own: &Config, profile: Profile, program: &RedissonProgram) -> R
         }
         _ => Ok(()),
     }
+}
+
+/// Whether the clients of a world have the rules of the version that their profile is named after. Some worlds say what clients with
+/// other rules would do: those are held against Redisson only where somebody asks for that.
+pub fn has_rules_of_its_version(config: &Config) -> bool {
+    (0..config.clients.count).all(|client| {
+        let Config { protocol, calls, .. } = *config.of_client(client);
+        // On which node it subscribes and how many locks a script renews are settings, and behind which requests it waits is no
+        // matter of a profile.
+        let Protocol { subscribe_to, renewal_batch, wait_after, .. } = protocol;
+        let own = Protocol { subscribe_to, renewal_batch, wait_after, ..protocol.profile.protocol() };
+        let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
+            && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
+        protocol.profile.redisson_version().is_some() && protocol == own && are_its_calls
+    })
 }
 
 /// What it does not send again, and receipts that live for another time than all its attempts
