@@ -246,6 +246,18 @@ impl Profile {
         }
     }
 
+    /// The profile of a version of Redisson: the newest one that is not newer, or the oldest. `None`: it is no version.
+    pub fn of_redisson(version: &str) -> Option<Self> {
+        let numbers = |version: &str| {
+            let mut numbers = version.split(['.', '-']).map(|part| part.parse::<u32>().ok());
+            Some((numbers.next()??, numbers.next()??))
+        };
+        let own = numbers(version)?;
+        let known = Self::ALL.into_iter().filter_map(|one| Some((numbers(one.redisson_version()?)?, one)));
+        let older = known.filter(|(version, _)| *version <= own);
+        Some(older.max_by_key(|(version, _)| *version).map_or(Self::Redisson315, |(_, profile)| profile))
+    }
+
     /// The switches of this profile. Source: docs/facts/redisson.md#keys-channels-and-numbers, and runs of each version, which
     /// contradict every other value of a switch that they show (reports/redisson.md).
     pub const fn protocol(self) -> Protocol {

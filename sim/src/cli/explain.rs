@@ -160,6 +160,10 @@ fn of_property(property: Property) -> String {
     if property == Property::WaiterServed {
         text += &row("advice", STARVATION);
     }
+    let names_it = |one: &Departure| one.consequence.contains(property.id());
+    for Departure { id, title, consequence, .. } in Departure::all().into_iter().filter(names_it) {
+        text += &row("Redisson", &format!("{title}: {consequence} `lockstep explain {id}` says more"));
+    }
     let builtin = scenario::builtin();
     let violated = builtin.iter().filter(|scenario| scenario.expect.get(&property) == Some(&Verdict::Violated));
     let violated: Vec<_> = violated.map(|scenario| scenario.name.as_str()).collect();

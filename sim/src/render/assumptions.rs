@@ -1,7 +1,7 @@
 //! What a verdict assumes of servers and network because the scenario does not say otherwise.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Discovery, Fsync, ReplicasLeave};
+use lockstep_model::config::{Discovery, Fsync, RenewalTimer, ReplicasLeave};
 
 use crate::scenario::usual_slack;
 
@@ -12,7 +12,21 @@ pub fn assumptions(config: &Config) -> Vec<String> {
     let stays_on = cluster.promote.replaces_running_masters(faults) || config.can_restart();
     let may_wait_for_its_disk = cluster.fsync == Fsync::EverySecond && !config.writes_before_replies();
     let has_aof = matches!(cluster.fsync, Fsync::EverySecond | Fsync::Always);
+    let multiplies = |client: u8| {
+        let own = config.of_client(client);
+        let timers = [own.protocol.renewal_timer, own.protocol.profile.protocol().renewal_timer];
+        let is_redisson = own.protocol.profile.redisson_version().is_some();
+        is_redisson && own.time.renew_every.is_some() && timers == [RenewalTimer::Shared; 2]
+    };
     let assumed = [
+        (
+            !config.is_split(),
+            "a request and its reply are one step: none comes late, is lost or is sent again (`mode` in [network])",
+        ),
+        (
+            (0..config.clients.count).any(multiplies),
+            "renewal timers do not multiply; in Redisson since 3.44 they do, so that it renews more often (`renewal_timer`)",
+        ),
         (
             cluster.replicas > 1 && stays_on && cluster.replicas_leave == ReplicasLeave::Together,
             "all replicas that run leave an old master at the same time (`replicas_leave`)",
@@ -93,8 +107,11 @@ mod tests {
             names(&assumed(&cluster, "[faults]\ncut_link = 1"), "`min_replicas_slack`")
         };
         assert!(slack(0) && !slack(1), "a tick is 10 s");
-        let pause = |mode: &str| names(&assumed("", &format!("[faults]\npause_node = 1\n{mode}")), "`mode`");
-        assert!(pause("") && !pause("[network]\nmode = \"split\""));
+        let has = |rest: &str, words: &str| assumed("", rest).iter().any(|text| text.contains(words));
+        const SPLIT: &str = "[network]\nmode = \"split\"";
+        assert!(has("", "one step") && !has(SPLIT, "one step"));
+        let pause = |mode: &str| has(&format!("[faults]\npause_node = 1\n{mode}"), "stands still");
+        assert!(pause("") && !pause(SPLIT));
         let resource =
             |delay: &str| names(&assumed("", &format!("[resource]\nfencing = \"none\"\n{delay}")), "`delay`");
         assert!(resource("") && !resource("delay = \"any\""));
@@ -105,6 +122,26 @@ mod tests {
             )
         };
         assert!(delays("start_delay = 1\nlock_delay = 1") && !delays("start_delay = 1") && !delays("lock_delay = 1"));
-        assert!(assumed("", "").is_empty());
+        assert_eq!(assumed("", "").len(), 1, "requests are one step");
+    }
+
+    #[test]
+    fn timers_that_do_not_multiply_are_told_of_where_those_of_redisson_do() {
+        let tells = |protocol: &str| {
+            let text = format!(
+                "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\nrenew_every = 1\nwait_limit = 0\n[clients]\ncount = 2\n\
+                 [protocol]\n{protocol}"
+            );
+            let scenario = Scenario::parse("mine", &text).unwrap_or_else(|error| panic!("{error}"));
+            assumptions(&scenario.config).iter().any(|text| text.contains("`renewal_timer`"))
+        };
+        for (protocol, is_told) in [
+            ("profile = \"redisson-4.7\"", true),
+            ("profile = \"redisson-3.43\"", false),
+            ("profile = \"redisson-4.7\"\nrenewal_timer = \"multiplying\"", false),
+            ("profile = \"lockstep\"", false),
+        ] {
+            assert_eq!(tells(protocol), is_told, "{protocol}");
+        }
     }
 }

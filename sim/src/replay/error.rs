@@ -284,11 +284,14 @@ pub enum ReplayError {
 
     /// No driver was built for this version of Redisson.
     #[error(
-        "no Redisson {version} in {}; build its driver with tools/redisson/install {version}, and name the folder that it \
+        "no Redisson {version} in {}{}; build its driver with tools/redisson/install {version}, and name the folder that it \
          prints in LOCKSTEP_REDISSON",
-        folder.display()
+        folder.display(),
+        if installed.is_empty() { String::new() } else { format!(", which has {}", installed.join(", ")) }
     )]
     NoRedisson {
+        /// Those whose drivers are there.
+        installed: Vec<String>,
         /// The version that was looked for.
         version: String,
         /// The folder in which it was looked for.

@@ -129,7 +129,9 @@ impl Sections<'_> {
 /// The switches in this table. `otherwise`: what they are without a profile.
 pub(super) fn protocol(section: &Section<'_>, otherwise: Protocol) -> Option<Protocol> {
     let profiles = Profile::ALL.map(|profile| (profile.name(), Some(profile)));
-    let profile = section.word("profile", "profile", &profiles);
+    let profile = section.word_or_near("profile", "profile", &profiles, |word| {
+        Profile::of_redisson(word.strip_prefix("redisson-")?).map(Profile::name)
+    });
     let receipts = section.flag("receipts");
     let answered_receipt = section.word("answered_receipt", "end of a receipt", &ANSWERED_RECEIPTS);
     let partial_release = section.word("partial_release", "effect of a partial release", &PARTIAL_RELEASES);

@@ -261,6 +261,17 @@ impl<'a> Section<'a> {
 
     /// One of a few words. `what` names what the words stand for: "lock kind".
     pub(super) fn word<T: Copy>(&self, key: &'static str, what: &str, words: Words<'_, T>) -> Entry<T> {
+        self.word_or_near(key, what, words, |_| None)
+    }
+
+    /// The same, where `near` knows better than the letters of a wrong word which one is meant.
+    pub(super) fn word_or_near<T: Copy>(
+        &self,
+        key: &'static str,
+        what: &str,
+        words: Words<'_, T>,
+        near: impl Fn(&str) -> Option<&'static str>,
+    ) -> Entry<T> {
         let Some(value) = self.value(key) else { return self.absent(key) };
         let modelled = words.iter().filter(|(_, meaning)| meaning.is_some()).map(|(word, _)| *word);
         let modelled = one_of(&modelled.collect::<Vec<_>>());
@@ -279,7 +290,8 @@ impl<'a> Section<'a> {
             }
             None => {
                 let known: Vec<_> = words.iter().map(|(word, _)| *word).collect();
-                let label = meant(word, &known)
+                let label = near(word)
+                    .or_else(|| meant(word, &known))
                     .map_or_else(|| "this word is unknown".to_owned(), |near| format!("did you mean \"{near}\"?"));
                 let problem =
                     Problem::at(Code::UnknownWord, value.span(), format!("there is no {what} `{}`", short(word)));

@@ -1,7 +1,7 @@
 //! A version of Redisson: where its driver is, what its profile is, and the JVMs that have it.
 
-use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::{env, fs};
 
 use lockstep_model::config::Profile;
 
@@ -45,7 +45,7 @@ impl RedissonProgram {
             let (interruption, deployment) = (Interruption::default(), Deployment::default());
             return Ok(Self { driver, interruption, deployment, expected: None, idle });
         }
-        Err(ReplayError::NoRedisson { version: version.to_owned(), folder })
+        Err(ReplayError::NoRedisson { version: version.to_owned(), installed: installed_in(&folder), folder })
     }
 
     /// The version of a client with this profile: this one where it has the profile of the scenario, or else the one that the
@@ -103,11 +103,7 @@ impl RedissonProgram {
     /// The profile of its version: the newest one that is not newer, or the oldest. A version whose number cannot be read is taken
     /// for a new one.
     pub fn profile(&self) -> Profile {
-        let Some(own) = numbers(&self.driver.version) else { return Profile::Redisson47 };
-        let of_redisson =
-            Profile::ALL.into_iter().filter_map(|profile| Some((numbers(profile.redisson_version()?)?, profile)));
-        let older = of_redisson.filter(|(version, _)| *version <= own);
-        older.max_by_key(|(version, _)| *version).map_or(Profile::Redisson315, |(_, profile)| profile)
+        Profile::of_redisson(&self.driver.version).unwrap_or(Profile::Redisson47)
     }
 
     /// A JVM with it: one that is idle, or else a new one at this wall clock.
@@ -137,10 +133,14 @@ impl RedissonProgram {
     }
 }
 
-/// The first two numbers of a version.
-fn numbers(version: &str) -> Option<(u32, u32)> {
-    let mut numbers = version.split(['.', '-']).map(|part| part.parse().ok());
-    Some((numbers.next()??, numbers.next()??))
+/// The versions whose drivers lie in this folder, oldest first.
+fn installed_in(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let built = entries.filter(|entry| entry.path().join("classes").is_dir());
+    let names = built.filter_map(|entry| entry.file_name().into_string().ok());
+    let mut versions: Vec<_> = names.filter(|name| Profile::of_redisson(name).is_some()).collect();
+    versions.sort_by_cached_key(|name| name.split('.').map(|part| part.parse::<u32>().ok()).collect::<Vec<_>>());
+    versions
 }
 
 #[cfg(test)]

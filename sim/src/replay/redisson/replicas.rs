@@ -8,6 +8,7 @@ use lockstep_model::client::Phase;
 use lockstep_model::config::{Profile, WaitRule};
 use lockstep_model::trace::{ClientState, client_name};
 use lockstep_model::{Action, Config, Reply};
+use redis::Value;
 
 use super::applications::ServerReach;
 use super::calls::{self, NO_SERVER};
@@ -74,10 +75,21 @@ impl RedissonClients {
             held.filter(is_prelude).find(|held| clients.is_first(asked, held))
         };
         while let Some(held) = next(self) {
-            self.applications.pass_request(asked, held.connection)?;
+            let reply = self.applications.pass_request(asked, held.connection)?;
+            self.leave_unknown_wait(client, &held, &reply, testbed);
             testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held, self.commands)));
         }
         Ok(())
+    }
+
+    /// A version that asks by `WAIT 0` whether a server knows that command takes the error of a replica for a failed call.
+    pub(super) fn leave_unknown_wait(&self, client: u8, prelude: &HeldCommand, reply: &Value, testbed: &mut Testbed) {
+        let is_of_3_43 = self.config.of_client(client).protocol.profile == Profile::Redisson343;
+        if is_of_3_43 && words_of(prelude)[0] == "WAIT" && matches!(reply, Value::ServerError(_)) {
+            testbed.findings.leave(
+                "a server that is a replica answers what Redisson asks about WAIT with an error, and the call throws",
+            );
+        }
     }
 
     /// A script was answered. If the client has sent a `WAIT` behind it, that begins. Returns whether it is still open.

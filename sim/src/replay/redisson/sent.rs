@@ -32,7 +32,8 @@ impl RedissonClients {
         let wanted_words = request_words(request);
         // A client that may wait for replicas sends one request after the other.
         let is_in_turn = self.config.cluster.replicas > 0 || self.deployment != Deployment::AsScenario;
-        if is_in_turn && !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
+        let must_pass_renewals = is_in_turn && !is_of_watchdog;
+        if must_pass_renewals && (!self.pass_extra_renewals(client, step, testbed)? || testbed.findings.is_over()) {
             return Ok(None);
         }
         let found = loop {
@@ -53,8 +54,12 @@ impl RedissonClients {
                     break None;
                 }
             }
-            self.applications.pass_request(asked, prelude.connection)?;
+            let reply = self.applications.pass_request(asked, prelude.connection)?;
             testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude, self.commands)));
+            self.leave_unknown_wait(client, prelude, &reply, testbed);
+            if testbed.findings.is_over() {
+                return Ok(None);
+            }
         };
         if !is_of_watchdog && !self.pass_extra_renewals(client, step, testbed)? {
             return Ok(None);
