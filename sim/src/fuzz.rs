@@ -175,7 +175,8 @@ fn played(
         };
         found.steps += result.steps;
         found.cases += 1;
-        if let Some(end) = result.left {
+        // A history that differs as well is the one that is told.
+        if let Some(end) = result.left.filter(|_| result.difference.is_none()) {
             found.left += 1;
             *found.ends.entry(end).or_default() += 1;
         }

@@ -165,9 +165,20 @@ impl Config {
 
     /// Whether anybody can tell that a master sends what it deletes because it has expired. Where all clocks are alike a replica
     /// finds the same at the same instant; but a coordinated hand-over waits until the heir has been sent everything.
-    pub const fn sends_expiry(&self) -> bool {
+    pub fn sends_expiry(&self) -> bool {
         let is_awaited = self.faults.hand_over > 0 && matches!(self.cluster.promote, PromoteRule::Coordinated);
-        self.has_skew() || is_awaited
+        self.counts_deletions() || is_awaited
+    }
+
+    /// Whether such a deletion is told apart wherever it happens: by a clock that says something else, or by a `WAIT` behind a request
+    /// that has written nothing, which is for everything that the master has written (docs/facts/redis.md#wait).
+    pub fn counts_deletions(&self) -> bool {
+        self.has_skew() || self.waits_for_deletions()
+    }
+
+    /// Whether a `WAIT` may be for the deletion of what has expired, be it the lock's key or a receipt.
+    pub(crate) fn waits_for_deletions(&self) -> bool {
+        self.cluster.wait_for > 0 && self.some_client(|own| own.protocol.wait_after != WaitAfter::Grants)
     }
 
     /// Whether a write may reach a node's disk after it was answered.

@@ -25,11 +25,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// One tick on every clock. Time runs while a node is down, on its disk as well (docs/facts/redis.md#loading: nothing expires while
     /// loading, and then everything that is due).
     pub(crate) fn tick(&mut self) -> Option<()> {
-        // Where all clocks are alike nobody can tell that a master sends what it deletes, and it is left out.
+        // Where nobody can tell that a master sends what it deletes, it is left out.
         let config = self.config;
         let must_tell = |group: &Group<Y>, node: u8| {
             let master = group.node(node);
-            config.has_skew() && master.is_master() && lapses(config, &master.stored, 1)
+            let is_over = lapses(config, &master.stored, 1) || receipts_lapse(config, &master.stored);
+            config.counts_deletions() && master.is_master() && is_over
         };
         let telling =
             (0..config.nodes()).filter(|node| must_tell(self.group, *node)).fold(0_u8, |all, node| all | 1 << node);
@@ -106,7 +107,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         expiring.stored.receipts = left;
-        Some(())
+        if self.config.waits_for_deletions() { self.send_deletion(node) } else { Some(()) }
     }
 
     /// A master deletes what has expired, and sends that to its replicas: they do not look at the time themselves
@@ -123,6 +124,11 @@ impl<Y: ServerLayout> Server<'_, Y> {
 /// Whether the lock's key expires when `ticks` pass.
 fn lapses<L: Lock, R>(config: &Config, stored: &Stored<L, R>, ticks: i8) -> bool {
     stored.lock.pass(config.lock_context(), ticks).1.has(KeyFamily::Lock)
+}
+
+/// Whether a receipt is deleted as the next tick passes, and somebody can tell.
+fn receipts_lapse<L: Lock, R: ReceiptStore>(config: &Config, stored: &Stored<L, R>) -> bool {
+    config.waits_for_deletions() && stored.receipts.iter().any(|receipt| receipt.remaining.is_due())
 }
 
 /// What one node stores as another takes it over: its deadlines are times of the first one's clock.

@@ -92,7 +92,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn delete_expired_after_hand_over(&mut self, old: u8) -> Option<()> {
         let master = self.group.master();
         let is_over = self.group.node(master).stored.is_free() && !self.group.node(old).stored.is_free();
-        if self.config.has_skew() && is_over { self.send_deletion(master) } else { Some(()) }
+        if self.config.counts_deletions() && is_over { self.send_deletion(master) } else { Some(()) }
     }
 
     /// A master that hands over gives up: its heir has not everything at the time-out, or its operator has changed his mind.

@@ -104,7 +104,7 @@ impl<Y: ServerLayout> Server<'_, Y> {
             self.group.follows(replica, node) && !last.is_free()
         };
         let is_stored = (0..self.config.nodes()).any(stores_in_the_end);
-        if self.config.has_skew() && self.group.node(node).stored.is_free() && is_stored {
+        if self.config.counts_deletions() && self.group.node(node).stored.is_free() && is_stored {
             self.send_deletion(node)
         } else {
             Some(())

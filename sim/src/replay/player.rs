@@ -55,7 +55,7 @@ pub struct Player {
     translator: Translator,
     /// The client library that is replayed, and its version; `None`: our scripts.
     clients: Option<String>,
-    /// Every key that the history has stored so far, where clocks jump and masters must find what has expired.
+    /// Every key that the history has stored so far, where masters must find at once what has expired.
     seen_keys: BTreeSet<String>,
     /// The last step that was begun.
     step: usize,
@@ -240,7 +240,7 @@ impl Player {
         self.target.observe(step, &mut self.testbed)?;
         self.merge_effects(step)?;
         let state = &step.step.state;
-        if self.config.faults.clock_jump > 0 {
+        if self.config.counts_deletions() {
             let stored = state.nodes.iter().flat_map(|node| self.translator.key_names(&node.stored));
             self.seen_keys.extend(stored);
         }
@@ -477,7 +477,11 @@ impl Player {
             self.testbed.findings.note(|| done);
         }
         self.testbed.servers.delete_hidden()?;
-        if may_expire { self.testbed.servers.delete_expired(&self.seen_keys) } else { Ok(()) }
+        if may_expire {
+            let keys = self.testbed.names_in_redis(self.seen_keys.iter().cloned().collect());
+            return self.testbed.servers.delete_expired(&keys);
+        }
+        Ok(())
     }
 
     /// A client takes a node for the master because the node says so: a new connection must find that it does (`ROLE`).

@@ -113,6 +113,10 @@ impl RedissonClients {
         request.wait = GatedWait::Answered;
         let (client, connection) = (usize::from(key.0), request.held.connection);
         let (server, id) = self.applications.server_of(client, connection);
+        if testbed.servers.is_paused(server) {
+            testbed.findings.leave("the server that Redisson waits on behind its script stands still");
+            return Ok(());
+        }
         self.applications.begin_request(client, connection)?;
         testbed.servers.wait_acknowledged(server)?;
         end_wait(&mut testbed.servers, server, id)?;

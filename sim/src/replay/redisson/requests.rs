@@ -4,6 +4,7 @@
 use lockstep_model::client::Slot;
 
 use super::gate::HeldCommand;
+use super::wire_words::replicas_asked_for;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::translate::{ClientPart, RequestKey, ScriptRequest, request_state};
 
@@ -83,6 +84,16 @@ impl GatedRequests {
     pub fn is_sent(&self, client: usize, held: &HeldCommand) -> bool {
         let is_same = |request: &GatedRequest| usize::from(request.key.0) == client && request.held == *held;
         self.requests.iter().any(|request| request.stage == GatedStage::Sent && is_same(request))
+    }
+
+    /// Whether this is the `WAIT` behind a request that the history has come to: Redisson sends both at once.
+    pub fn is_wait_behind(&self, client: usize, held: &HeldCommand) -> bool {
+        let is_before = |request: &GatedRequest| {
+            let (connection, next) = (request.held.connection, request.held.number + 1);
+            let is_open = matches!(request.stage, GatedStage::Sent | GatedStage::Executed);
+            is_open && usize::from(request.key.0) == client && (connection, next) == (held.connection, held.number)
+        };
+        replicas_asked_for(held).is_some() && self.requests.iter().any(is_before)
     }
 
     /// Whether another one than this is under way over its connection.

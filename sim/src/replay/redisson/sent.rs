@@ -74,7 +74,7 @@ impl RedissonClients {
         let is_busy = !self.unsent(asked).is_empty();
         if limit == Some(0) {
             testbed.findings.leave("at the very instant of its wait limit a thread asks here, and Redisson's gives up");
-        } else if is_busy && has_more_to_ask(&step.before.clients[asked], thread) {
+        } else if is_busy && (has_more_to_ask(&step.before.clients[asked], thread) || self.is_confirming(client)) {
             testbed
                 .findings
                 .leave("Redisson sends two requests over its one connection in another order than the history");
@@ -85,6 +85,11 @@ impl RedissonClients {
         Ok(None)
     }
 
+    /// Whether a grant of this client waits for replicas, on its one connection.
+    fn is_confirming(&self, client: u8) -> bool {
+        self.open_waits.iter().any(|wait| wait.client == client && wait.confirming.is_some())
+    }
+
     /// Whether nothing is before it on its connection.
     pub(super) fn is_first(&self, client: usize, held: &HeldCommand) -> bool {
         self.applications.first_held(client, held.connection).as_ref() == Some(held)
@@ -93,7 +98,9 @@ impl RedissonClients {
     /// What a client has sent, and the history has not come to.
     pub(super) fn unsent(&self, client: usize) -> Vec<HeldCommand> {
         let held = self.applications.held(client).into_iter();
-        held.filter(|held| !self.in_flight.is_sent(client, held) && !is_aside(held)).collect()
+        let is_of_history =
+            |held: &HeldCommand| self.in_flight.is_sent(client, held) || self.in_flight.is_wait_behind(client, held);
+        held.filter(|held| !is_of_history(held) && !is_aside(held)).collect()
     }
 
     /// Before time passes, no client that runs has anything to send.

@@ -8,7 +8,8 @@
 //!
 //! What a master writes without being asked (the `DEL` of a key that it found expired) has no mark of its own and travels
 //! with the next effect. Where TTLs travel as absolute times nobody can see a difference: until then the replica's own
-//! clock hides the key from its readers, and after a promotion too. Before Redis 7.0 a key can live longer on a late
+//! clock hides the key from its readers, and after a promotion too; where a `WAIT` may be for it, the model has it as an effect
+//! (`Config::counts_deletions`). Before Redis 7.0 a key can live longer on a late
 //! replica than on its master, and such a `DEL` would end it early: that is not modelled, and here the `DEL` comes with the
 //! next effect.
 

@@ -1,7 +1,6 @@
 //! The members of a group: started, asked, marked, and reset between histories.
 
 use std::cell::Cell;
-use std::collections::BTreeSet;
 
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
@@ -396,13 +395,14 @@ impl ServerGroup {
         Ok(format!("{} applies {effect}", name_of_node(node)))
     }
 
-    /// Where clocks jump, a master must delete what has expired before its clock can jump back, and replicate the deletion:
-    /// in production it looks for expired keys ten times a second; here these keys are accessed.
+    /// Where clocks jump, a master must delete what has expired before its clock can jump back, and replicate the deletion; and where a
+    /// `WAIT` may be for it, as soon as it has expired. In production it looks for expired keys ten times a second; here these keys are
+    /// accessed.
     ///
     /// # Errors
     /// `Redis`; as `mark_now`.
-    pub fn delete_expired(&mut self, keys: &BTreeSet<String>) -> Result<(), ReplayError> {
-        if self.config.faults.clock_jump == 0 || keys.is_empty() {
+    pub fn delete_expired(&mut self, keys: &[String]) -> Result<(), ReplayError> {
+        if !self.config.counts_deletions() || keys.is_empty() {
             return Ok(());
         }
         let look = redis::cmd("EXISTS").arg(keys).to_owned();
