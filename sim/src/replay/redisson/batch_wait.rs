@@ -111,24 +111,37 @@ impl RedissonClients {
             return Ok(());
         };
         request.wait = GatedWait::Answered;
-        let (client, connection) = (usize::from(key.0), request.held.connection);
-        let (server, id) = self.applications.server_of(client, connection);
-        if testbed.servers.is_paused(server) {
-            testbed.findings.leave("the server that Redisson waits on behind its script stands still");
-            return Ok(());
-        }
-        self.applications.begin_request(client, connection)?;
-        testbed.servers.wait_acknowledged(server)?;
-        end_wait(&mut testbed.servers, server, id)?;
-        let reply = self.applications.hold_reply(client, connection)?;
-        // A server that has become a replica answers with an error, which its script has had already.
-        let replicas: Option<i64> = redis::from_redis_value(reply).ok();
-        let told = replicas.map_or_else(|| "an error".to_owned(), |number| number.to_string());
-        testbed.findings.note(|| format!("{}: WAIT, which the model does not have → {told}", client_name(key.0)));
+        let connection = request.held.connection;
+        let replicas = self.answer_extra_wait(key.0, connection, testbed)?;
         if replicas == Some(0) && self.config.cluster.wait_for > 0 {
             testbed.findings.leave("Redisson waits after every request, and here no replica has what this one wrote");
         }
         Ok(())
+    }
+
+    /// The server answers a `WAIT` that the model does not have, and the answer is held. Returns it; `None`: it is an error, or the
+    /// history cannot be followed.
+    pub(super) fn answer_extra_wait(
+        &mut self,
+        client: u8,
+        connection: usize,
+        testbed: &mut Testbed,
+    ) -> Result<Option<i64>, ReplayError> {
+        let asked = usize::from(client);
+        let (server, id) = self.applications.server_of(asked, connection);
+        if testbed.servers.is_paused(server) {
+            testbed.findings.leave("the server that Redisson waits on behind its script stands still");
+            return Ok(None);
+        }
+        self.applications.begin_request(asked, connection)?;
+        testbed.servers.wait_acknowledged(server)?;
+        end_wait(&mut testbed.servers, server, id)?;
+        let reply = self.applications.hold_reply(asked, connection)?;
+        // A server that has become a replica answers with an error, which its script has had already.
+        let replicas: Option<i64> = redis::from_redis_value(reply).ok();
+        let told = replicas.map_or_else(|| "an error".to_owned(), |number| number.to_string());
+        testbed.findings.note(|| format!("{}: WAIT, which the model does not have → {told}", client_name(client)));
+        Ok(replicas)
     }
 
     /// Whether an answer makes the client send its request again, by the model.

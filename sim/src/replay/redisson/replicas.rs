@@ -75,21 +75,37 @@ impl RedissonClients {
             held.filter(is_prelude).find(|held| clients.is_first(asked, held))
         };
         while let Some(held) = next(self) {
-            let reply = self.applications.pass_request(asked, held.connection)?;
-            self.leave_unknown_wait(client, &held, &reply, testbed);
-            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(&held, self.commands)));
+            self.pass_prelude(client, &held, testbed)?;
+            if testbed.findings.is_over() {
+                break;
+            }
         }
         Ok(())
     }
 
-    /// A version that asks by `WAIT 0` whether a server knows that command takes the error of a replica for a failed call.
-    pub(super) fn leave_unknown_wait(&self, client: u8, prelude: &HeldCommand, reply: &Value, testbed: &mut Testbed) {
+    /// Lets one such question pass, if the server can answer it.
+    pub(super) fn pass_prelude(
+        &mut self,
+        client: u8,
+        prelude: &HeldCommand,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        let (server, _) = self.applications.server_of(asked, prelude.connection);
+        if testbed.servers.is_paused(server) {
+            testbed.findings.leave("the server that Redisson asks about its replicas stands still");
+            return Ok(());
+        }
+        let reply = self.applications.pass_request(asked, prelude.connection)?;
+        testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude, self.commands)));
+        // It takes the error of a replica for a failed call.
         let is_of_3_43 = self.config.of_client(client).protocol.profile == Profile::Redisson343;
         if is_of_3_43 && words_of(prelude)[0] == "WAIT" && matches!(reply, Value::ServerError(_)) {
             testbed.findings.leave(
                 "a server that is a replica answers what Redisson asks about WAIT with an error, and the call throws",
             );
         }
+        Ok(())
     }
 
     /// A script was answered. If the client has sent a `WAIT` behind it, that begins. Returns whether it is still open.

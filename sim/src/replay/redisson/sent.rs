@@ -54,9 +54,8 @@ impl RedissonClients {
                     break None;
                 }
             }
-            let reply = self.applications.pass_request(asked, prelude.connection)?;
-            testbed.findings.note(|| format!("{}: {}", client_name(client), shown(prelude, self.commands)));
-            self.leave_unknown_wait(client, prelude, &reply, testbed);
+            let prelude = prelude.clone();
+            self.pass_prelude(client, &prelude, testbed)?;
             if testbed.findings.is_over() {
                 return Ok(None);
             }

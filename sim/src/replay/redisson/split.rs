@@ -221,21 +221,29 @@ impl RedissonClients {
             _ => calls::INTERRUPTED,
         };
         self.compare_told((client, thread), told, step.place(), testbed);
-        self.drop_given_up(step)
+        self.drop_given_up(step, testbed)
     }
 
     /// A request that was given up in this step, and of which nothing can come by the model.
-    pub(super) fn drop_given_up(&mut self, step: HistoryStep<'_>) -> Result<(), ReplayError> {
+    pub(super) fn drop_given_up(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let Some(given_up) = self.in_flight.give_up(step).filter(|given_up| given_up.stage == GatedStage::Executed)
         else {
             return Ok(());
         };
         let (client, connection) = (usize::from(given_up.key.0), given_up.held.connection);
         // A master that becomes a replica closes the connections on which clients wait for replicas: the reply is gone with it.
-        if self.applications.is_connected(client, connection) {
-            self.applications.pass_reply(client, connection)?;
+        if !self.applications.is_connected(client, connection) {
+            return Ok(());
         }
-        Ok(())
+        if given_up.wait == GatedWait::Extra {
+            self.answer_extra_wait(given_up.key.0, connection, testbed)?;
+            if testbed.findings.is_over() {
+                return Ok(());
+            }
+        }
+        self.applications.pass_reply(client, connection)?;
+        let waits = matches!(given_up.wait, GatedWait::Extra | GatedWait::Answered);
+        if waits { self.applications.pass_reply(client, connection) } else { Ok(()) }
     }
 
     fn drop_request(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {

@@ -51,7 +51,7 @@ impl RedissonClients {
             self.occupy_connection(client, step, testbed)?;
         }
         let Some(held) = self.find(asking, verb_of(state.verb, key), &request, step, testbed)? else { return Ok(()) };
-        self.drop_given_up(step)?;
+        self.drop_given_up(step, testbed)?;
         self.note_sent(key, held, request, testbed);
         Ok(())
     }
@@ -77,7 +77,7 @@ impl RedissonClients {
             // Its caller was interrupted.
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
-        self.drop_given_up(step)?;
+        self.drop_given_up(step, testbed)?;
         self.occupy_connection(client, step, testbed)
     }
 
