@@ -53,6 +53,41 @@ fn every_counterexample_and_covering_history_agrees_on_every_server() {
     });
 }
 
+/// In these worlds a lock or a receipt expires before a request that finds nothing, whose `WAIT` is for the deletion too.
+#[test]
+fn the_deletion_of_what_has_expired_is_waited_for_as_the_model_says() {
+    const CLIENT: &str = "wait_limit = 0\n[clients]\ncount = 1\n";
+    const REPLICA: &str = "[cluster]\nreplicas = 1\nwait_for = 1\n";
+    const EVERY_CALL: &str = "max_holds = 2\nacquires = 3\n[network]\nmode = \"split\"\n[protocol]\nwait_after = \"every-call\"\n\
+         resend = \"all\"";
+    let worlds = [
+        (
+            "missed-renewal-waits",
+            format!(
+                "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 5\n{CLIENT}{REPLICA}[protocol]\n\
+             wait_after = \"grants-and-renewals\"\n[faults]\npause_client = 1"
+            ),
+        ),
+        ("release-of-nothing-waits", format!("[time]\nlease = 2\nhold_at_most = 4\n{CLIENT}{EVERY_CALL}\n{REPLICA}")),
+        (
+            "receipt-expires",
+            format!(
+                "[time]\nlease = 3\nrenew_every = 1\nhold_at_most = 4\n{CLIENT}{EVERY_CALL}\nrefused_call = \"retry\"\n{REPLICA}[faults]\n\
+             lose_reply = 1"
+            ),
+        ),
+    ];
+    for_every_version(|version| {
+        for (name, text) in &worlds {
+            let text = format!("story = \"s\"\nlock = \"reentrant\"\n{text}");
+            let scenario = Scenario::parse(name, &text).unwrap_or_else(|error| panic!("{error}"));
+            if can_replay(version, &scenario) {
+                assert_fuzz_agrees(version, &on(version, scenario), FuzzOptions { cases: 150, seed: 1 });
+            }
+        }
+    });
+}
+
 #[test]
 fn random_histories_with_replicas_and_failovers_agree_on_every_server() {
     random_histories(CASES_WITH_REPLICAS, |scenario| scenario.config.cluster.replicas > 0);

@@ -13,6 +13,7 @@ mod replicas;
 mod scenarios;
 mod scripts;
 mod switches;
+mod worlds;
 
 use lockstep_sim::replay::redisson::{IdleJvms, RedissonProgram};
 

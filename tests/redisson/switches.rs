@@ -258,7 +258,9 @@ fn page_on_versions(cases: u32) -> String {
          world Redisson does not do what this value says. \"same\": in these worlds every history with this value is one of the \
          profile's own, and shows the same (searched completely). \"not seen\": the worlds differ, and Redisson could not be \
          followed into the difference. \"not found\": no such history among the first {} pairs of states. \"–\": the value says nothing \
-         there.\n\n",
+         there. A value that every version has is in no row. `registration = \"unordered\"` allows more than it forbids: all that Redisson \
+         of today does is among what it says, and nothing can contradict it. That 3.44 and newer multiply their timers is shown by exhibit \
+         N1; \"own\" is `renewal_timer = \"shared\"` in their profiles, which is smaller (departure `timers-that-multiply`).\n\n",
         profiles.join(", "),
         page::thousands(APART.most_pairs as u64)
     );

@@ -8,7 +8,7 @@
 
 use super::disk;
 use super::group::Group;
-use super::layout::ServerLayout;
+use super::layout::{ServerLayout, StoredIn};
 use super::server::Server;
 use crate::config::sections::{Bound, Config, Ttls};
 use crate::locks::contract::{KeyFamily, Lock, Writes};
@@ -27,13 +27,15 @@ impl<Y: ServerLayout> Server<'_, Y> {
     pub(crate) fn tick(&mut self) -> Option<()> {
         // Where nobody can tell that a master sends what it deletes, it is left out.
         let config = self.config;
-        let must_tell = |group: &Group<Y>, node: u8| {
-            let master = group.node(node);
-            let is_over = lapses(config, &master.stored, 1) || receipts_lapse(config, &master.stored);
-            config.counts_deletions() && master.is_master() && is_over
+        let telling = |group: &Group<Y>, is_over: fn(&Config, &StoredIn<Y>) -> bool| {
+            let must_tell = |node: &u8| {
+                let master = group.node(*node);
+                config.counts_deletions() && master.is_master() && is_over(config, &master.stored)
+            };
+            (0..config.nodes()).filter(must_tell).fold(0_u8, |all, node| all | 1 << node)
         };
-        let telling =
-            (0..config.nodes()).filter(|node| must_tell(self.group, *node)).fold(0_u8, |all, node| all | 1 << node);
+        let of_lock = telling(self.group, |config, stored| lapses(config, stored, 1));
+        let of_receipts = telling(self.group, receipts_lapse);
         let context = config.lock_context();
         self.group.failover_left = self.group.failover_left.later();
         self.grow_silence();
@@ -51,7 +53,13 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 }
             }
         }
-        (0..config.nodes()).filter(|node| telling >> node & 1 != 0).try_for_each(|node| self.send_deletion(node))
+        (0..config.nodes()).try_for_each(|node| {
+            let deleted = |of: u8, family: KeyFamily, writes: Writes| {
+                if of >> node & 1 == 0 { writes } else { writes.key(family) }
+            };
+            let writes = deleted(of_receipts, KeyFamily::Receipt, deleted(of_lock, KeyFamily::Lock, Writes::NONE));
+            if (of_lock | of_receipts) >> node & 1 == 0 { Some(()) } else { self.send_deletion_of(node, writes) }
+        })
     }
 
     /// Whether the clock of this node can jump. Backward only that of a master: a replica deletes nothing by itself, and
@@ -107,17 +115,25 @@ impl<Y: ServerLayout> Server<'_, Y> {
             return None;
         }
         expiring.stored.receipts = left;
-        if self.config.waits_for_deletions() { self.send_deletion(node) } else { Some(()) }
+        if self.config.waits_for_deletions() {
+            self.send_deletion_of(node, Writes::NONE.key(KeyFamily::Receipt))
+        } else {
+            Some(())
+        }
     }
 
     /// A master deletes what has expired, and sends that to its replicas: they do not look at the time themselves
     /// (docs/facts/redis.md#the-clock).
     pub(super) fn send_deletion(&mut self, master: u8) -> Option<()> {
+        self.send_deletion_of(master, Writes::NONE.key(KeyFamily::Lock))
+    }
+
+    fn send_deletion_of(&mut self, master: u8, writes: Writes) -> Option<()> {
         let deleting = self.group.node(master);
         if !deleting.is_master() || !deleting.is_working() || !self.is_followed(master) {
             return Some(());
         }
-        self.send(master, deleting.stored, Writes::NONE.key(KeyFamily::Lock), false)
+        self.send(master, deleting.stored, writes, false)
     }
 }
 

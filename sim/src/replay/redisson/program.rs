@@ -38,7 +38,9 @@ impl RedissonProgram {
     /// # Errors
     /// `NoRedisson`.
     pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
-        let folder = env::var_os("LOCKSTEP_REDISSON").map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
+        let folder = env::var_os("LOCKSTEP_REDISSON")
+            .filter(|folder| !folder.is_empty())
+            .map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
         let driver =
             RedissonDriver { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
         if driver.java.exists() && driver.folder.join("classes").is_dir() {

@@ -1,0 +1,78 @@
+//! Worlds that no built-in scenario is, in which the replay once differed from Redisson, or failed: each with a seed that led there.
+
+use lockstep_sim::scenario::Scenario;
+
+use crate::scenarios::{random_histories, version_of};
+use crate::switches::at_once;
+
+const HISTORIES: u32 = 12;
+
+/// One thread on a split network, beside a replica.
+const BESIDE_REPLICA: &str = "[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\ncount = 1\nacquires = 2\n[cluster]\nreplicas = 1\n\
+     [network]\nmode = \"split\"\n";
+
+struct RandomWorld {
+    name: &'static str,
+    text: String,
+    seed: u64,
+    /// A reason for which a history of it is not followed to its end.
+    left: Option<&'static str>,
+}
+
+fn worlds() -> Vec<RandomWorld> {
+    let of = |name, text: &str, seed, left| RandomWorld { name, text: text.to_owned(), seed, left };
+    vec![
+        of(
+            "a-later-ask-is-not-answered",
+            "[time]\nlease = 3\nhold_at_most = 1\nwait_limit = 3\nanswer_within = 1\n[clients]\ncount = 2\nacquires = 1\n\
+             [network]\nmode = \"split\"\ndelay = 0\n[faults]\nlose_reply = 1",
+            5,
+            Some("a later ask of tryLock() is not answered in time, and Redisson says that it does not have the lock"),
+        ),
+        of(
+            "a-late-request-beside-a-replica",
+            &format!("{BESIDE_REPLICA}delay = \"any\"\n[protocol]\nresend = \"all\""),
+            1,
+            None,
+        ),
+        of(
+            "a-master-stands-still-before-it-is-asked",
+            &format!("{BESIDE_REPLICA}[protocol]\nresend = \"all\"\n[faults]\npause_node = 1"),
+            1,
+            Some("the server that Redisson asks about its replicas stands still"),
+        ),
+        of(
+            "a-forced-release-while-a-grant-waits",
+            "[time]\nlease = 3\nwait_limit = 0\n[clients]\ncount = 1\n[cluster]\nreplicas = 1\nlag = 0\nwait_for = 1\n[faults]\n\
+             force_release = 1",
+            1,
+            Some("Redisson sends two requests over its one connection in another order than the history"),
+        ),
+        of(
+            "an-expired-lock-is-released-and-waited-for",
+            "[time]\nlease = 2\nhold_at_most = 4\nwait_limit = 0\n[clients]\ncount = 1\nmax_holds = 2\nacquires = 3\n[cluster]\n\
+             replicas = 1\nwait_for = 1\n[network]\nmode = \"split\"\n[protocol]\nwait_after = \"every-call\"\nresend = \"all\"",
+            2,
+            None,
+        ),
+        of(
+            "an-acquire-of-2021-is-sent-again",
+            "[time]\nlease = 3\nhold_at_most = 1\nwait_limit = 0\nanswer_within = 1\n[clients]\ncount = 2\nacquires = 1\n[network]\n\
+             mode = \"split\"\ndelay = 0\n[protocol]\nprofile = \"redisson-3.15\"\n[faults]\nlose_reply = 1",
+            1,
+            Some("Redisson of 2021 sends an acquire again that is not answered in time"),
+        ),
+    ]
+}
+
+#[test]
+fn worlds_in_which_redisson_once_differed_are_followed_or_left_for_a_reason() {
+    at_once(&worlds(), |RandomWorld { name, text, seed, left }| {
+        let text = format!("story = \"s\"\nlock = \"reentrant\"\n{text}");
+        let scenario = Scenario::parse(name, &text).unwrap_or_else(|error| panic!("{error}"));
+        let found = random_histories(&scenario, version_of(&scenario.config), HISTORIES, *seed);
+        assert_eq!(found.counterexample.map(|(_, difference)| difference), None, "{name}");
+        assert!(found.left < found.cases, "{name}: {:?}", found.ends);
+        assert!(left.is_none_or(|left| found.ends.contains_key(left)), "{name}: {:?}", found.ends);
+    });
+}
