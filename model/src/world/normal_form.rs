@@ -85,7 +85,8 @@ impl NormalForm {
             has_values: config.has_values(),
             // What a node has answered may wait in it while it stands still.
             has_requests: config.is_split() && config.nodes() > 1 && config.faults.pause_node == 0,
-            has_receipts: config.leaves_receipts(),
+            // A `WAIT` may be for the deletion of a receipt that nobody names any more.
+            has_receipts: config.leaves_receipts() && !config.waits_for_deletions(),
         }
     }
 

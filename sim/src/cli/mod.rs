@@ -24,6 +24,7 @@ mod progress;
 mod replay;
 mod scenarios;
 mod screen;
+mod servers;
 mod show;
 mod target;
 mod trace_file;

@@ -8,12 +8,12 @@ use serde_json::json;
 use super::common::{Ended, Format, Output};
 use super::interrupt;
 use super::progress::{ProgressUnit, watched};
-use super::replay::{server, server_failed};
 use super::screen::Screen;
+use super::servers::{server, server_failed};
 use super::within::MaxMemory;
 use crate::exit::Exit;
 use crate::fuzz::FuzzFailure;
-use crate::museum::{Examination, ExamineError, Exhibit, OnLibrary, Outcome, Servers, examine};
+use crate::museum::{Examination, ExamineError, Exhibit, ExhibitOutcome, OnLibrary, Servers, examine};
 use crate::render::museum::{Tally, json_of, listed, listed_json, page};
 use crate::render::words::next;
 use crate::replay::redisson::RedissonProgram;
@@ -120,11 +120,11 @@ fn exit_of(found: &Examination, has: Option<bool>) -> Exit {
     }
     let differs = matches!(&found.on_library, OnLibrary::Differs { difference: Some(_), .. });
     match (found.outcome(), has) {
-        (Outcome::Inconclusive, _) => Exit::Inconclusive,
+        (ExhibitOutcome::Inconclusive, _) => Exit::Inconclusive,
         // The model says that it happens on this version.
         (_, Some(true) | None) if differs => Exit::Diverged,
-        (Outcome::Reproduced, Some(false)) => Exit::NotAsDeclared,
-        (Outcome::Reproduced, _) | (_, Some(false) | None) => Exit::AsDeclared,
+        (ExhibitOutcome::Reproduced, Some(false)) => Exit::NotAsDeclared,
+        (ExhibitOutcome::Reproduced, _) | (_, Some(false) | None) => Exit::AsDeclared,
         (_, Some(true)) => Exit::NotAsDeclared,
     }
 }

@@ -1,7 +1,7 @@
 //! `lockstep replay`: runs a history on real servers step by step, and compares.
 
 use std::collections::VecDeque;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -16,6 +16,7 @@ use super::input::{self, Chosen, Input, typed};
 use super::interrupt;
 use super::progress::{ProgressUnit, watched};
 use super::screen::Screen;
+use super::servers::{server, server_failed};
 use super::show::{self, checked, covering, undecided};
 use super::target::TargetArgs;
 use super::within::Within;
@@ -214,11 +215,6 @@ fn player(server: &ServerProgram, trace: &Trace, args: &ReplayArgs, screen: &Scr
     }
 }
 
-/// The server to use.
-pub(super) fn server(named: Option<&Path>, screen: &Screen) -> Ended<ServerProgram> {
-    ServerProgram::find(named).map_err(|error| server_failed(&error, screen))
-}
-
 /// The scenario as this server makes it: before Redis 7.0 TTLs travel to replicas in another way. `done` says what happens
 /// to its histories.
 pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Screen, done: &str) -> Scenario {
@@ -230,17 +226,6 @@ pub(super) fn in_the_world_of(server: &ServerProgram, one: &Chosen, screen: &Scr
         ));
     }
     Scenario { config, ..one.scenario.clone() }
-}
-
-/// Reports the failure of a server. Returns the exit code that it leads to.
-pub(super) fn server_failed(error: &ReplayError, screen: &Screen) -> Exit {
-    let exit = match error {
-        ReplayError::NotForSentinel { .. } | ReplayError::NotForRedisson { .. } => Exit::Usage,
-        ReplayError::Stopped => Exit::Interrupted,
-        _ if error.is_internal() => Exit::Internal,
-        _ => Exit::Environment,
-    };
-    screen.fail(exit, &error.to_string())
 }
 
 /// What to replay, and whether a limit kept other histories from being found.
@@ -305,11 +290,6 @@ fn covering_histories(one: &Rc<Chosen>, args: &ReplayArgs, exit: &mut Exit, scre
         *exit = exit.worst(Exit::Inconclusive);
     }
     Ok(histories.into_iter().map(history).collect())
-}
-
-/// The option that chooses this server, as it can be typed again.
-pub(super) fn again(server: Option<&Path>) -> String {
-    server.map_or_else(String::new, |path| format!(" --server {}", typed(&path.to_string_lossy())))
 }
 
 /// How the history is drawn, with the command that comes next.

@@ -119,7 +119,7 @@ pub enum Doubt {
 
 /// What an examination comes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ExhibitOutcome {
     /// The library has the defect, and the model, Redis and the control say the same.
     Reproduced,
     /// The model has no such history for clients of this version, or the library does something else in it.
@@ -152,17 +152,17 @@ pub enum ExamineError {
 impl Examination {
     /// Whether the library has the defect, and the model, Redis and the control say the same.
     pub fn is_reproduced(&self) -> bool {
-        self.outcome() == Outcome::Reproduced
+        self.outcome() == ExhibitOutcome::Reproduced
     }
 
     /// What it comes to.
-    pub fn outcome(&self) -> Outcome {
+    pub fn outcome(&self) -> ExhibitOutcome {
         match (&self.on_library, self.doubt()) {
-            _ if self.is_inconclusive() => Outcome::Inconclusive,
-            (OnLibrary::Reproduced { .. }, None) => Outcome::Reproduced,
-            (OnLibrary::Reproduced { .. }, Some(doubt)) => Outcome::Doubtful(doubt),
-            (OnLibrary::NothingToReplay | OnLibrary::Differs { difference: Some(_), .. }, _) => Outcome::Absent,
-            (OnLibrary::Differs { difference: None, .. } | OnLibrary::NotFollowed(_), _) => Outcome::NotFollowed,
+            _ if self.is_inconclusive() => ExhibitOutcome::Inconclusive,
+            (OnLibrary::Reproduced { .. }, None) => ExhibitOutcome::Reproduced,
+            (OnLibrary::Reproduced { .. }, Some(doubt)) => ExhibitOutcome::Doubtful(doubt),
+            (OnLibrary::NothingToReplay | OnLibrary::Differs { difference: Some(_), .. }, _) => ExhibitOutcome::Absent,
+            (OnLibrary::Differs { difference: None, .. } | OnLibrary::NotFollowed(_), _) => ExhibitOutcome::NotFollowed,
         }
     }
 

@@ -7,6 +7,7 @@ mod examination;
 mod exhibit;
 
 pub use examination::{
-    ControlRun, Doubt, Examination, ExamineError, InModel, OnLibrary, OnRedis, Outcome, Servers, StepMoved, examine,
+    ControlRun, Doubt, Examination, ExamineError, ExhibitOutcome, InModel, OnLibrary, OnRedis, Servers, StepMoved,
+    examine,
 };
 pub use exhibit::{Change, Exhibit, Library, Versions};

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::prose::hanging;
 use super::replayed::difference_json;
 use super::units::{count, list};
-use crate::museum::{Change, Doubt, Examination, Exhibit, InModel, OnLibrary, Outcome, StepMoved};
+use crate::museum::{Change, Doubt, Examination, Exhibit, ExhibitOutcome, InModel, OnLibrary, StepMoved};
 use crate::replay::Difference;
 
 /// Columns before the text of an exhibit, and of each of its lines.
@@ -83,11 +83,13 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
     line("control", &format!("{} ({}): {verdict}; {library} {beside}", control.sentence, keys(control)));
     line("today", today);
     let result = match found.outcome() {
-        Outcome::Reproduced => format!("reproduced on {library}"),
-        Outcome::Absent => format!("does not happen on {library}"),
-        Outcome::Doubtful(doubt) => format!("happens on {library}, and may be something else: {}", doubt_words(doubt)),
-        Outcome::NotFollowed => format!("not followed on {library}"),
-        Outcome::Inconclusive => "a limit kept the model from a verdict".to_owned(),
+        ExhibitOutcome::Reproduced => format!("reproduced on {library}"),
+        ExhibitOutcome::Absent => format!("does not happen on {library}"),
+        ExhibitOutcome::Doubtful(doubt) => {
+            format!("happens on {library}, and may be something else: {}", doubt_words(doubt))
+        }
+        ExhibitOutcome::NotFollowed => format!("not followed on {library}"),
+        ExhibitOutcome::Inconclusive => "a limit kept the model from a verdict".to_owned(),
     };
     let said = match exhibit.versions.has(version) {
         Some(true) if found.is_reproduced() => "",
@@ -105,13 +107,13 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
 /// What several examinations come to.
 #[derive(Debug, Default)]
 pub struct Tally {
-    all: Vec<(String, Outcome)>,
+    all: Vec<(String, ExhibitOutcome)>,
     unexpected: Vec<String>,
 }
 
 impl Tally {
     /// Counts one. `is_unexpected`: its file, or the model, says otherwise.
-    pub fn add(&mut self, id: &str, outcome: Outcome, is_unexpected: bool) {
+    pub fn add(&mut self, id: &str, outcome: ExhibitOutcome, is_unexpected: bool) {
         self.all.push((id.to_owned(), outcome));
         if is_unexpected {
             self.unexpected.push(id.to_owned());
@@ -120,11 +122,11 @@ impl Tally {
 
     /// How many were reproduced on this version, and which were not; `skipped`: so many were not examined.
     pub fn page(&self, version: &str, skipped: usize, width: usize) -> String {
-        let with = |is: fn(&Outcome) -> bool| {
+        let with = |is: fn(&ExhibitOutcome) -> bool| {
             let ids = self.all.iter().filter(|(_, outcome)| is(outcome)).map(|(id, _)| id.clone());
             ids.collect::<Vec<_>>()
         };
-        let reproduced = with(|outcome| *outcome == Outcome::Reproduced).len();
+        let reproduced = with(|outcome| *outcome == ExhibitOutcome::Reproduced).len();
         let mut page = format!("{reproduced} of {} reproduced on Redisson {version}\n", self.all.len());
         let mut line = |label: &str, ids: &[String]| {
             if !ids.is_empty() {
@@ -132,10 +134,10 @@ impl Tally {
                 let _ = writeln!(page, "{label}{}", hanging(&list(ids), label.len(), width));
             }
         };
-        line("do not happen on it", &with(|outcome| *outcome == Outcome::Absent));
-        line("not followed", &with(|outcome| *outcome == Outcome::NotFollowed));
-        line("may be something else", &with(|outcome| matches!(outcome, Outcome::Doubtful(_))));
-        line("without a verdict", &with(|outcome| *outcome == Outcome::Inconclusive));
+        line("do not happen on it", &with(|outcome| *outcome == ExhibitOutcome::Absent));
+        line("not followed", &with(|outcome| *outcome == ExhibitOutcome::NotFollowed));
+        line("may be something else", &with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
+        line("without a verdict", &with(|outcome| *outcome == ExhibitOutcome::Inconclusive));
         line("other than their files or the model say", &self.unexpected);
         if skipped > 0 {
             let _ = writeln!(page, "{skipped} skipped: interrupted");

@@ -279,37 +279,36 @@ impl RedissonClients {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
             return;
         }
-        if let Some(why) = self.goes_on_at_its_time_out((client, thread), model, &told, step) {
-            testbed.findings.leave(why);
+        if model == TIMED_OUT && self.leave_other_time_out((client, thread), &told, step, testbed) {
             return;
         }
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);
         testbed.findings.compare(step.place(), what, model, &told);
     }
 
-    /// Where the model's caller is told that its request was not answered in time, and Redisson's goes on.
-    fn goes_on_at_its_time_out(
+    /// Whether the model's caller is told that its request was not answered in time, and Redisson's is told something else.
+    fn leave_other_time_out(
         &self,
         (client, thread): (u8, u8),
-        model: &str,
         told: &str,
         step: HistoryStep<'_>,
-    ) -> Option<&'static str> {
+        testbed: &mut Testbed,
+    ) -> bool {
         let own = self.config.of_client(client);
         let asks_again =
             step.before.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::AskingAgain;
         match (own.protocol.profile, told) {
-            _ if model != TIMED_OUT => None,
             // docs/facts/redisson.md#a-later-ask-that-is-not-answered
-            (Profile::Redisson47, calls::REFUSED) if asks_again => Some(
+            (Profile::Redisson47, calls::REFUSED) if asks_again => testbed.findings.leave(
                 "a later ask of tryLock() is not answered in time, and Redisson says that it does not have the lock",
             ),
             // docs/facts/redisson.md#resending
             (Profile::Redisson315, calls::INSIDE) if own.calls.resend == Resend::None => {
-                Some("Redisson of 2021 sends an acquire again that is not answered in time")
+                testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
             }
-            _ => None,
+            _ => return false,
         }
+        true
     }
 }
 
