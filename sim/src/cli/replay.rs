@@ -167,12 +167,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         return Err(server_failed(error, screen));
     }
     if args.output.format == Format::Human {
-        for (one, library) in &differing {
-            let options = FuzzOptions { cases: HISTORIES_OF_OTHERS, seed: 1 };
-            let found = agreeing::protocols(one, &args.target, (&server, options), &args.within.memory, screen)?;
-            let words = found.map(|found| agreeing::words(&one.scenario.name, library, &found));
-            words.map_or(Ok(()), |words| screen.print(&format!("\n{words}")))?;
-        }
+        print_agreeing(&differing, &server, args, screen)?;
     }
     let skipped = waiting.len() + left_out;
     match (args.output.format, results.len() + waiting.len()) {
@@ -180,22 +175,44 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         (Format::Json, _) => screen.print_json(&replayed::together(&results))?,
         (Format::Human, 0 | 1) if skipped == 0 => {}
         (Format::Human, _) => {
-            let diverged = results.iter().filter(|result| result["agrees"] == false).count();
-            let agree = results.len() - diverged;
-            let why = match (waiting.is_empty(), left_out) {
-                (true, 0) => "",
-                (true, _) if args.sentinel => ": Sentinel has no part in them",
-                (true, _) => ": Redisson cannot follow them",
-                (false, 0) => ": interrupted",
-                (false, _) if args.sentinel => ": interrupted, or Sentinel has no part in them",
-                (false, _) => ": interrupted, or Redisson cannot follow them",
-            };
-            let cut = results.iter().filter(|result| result["agrees"] == true && !result["left"].is_null()).count();
-            let followed = if cut == 0 { String::new() } else { format!(" ({cut} not followed to the end)") };
-            screen.print(&format!("\n{agree} agree{followed}, {diverged} diverged, {skipped} skipped{why}\n"))?;
+            screen.print(&format!("\n{}\n", tally(&results, waiting.len(), left_out, args.sentinel)))?;
         }
     }
     Ok(exit)
+}
+
+/// How many histories agree, and how many were not replayed. `waiting`: so many were not begun; `left_out`: so many cannot be
+/// replayed.
+fn tally(results: &[Value], waiting: usize, left_out: usize, has_sentinel: bool) -> String {
+    let diverged = results.iter().filter(|result| result["agrees"] == false).count();
+    let agree = results.len() - diverged;
+    let why = match (waiting == 0, left_out) {
+        (true, 0) => "",
+        (true, _) if has_sentinel => ": Sentinel has no part in them",
+        (true, _) => ": Redisson cannot follow them",
+        (false, 0) => ": interrupted",
+        (false, _) if has_sentinel => ": interrupted, or Sentinel has no part in them",
+        (false, _) => ": interrupted, or Redisson cannot follow them",
+    };
+    let cut = results.iter().filter(|result| result["agrees"] == true && !result["left"].is_null()).count();
+    let followed = if cut == 0 { String::new() } else { format!(" ({cut} not followed to the end)") };
+    format!("{agree} agree{followed}, {diverged} diverged, {} skipped{why}", waiting + left_out)
+}
+
+/// Says with which other protocol Redisson agrees, in each scenario in which it differs. With them: the name of its version.
+fn print_agreeing(
+    differing: &[(Rc<Chosen>, String)],
+    server: &ServerProgram,
+    args: &ReplayArgs,
+    screen: &Screen,
+) -> Ended<()> {
+    let options = FuzzOptions { cases: HISTORIES_OF_OTHERS, seed: 1 };
+    for (one, library) in differing {
+        let found = agreeing::protocols(one, &args.target, (server, options), &args.within.memory, screen)?;
+        let words = found.map(|found| agreeing::words(&one.scenario.name, library, &found));
+        words.map_or(Ok(()), |words| screen.print(&format!("\n{words}")))?;
+    }
+    Ok(())
 }
 
 /// Says that Redisson cannot follow a scenario, among others that it can.

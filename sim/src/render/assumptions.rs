@@ -77,6 +77,8 @@ mod tests {
     use super::*;
     use crate::scenario::Scenario;
 
+    const SPLIT: &str = "[network]\nmode = \"split\"";
+
     fn assumed(cluster: &str, rest: &str) -> Vec<String> {
         let text = format!(
             "story = \"s\"\nlock = \"reentrant\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\ncount = 2\nacquires = 2\n\
@@ -115,7 +117,6 @@ mod tests {
         };
         assert!(slack(0) && !slack(1), "a tick is 10 s");
         let has = |rest: &str, words: &str| assumed("", rest).iter().any(|text| text.contains(words));
-        const SPLIT: &str = "[network]\nmode = \"split\"";
         assert!(has("", "one step") && !has(SPLIT, "one step"));
         let pause = |mode: &str| has(&format!("[faults]\npause_node = 1\n{mode}"), "stands still");
         assert!(pause("") && !pause(SPLIT));

@@ -122,11 +122,11 @@ impl Tally {
 
     /// How many were reproduced on this version, and which were not; `skipped`: so many were not examined.
     pub fn page(&self, version: &str, skipped: usize, width: usize) -> String {
-        let with = |is: fn(&ExhibitOutcome) -> bool| {
+        let ids_with = |is: fn(&ExhibitOutcome) -> bool| {
             let ids = self.all.iter().filter(|(_, outcome)| is(outcome)).map(|(id, _)| id.clone());
             ids.collect::<Vec<_>>()
         };
-        let reproduced = with(|outcome| *outcome == ExhibitOutcome::Reproduced).len();
+        let reproduced = ids_with(|outcome| *outcome == ExhibitOutcome::Reproduced).len();
         let mut page = format!("{reproduced} of {} reproduced on Redisson {version}\n", self.all.len());
         let mut line = |label: &str, ids: &[String]| {
             if !ids.is_empty() {
@@ -134,10 +134,10 @@ impl Tally {
                 let _ = writeln!(page, "{label}{}", hanging(&list(ids), label.len(), width));
             }
         };
-        line("do not happen on it", &with(|outcome| *outcome == ExhibitOutcome::Absent));
-        line("not followed", &with(|outcome| *outcome == ExhibitOutcome::NotFollowed));
-        line("may be something else", &with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
-        line("without a verdict", &with(|outcome| *outcome == ExhibitOutcome::Inconclusive));
+        line("do not happen on it", &ids_with(|outcome| *outcome == ExhibitOutcome::Absent));
+        line("not followed", &ids_with(|outcome| *outcome == ExhibitOutcome::NotFollowed));
+        line("may be something else", &ids_with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
+        line("without a verdict", &ids_with(|outcome| *outcome == ExhibitOutcome::Inconclusive));
         line("other than their files or the model say", &self.unexpected);
         if skipped > 0 {
             let _ = writeln!(page, "{skipped} skipped: interrupted");

@@ -72,8 +72,8 @@ impl RedissonClients {
             _ => false,
         };
         if self.config.of_client(client).protocol.answered_receipt == AnsweredReceipt::Keep {
-            let deleted = self.applications.held(asked).iter().any(deletes);
-            let found = if deleted { format!("{DELETES} a receipt") } else { NOTHING.to_owned() };
+            let is_asked = self.applications.held(asked).iter().any(deletes);
+            let found = if is_asked { format!("{DELETES} a receipt") } else { NOTHING.to_owned() };
             let what = || format!("what {} asks for once its release is answered", client_name(client));
             testbed.findings.compare(step.place(), what, NOTHING, &found);
         }

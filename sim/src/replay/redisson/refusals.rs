@@ -87,6 +87,9 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
              between them by itself; use wait_rule = \"any\"",
         );
     }
+    if cluster.wait_for > 0 && program.profile() == Profile::Redisson315 {
+        return refused("it does not look at how many replicas have a grant; use wait_for = 0, or a newer version");
+    }
     if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
         return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");
     }
