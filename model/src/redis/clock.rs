@@ -128,7 +128,8 @@ impl<Y: ServerLayout> Server<'_, Y> {
         self.send_deletion_of(master, Writes::NONE.key(KeyFamily::Lock))
     }
 
-    fn send_deletion_of(&mut self, master: u8, writes: Writes) -> Option<()> {
+    /// The same of these keys.
+    pub(super) fn send_deletion_of(&mut self, master: u8, writes: Writes) -> Option<()> {
         let deleting = self.group.node(master);
         if !deleting.is_master() || !deleting.is_working() || !self.is_followed(master) {
             return Some(());

@@ -27,6 +27,8 @@ use super::group::{Node, Pace};
 use super::layout::ServerLayout;
 use super::server::Server;
 use crate::config::node_set::NodeSet;
+use crate::locks::contract::{KeyFamily, Writes};
+use crate::locks::receipts::ReceiptStore as _;
 use crate::mutants::Mutant;
 use crate::slots::Slots as _;
 
@@ -98,16 +100,20 @@ impl<Y: ServerLayout> Server<'_, Y> {
     /// What has expired while the node wrote nothing is deleted now, and the replicas are told, where their clocks may say
     /// something else: also those that have not applied the grant yet.
     pub(super) fn delete_expired_meanwhile(&mut self, node: u8) -> Option<()> {
-        let stores_in_the_end = |replica: u8| {
+        let own = self.group.node(node).stored;
+        let in_the_end = (0..self.config.nodes()).filter(|replica| self.group.follows(*replica, node)).map(|replica| {
             let Node { stored, queue, .. } = self.group.node(replica);
-            let last = queue.effects().last().map_or(stored, |effect| &effect.stored);
-            self.group.follows(replica, node) && !last.is_free()
-        };
-        let is_stored = (0..self.config.nodes()).any(stores_in_the_end);
-        if self.config.counts_deletions() && self.group.node(node).stored.is_free() && is_stored {
-            self.send_deletion(node)
-        } else {
-            Some(())
+            queue.effects().last().map_or(*stored, |effect| effect.stored)
+        });
+        let (mut has_lock, mut has_receipt) = (false, false);
+        for last in in_the_end {
+            has_lock |= !last.is_free();
+            has_receipt |= last.receipts.iter().any(|one| own.receipts.find(one.holder, one.id).is_none());
         }
+        let is_lock_over = self.config.counts_deletions() && own.is_free() && has_lock;
+        let is_receipt_over = self.config.waits_for_deletions() && has_receipt;
+        let writes = if is_lock_over { Writes::NONE.key(KeyFamily::Lock) } else { Writes::NONE };
+        let writes = if is_receipt_over { writes.key(KeyFamily::Receipt) } else { writes };
+        if is_lock_over || is_receipt_over { self.send_deletion_of(node, writes) } else { Some(()) }
     }
 }

@@ -292,6 +292,10 @@ impl Jvm {
             if let Some(done) = attempt(self)? {
                 return Ok(done);
             }
+            if begin.elapsed() > JVM_WAIT {
+                let waited = format!("waited {} s for {awaited}: {}", JVM_WAIT.as_secs(), self.unrest(gates));
+                return Err(self.failed(&waited));
+            }
             self.check(begin, awaited)?;
             thread::sleep(Duration::from_micros(100));
         }
