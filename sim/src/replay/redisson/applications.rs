@@ -99,7 +99,7 @@ impl Applications {
             let calls = vec![None; threads];
             self.clients.push(Application { name, times, jvm, gate, calls, is_connected: false, is_dead: false });
             if !is_late {
-                self.connect_to(index, 0)?;
+                self.connect_to(index, 0, false)?;
             }
         }
         (0..self.jvms.len()).try_for_each(|jvm| self.wait_until_quiet_in(jvm))?;
@@ -114,13 +114,14 @@ impl Applications {
     /// As [`Jvm::command`] and [`Jvm::wait_until_quiet`].
     pub fn start_client(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
         self.clients[client].gate.set_open(true);
-        self.connect_to(client, server)?;
+        self.connect_to(client, server, true)?;
         self.wait_until_quiet(client)?;
         self.clients[client].gate.set_open(false);
         Ok(())
     }
 
-    fn connect_to(&mut self, client: usize, server: usize) -> Result<(), ReplayError> {
+    /// `is_begun`: the history has begun, and moves the clocks.
+    fn connect_to(&mut self, client: usize, server: usize, is_begun: bool) -> Result<(), ReplayError> {
         let Application { name, times, jvm, gate, is_connected, .. } = &mut self.clients[client];
         *is_connected = true;
         let port = gate.port_of(server);
@@ -144,7 +145,11 @@ impl Applications {
         let question = format!("call {name} 1 is-held nothing");
         let (jvm, has_asked) = (*jvm, self.has_asked);
         self.in_jvm(jvm, |started, gates| {
-            started.used.jvm.command(&command, gates)?;
+            if is_begun {
+                started.used.jvm.command(&command, gates)?;
+            } else {
+                started.used.jvm.command_over_time(&command, gates)?;
+            }
             if has_asked {
                 let number = started.used.jvm.command(&question, gates)?;
                 // Its reply passes by itself, and later than the JVM is quiet where the server is slow.

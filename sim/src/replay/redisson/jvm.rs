@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 use rustix::fs::{OFlags, fcntl_getfl, fcntl_setfl};
 
 use super::gate::ClientGate;
-use super::jvm_clock::JvmClock;
+use super::jvm_clock::{JvmClock, JvmPage};
 use super::quiet::WatchedThreads;
 use crate::replay::error::ReplayError;
 use crate::replay::servers::{LockfileDir, OwnProcess};
@@ -101,6 +101,46 @@ impl Jvm {
         Ok(jvm)
     }
 
+    /// The same before a history begins. A client whose first connection breaks tries again after a while: where the JVM can do
+    /// nothing more by itself, its time goes on to what comes next.
+    ///
+    /// # Errors
+    /// As `command`.
+    pub fn command_over_time(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
+        self.obey_over_time(words, gates, ClientGate::agrees_with)
+    }
+
+    /// Sends a command, and moves the time whenever the JVM can do nothing more by itself and is silent.
+    fn obey_over_time(
+        &mut self,
+        words: &str,
+        gates: &mut [&mut ClientGate],
+        is_silent: impl Fn(&[&ClientGate], &JvmPage) -> bool,
+    ) -> Result<(), ReplayError> {
+        self.number += 1;
+        let number = self.number;
+        let line = format!("{number} {words}\n");
+        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        let begin = Instant::now();
+        loop {
+            take_arrived(gates)?;
+            if let Some(answer) = self.take_answer(number)? {
+                return if answer.starts_with("ok ") {
+                    Ok(())
+                } else {
+                    Err(self.failed(&format!("{words}: {answer}")))
+                };
+            }
+            self.check_among(gates, begin, words)?;
+            thread::sleep(Duration::from_micros(200));
+            let page = self.clock.page();
+            let gates: Vec<&ClientGate> = gates.iter().map(|gate| &**gate).collect();
+            if self.threads.are_quiet(page, || is_silent(&gates, page)) {
+                self.clock.move_to(page.next_due_ns());
+            }
+        }
+    }
+
     /// Sends a command, and waits until it was obeyed. The gates pass what they may meanwhile. Returns its number.
     ///
     /// # Errors
@@ -144,23 +184,7 @@ impl Jvm {
     /// # Errors
     /// As `command`.
     pub fn close(&mut self, client: &str, gates: &mut [&mut ClientGate]) -> Result<(), ReplayError> {
-        self.number += 1;
-        let number = self.number;
-        let line = format!("{number} close {client}\n");
-        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
-        let begin = Instant::now();
-        loop {
-            take_arrived(gates)?;
-            if let Some(answer) = self.take_answer(number)? {
-                return if answer.starts_with("ok ") { Ok(()) } else { Err(self.failed(&answer)) };
-            }
-            self.check(begin, "a client to close")?;
-            thread::sleep(Duration::from_micros(200));
-            let page = self.clock.page();
-            if self.threads.are_quiet(page, || true) {
-                self.clock.move_to(page.next_due_ns());
-            }
-        }
+        self.obey_over_time(&format!("close {client}"), gates, |_, _| true)
     }
 
     /// Waits until a call has ended. What it waits for is to come by itself: a server's reply through an open gate.
@@ -292,11 +316,7 @@ impl Jvm {
             if let Some(done) = attempt(self)? {
                 return Ok(done);
             }
-            if begin.elapsed() > JVM_WAIT {
-                let waited = format!("waited {} s for {awaited}: {}", JVM_WAIT.as_secs(), self.unrest(gates));
-                return Err(self.failed(&waited));
-            }
-            self.check(begin, awaited)?;
+            self.check_among(gates, begin, awaited)?;
             thread::sleep(Duration::from_micros(100));
         }
     }
@@ -340,6 +360,15 @@ impl Jvm {
                 Err(error) => return Err(ReplayError::system("read what a JVM wrote")(error)),
             }
         }
+    }
+
+    /// As `check`, and says what the JVM does meanwhile.
+    fn check_among(&self, gates: &[&mut ClientGate], begin: Instant, awaited: &str) -> Result<(), ReplayError> {
+        if begin.elapsed() > JVM_WAIT {
+            let waited = format!("waited {} s for {awaited}: {}", JVM_WAIT.as_secs(), self.unrest(gates));
+            return Err(self.failed(&waited));
+        }
+        self.check(begin, awaited)
     }
 
     fn check(&self, begin: Instant, awaited: &str) -> Result<(), ReplayError> {
