@@ -371,7 +371,9 @@ fn what_happens_without_a_gate_each_time_and_what_never_does() {
     assert!(in_time.seen <= in_time.more.get("late_all_the_same").copied().unwrap_or(0), "{in_time:?}");
     assert_eq!(of("interrupted-wait").seen, of("interrupted-wait").attempts);
     assert_eq!(of("interruptible-wait").more("left"), of("interruptible-wait").attempts);
-    assert!(of("renewal-rate").seen > of("renewal-rate").attempts, "{:?}", of("renewal-rate"));
+    // Timers that have multiplied renew too often, unless the answer to a late renewal has ended all renewal of the last hold (exhibit D4).
+    let rate = of("renewal-rate");
+    assert!(rate.seen == 0 || rate.seen > rate.attempts, "{rate:?}");
     let rested = of("renewal-rate-after-rest");
     assert!(rested.seen <= rested.attempts, "{rested:?}");
 }
