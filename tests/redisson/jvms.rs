@@ -1,11 +1,13 @@
 //! JVMs that end, or are not what they are said to be.
 
+use std::io;
+use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
 use std::time::Duration;
 
-use lockstep_sim::replay::ReplayError;
-use lockstep_sim::replay::redisson::Jvm;
-use lockstep_tests::servers::START_MS;
+use lockstep_sim::replay::redisson::{ClientGate, Jvm};
+use lockstep_sim::replay::{ReplayError, ServerNode};
+use lockstep_tests::servers::{START_MS, servers};
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::redisson;
@@ -47,6 +49,32 @@ fn a_jvm_that_has_ended_while_it_was_kept_is_not_used_again() {
     let used = program.take_jvm(START_MS).expect("another one starts");
     assert_ne!(used.jvm.process_id(), first);
     assert!(used.jvm.is_running());
+}
+
+/// It tries again by a timer, and before a history begins nobody else moves the time.
+#[test]
+fn a_client_whose_first_connection_breaks_connects_again() {
+    let node = ServerNode::start(&servers()[0], START_MS).expect("it starts");
+    let folder = tempfile::tempdir().expect("a folder");
+    let socket = folder.path().join("way-to-the-server");
+    let listener = UnixListener::bind(&socket).expect("a socket");
+    let server = node.socket().to_owned();
+    thread::spawn(move || {
+        drop(listener.accept());
+        for client in listener.incoming().map_while(Result::ok) {
+            let Ok(server) = UnixStream::connect(&server) else { return };
+            let ends = client.try_clone().and_then(|client| Ok((client, server.try_clone()?)));
+            let Ok((back_to_client, back_from_server)) = ends else { return };
+            for (mut from, mut to) in [(client, server), (back_from_server, back_to_client)] {
+                thread::spawn(move || io::copy(&mut from, &mut to));
+            }
+        }
+    });
+    let mut gate = ClientGate::open(socket).expect("a port");
+    let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+    let words = format!("client A redis://127.0.0.1:{} 3000 1 100 30000 1", gate.port());
+    jvm.command_over_time(&words, &mut [&mut gate]).expect("it connects");
+    jvm.close("A", &mut [&mut gate]).expect("it closes");
 }
 
 #[test]

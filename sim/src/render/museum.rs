@@ -86,7 +86,7 @@ pub fn page(exhibit: &Exhibit, found: &Examination, version: &str, width: usize)
         ExhibitOutcome::Reproduced => format!("reproduced on {library}"),
         ExhibitOutcome::Absent => format!("does not happen on {library}"),
         ExhibitOutcome::Doubtful(doubt) => {
-            format!("happens on {library}, and may be something else: {}", doubt_words(doubt))
+            format!("happens on {library}, and is not confirmed: {}", doubt_words(doubt))
         }
         ExhibitOutcome::NotFollowed => format!("not followed on {library}"),
         ExhibitOutcome::Inconclusive => "a limit kept the model from a verdict".to_owned(),
@@ -134,11 +134,11 @@ impl Tally {
                 let _ = writeln!(page, "{label}{}", hanging(&list(ids), label.len(), width));
             }
         };
-        line("do not happen on it", &ids_with(|outcome| *outcome == ExhibitOutcome::Absent));
+        line("absent", &ids_with(|outcome| *outcome == ExhibitOutcome::Absent));
         line("not followed", &ids_with(|outcome| *outcome == ExhibitOutcome::NotFollowed));
-        line("may be something else", &ids_with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
+        line("not confirmed", &ids_with(|outcome| matches!(outcome, ExhibitOutcome::Doubtful(_))));
         line("without a verdict", &ids_with(|outcome| *outcome == ExhibitOutcome::Inconclusive));
-        line("other than their files or the model say", &self.unexpected);
+        line("not as their files or the model say", &self.unexpected);
         if skipped > 0 {
             let _ = writeln!(page, "{skipped} skipped: interrupted");
         }

@@ -110,6 +110,15 @@ impl Jvm {
         self.obey_over_time(words, gates, ClientGate::agrees_with)
     }
 
+    /// Writes a command to its standard input. Returns its number.
+    fn send(&mut self, words: &str) -> Result<u64, ReplayError> {
+        self.number += 1;
+        let line = format!("{} {words}\n", self.number);
+        let written = self.input.write_all(line.as_bytes());
+        written.map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        Ok(self.number)
+    }
+
     /// Sends a command, and moves the time whenever the JVM can do nothing more by itself and is silent.
     fn obey_over_time(
         &mut self,
@@ -117,10 +126,7 @@ impl Jvm {
         gates: &mut [&mut ClientGate],
         is_silent: impl Fn(&[&ClientGate], &JvmPage) -> bool,
     ) -> Result<(), ReplayError> {
-        self.number += 1;
-        let number = self.number;
-        let line = format!("{number} {words}\n");
-        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        let number = self.send(words)?;
         let begin = Instant::now();
         loop {
             take_arrived(gates)?;
@@ -151,10 +157,7 @@ impl Jvm {
 
     /// Sends a command. Returns its number, and what was answered.
     fn ask(&mut self, words: &str, gates: &mut [&mut ClientGate]) -> Result<(u64, String), ReplayError> {
-        self.number += 1;
-        let number = self.number;
-        let line = format!("{number} {words}\n");
-        self.input.write_all(line.as_bytes()).map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        let number = self.send(words)?;
         let answer = self.wait_for(words, gates, |jvm| jvm.take_answer(number))?;
         match answer.strip_prefix("ok ") {
             Some(told) => Ok((number, told.to_owned())),
