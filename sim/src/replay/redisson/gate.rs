@@ -564,7 +564,9 @@ mod tests {
         let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
         client.write_all(b"*1\r\n$4\r\nPING\r\n*3\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n$1\r\nb\r\n").expect("it is read");
         let mut take = |until: fn(&ClientGate) -> bool| {
+            let begin = std::time::Instant::now();
             while !until(&gate) {
+                assert!(begin.elapsed() < ANSWER_WAIT, "{gate:?}");
                 gate.take_arrived().expect("it passes");
             }
         };
