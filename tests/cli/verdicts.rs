@@ -23,6 +23,7 @@ fn found(name: &str, properties: Vec<PropertyOutcome>) -> CheckedScenario {
         depth: 14,
         complete: true,
         fingerprint_bits: 64,
+        left_normal_forms: false,
         peak_bytes: None,
         seconds: 0.25,
         liveness_seconds: None,

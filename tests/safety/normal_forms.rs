@@ -48,6 +48,7 @@ fn normal_forms_change_no_verdict_and_no_shortest_length() {
     for scenario in builtin() {
         let (normal, full) = (exhaust(&scenario, true, None), exhaust(&scenario, false, None));
         assert_eq!(told(&normal), told(&full), "{}: a normal form leaves out what can still be seen", scenario.name);
+        assert!(!normal.left_normal_forms, "{}: a witness among normal forms cannot be executed", scenario.name);
         assert!(normal.states <= full.states, "{}: {} of {}", scenario.name, normal.states, full.states);
     }
 }

@@ -53,6 +53,9 @@ pub struct CheckOutcome {
     pub seconds: f64,
     /// The width of the fingerprints that told states apart, bits.
     pub fingerprint_bits: u32,
+    /// Whether what was found among normal forms could not be executed, so that full worlds were searched instead: a normal form
+    /// leaves out what can still be seen there. Verdicts are those of full worlds then.
+    pub left_normal_forms: bool,
     /// Peak memory of tables and layers; `None` where the engine does not report it.
     pub peak_bytes: Option<u64>,
     /// The part of the time that was spent on liveness; `None`: no such property applies, or the search stopped early.

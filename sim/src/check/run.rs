@@ -128,6 +128,7 @@ pub fn check_as(scenario: &Scenario, how: How, limits: &Limits<'_>) -> Result<Ch
         complete: search.stopped.is_none() && exceeded.is_none() && !matches!(liveness, Some(Err(_))),
         seconds: started.elapsed().as_secs_f64(),
         fingerprint_bits: if engine == Engine::Stateright { u64::BITS } else { how.fingerprint.bits() },
+        left_normal_forms: search.left_normal_forms,
         peak_bytes: search.peak_bytes,
         liveness_seconds,
         coverage: search.coverage,

@@ -19,6 +19,9 @@ pub struct Search {
     pub coverage: Coverage,
     /// For each requested property, a shortest list of actions that breaks it.
     pub witnesses: Vec<Option<Vec<Action>>>,
+    /// Whether what was found among normal forms could not be executed, so that full worlds were searched instead: a normal form
+    /// leaves out what can still be seen there. Verdicts are those of full worlds then.
+    pub left_normal_forms: bool,
     /// Peak memory of tables and layers; `None` where the engine does not report it.
     pub peak_bytes: Option<u64>,
 }

@@ -50,6 +50,7 @@ pub fn search<Y: Layout>(config: &Config, properties: &[Property], limits: &Limi
         stopped,
         coverage: whole.coverage,
         witnesses,
+        left_normal_forms: false,
         peak_bytes: None,
     }
 }

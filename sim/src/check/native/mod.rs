@@ -67,7 +67,8 @@ pub fn search<Y: Layout, F: Fingerprint>(
     // What was found among normal forms could not be executed in full worlds: only these count.
     search_as(options).unwrap_or_else(|| {
         let of_full_worlds = Options { normal_forms: false, ..options };
-        search_as(of_full_worlds).expect("a witness of full worlds is executed as it was found")
+        let found = search_as(of_full_worlds).expect("a witness of full worlds is executed as it was found");
+        Search { left_normal_forms: options.normal_forms, ..found }
     })
 }
 
@@ -175,6 +176,7 @@ impl<'a, Y: Layout, F: Fingerprint> Searching<'a, Y, F> {
             stopped,
             coverage: self.coverage,
             witnesses,
+            left_normal_forms: false,
             peak_bytes: Some(peak_bytes as u64),
         })
     }
