@@ -173,6 +173,8 @@ happenings! {
     ReceiptFound = "receipt_found",
     /// A request was executed that its caller had abandoned.
     ExecutedLate = "executed_late",
+    /// A client heard that a server refuses to write its acquire, or no answer to it came in time.
+    AcquireFailed = "acquire_failed",
     /// A caller was told that the outcome is unknown.
     OutcomeUnknown = "outcome_unknown",
     /// Two nodes act as master.
@@ -217,16 +219,16 @@ breaches! {
     RenewedTooSoon,
     /// A client that waits for replicas was granted what none has, and its master had one.
     GrantUnacknowledged,
-    /// A caller was told that a server refuses to write, and had been granted the lock.
-    GrantedAfterRefusal,
+    /// A caller was told that it does not have the lock, and had been granted it.
+    RefusedAndGranted,
 }
 
 impl Breach {
-    /// Which bit of a set it is. A world is full to the last byte, and no scenario has both a resource and refused requests that
-    /// are sent again: two of them share one.
+    /// Which bit of a set it is. A world is full to the last byte, and beside a resource no refusal is counted: two of them share
+    /// one.
     const fn bit(self) -> u8 {
         match self {
-            Self::GrantedAfterRefusal => Self::TokenNotGreater as u8,
+            Self::RefusedAndGranted => Self::TokenNotGreater as u8,
             other => other as u8,
         }
     }

@@ -156,7 +156,10 @@ impl ActionKind {
             ],
             // Steps of a split network.
             Self::Execute | Self::Answer => &[],
-            Self::Abandon => &[(ReplyKind::Unknown, always)],
+            Self::Abandon => &[
+                (ReplyKind::Unknown, always),
+                (ReplyKind::ToldRefused, |config| is_contended(config) && config.refuses_unanswered_asks()),
+            ],
             Self::Interrupt => &[(ReplyKind::Interrupted, always)],
             Self::Discover
             | Self::GoBack
@@ -263,6 +266,7 @@ impl Happening {
                     config.cluster.wait_for > 0 && (faults.deaths_of_nodes() > 0 || config.can_fail_over());
                 config.can_miss_answers() || faults.interrupt > 0 || loses_wait
             }
+            Self::AcquireFailed => config.is_split() && (config.can_refuse_writes() || config.can_abandon()),
             Self::WriteRefused => counts_replicas(config) || refuses_writes(config) || can_be_demoted(config),
             Self::TwoMasters => config.can_demote(),
             Self::GrantAtRisk => can_forget(config) || faults.vanish_key > 0 || faults.overwrite_key > 0,
@@ -289,7 +293,7 @@ pub struct SwitchValue {
 
 /// Every value of every switch that a rule reads where somebody gets an answer. The others are read where time passes or
 /// messages wait (`lag`, `ttls`, `delay`, `failover_within`): they bound when something happens, not what.
-pub const SWITCH_VALUES: [SwitchValue; 21] = [
+pub const SWITCH_VALUES: [SwitchValue; 22] = [
     SwitchValue {
         switch: "replicas_leave",
         value: "one-by-one",
@@ -345,6 +349,12 @@ pub const SWITCH_VALUES: [SwitchValue; 21] = [
         value: "retry",
         shown_by: (ActionKind::Answer, ReplyKind::ReadOnly),
         is_set: |config| config.calls.refused_call == RefusedCall::Retry,
+    },
+    SwitchValue {
+        switch: "unanswered_ask",
+        value: "refuse",
+        shown_by: (ActionKind::Abandon, ReplyKind::ToldRefused),
+        is_set: Config::refuses_unanswered_asks,
     },
     SwitchValue {
         switch: "renewal_timer",

@@ -101,6 +101,8 @@ replies! {
     ReadOnly = "read_only",
     /// No answer came in time: the request may have been executed or not.
     Unknown = "unknown",
+    /// No answer came in time, and the caller is told that it does not have the lock, although the request may have been executed.
+    ToldRefused = "told_refused",
     /// The thread was interrupted; it does not know the outcome.
     Interrupted = "interrupted",
 }

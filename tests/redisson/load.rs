@@ -201,7 +201,7 @@ const ACQUIRES: &str = "a later acquire of that client is granted, and its maste
 const RENEWALS: &str = "renewals of the long hold, beside as many as one timer can send";
 
 /// Why a load without a fault shows nothing of an exhibit.
-const NEED_A_FAULT: [(&str, &str); 8] = [
+const NEED_A_FAULT: [(&str, &str); 9] = [
     ("B8", "a failover, and a client that asks for the number of replicas while the new master has none yet"),
     (
         "C8",
@@ -220,6 +220,10 @@ const NEED_A_FAULT: [(&str, &str); 8] = [
         "a renewal and all its further attempts have to be lost, or to stay without an answer: some 10 s by default",
     ),
     ("N5", "no replica may acknowledge a renewal within the time that Redisson waits for it (1 s by default)"),
+    (
+        "N6",
+        "the reply to an ask of tryLock(waitTime) that follows a refusal has to be lost, or later than the response timeout",
+    ),
     ("R1", "the reply to an acquire that Redis has executed has to be lost, or later than the response timeout"),
 ];
 

@@ -22,9 +22,9 @@ use crate::redisson;
 use crate::scenarios::random_histories;
 
 /// Scenarios that together show the switches: renewals that are missed, nested holds, answers that come late, callers that are
-/// interrupted, lock objects that threads share, requests that are lost and sent again, renewals that fail, and several locks in one
-/// renewal.
-const WORLDS: [&str; 9] = [
+/// interrupted, lock objects that threads share, requests that are lost and sent again, renewals that fail, several locks in one
+/// renewal, and waiters that ask again and have no answer.
+const WORLDS: [&str; 10] = [
     "missed-renewal-of-2026",
     "nested-release-of-4-7",
     "nested-holds-that-are-lost",
@@ -34,6 +34,7 @@ const WORLDS: [&str; 9] = [
     "resent-requests",
     "renewals-that-fail",
     "two-locks-in-one-renewal",
+    "unanswered-ask-is-told-as-refused",
 ];
 /// So many of them, from the first, are replayed on each version by an ordinary test. The others are when the page is made, and with
 /// their own profiles among all scenarios.

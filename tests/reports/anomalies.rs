@@ -131,6 +131,7 @@ const GROUPS: [AnomalyGroup; 7] = [
             "plain-slow-reply-outlives-the-lease",
             "resent-acquire-counts-twice",
             "given-up-acquire-is-executed-late",
+            "unanswered-ask-is-told-as-refused",
             "lost-reply-of-a-release",
             "receipt-is-due-with-the-last-attempt",
             "lost-reply-of-a-release-without-receipt",

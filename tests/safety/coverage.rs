@@ -96,6 +96,7 @@ fn rich() -> Vec<Config> {
         "renewal-timers-multiply",
         "release-is-made-again",
         "refused-acquire-is-granted-later",
+        "unanswered-ask-is-told-as-refused",
     ];
     let mut all = with_special_keys.map(|name| scenario(name).config).to_vec();
     let mut named = scenario("paused-client-loses-one-of-two-locks").config;

@@ -149,8 +149,8 @@ fn a_refusal_is_untrue_where_a_living_caller_is_told_of_it_and_a_node_has_its_gr
         last(&history(&text.config, &[refused, then].concat())).breaches.clone()
     };
     let dies = Action::CrashThread { client: 0, thread: 0 };
-    assert_eq!(breaches("", &[EXECUTE, TIME_OUT, ANSWER]), [Breach::GrantedAfterRefusal]);
-    assert_eq!(breaches("", &[EXECUTE, Action::Resync { node: 0 }, ANSWER]), [Breach::GrantedAfterRefusal]);
+    assert_eq!(breaches("", &[EXECUTE, TIME_OUT, ANSWER]), [Breach::RefusedAndGranted]);
+    assert_eq!(breaches("", &[EXECUTE, Action::Resync { node: 0 }, ANSWER]), [Breach::RefusedAndGranted]);
     assert_eq!(breaches("crash_thread = 1", &[EXECUTE, dies, Action::Resync { node: 0 }, ANSWER]), []);
 }
 

@@ -281,6 +281,9 @@ const ROWS: &[DrawnKey] = &[
     row("refused_call", &["\"throw\"", "\"retry\"", "\"retry\""], 40, |said| {
         said.is_split() && said.has("resend") && !said.is("resend", "\"none\"") && !said.has("fencing")
     }),
+    row("unanswered_ask", &["\"throw\"", "\"refuse\""], 30, |said| {
+        said.is_split() && said.waits() && said.has("wait_limit") && !said.is("lock", "\"plain\"")
+    }),
     row("wait_after", &["\"every-call\"", "\"every-call\"", "\"grants\""], 60, |said| {
         said.is_split() && said.some("wait_for") && said.is("count", "1") && !said.is("threads", "2")
     }),

@@ -332,14 +332,22 @@ impl<Q: InFlight> Process<'_, Q> {
         Some(())
     }
 
-    /// No answer came in time, and nothing is resent: the caller gets an unknown outcome.
-    pub(crate) fn abandon(&mut self, slot: Slot, request: Request) -> Option<()> {
+    /// No answer came in time, and nothing is resent. Returns what the caller is told: that the outcome is unknown, or that it does
+    /// not have the lock.
+    pub(crate) fn abandon(&mut self, slot: Slot, request: Request) -> Option<Reply> {
         if request.retries_left > 0 {
             return None;
         }
+        let is_later_ask = request.verb == Verb::Acquire && self.thread(request.thread).phase == Phase::AskingAgain;
+        let is_refused = is_later_ask && !slot.is_late() && self.config.refuses_unanswered_asks();
         *self.in_flight.requests_mut()?.slot_mut(slot) = None;
         self.abandon_attempt(request)?;
-        self.notes.happened(Happening::OutcomeUnknown);
+        if !is_refused {
+            self.notes.happened(Happening::OutcomeUnknown);
+        }
+        if request.verb == Verb::Acquire && !slot.is_late() {
+            self.notes.happened(Happening::AcquireFailed);
+        }
         let thread = request.thread;
         match request.verb {
             Verb::Acquire if slot.is_late() => {}
@@ -356,7 +364,7 @@ impl<Q: InFlight> Process<'_, Q> {
             }
             Verb::Renew => self.renewal_failed(),
         }
-        Some(())
+        Some(if is_refused { Reply::ToldRefused } else { Reply::Unknown })
     }
 
     /// Nobody waits for this attempt any more. If it is still on its way it may be executed late; a reply finds nobody.

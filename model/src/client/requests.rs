@@ -540,5 +540,6 @@ const fn reply_bytes(reply: Reply) -> (u8, u8) {
         Reply::SaveFailed => (23, 0),
         Reply::RenewedInPart { missed } => (24, missed),
         Reply::WrongType => (25, 0),
+        Reply::ToldRefused => (26, 0),
     }
 }

@@ -28,6 +28,9 @@ pub struct Calls {
     /// What a client does when a server refuses to write.
     #[serde(default, skip_serializing_if = "is_default")]
     pub refused_call: RefusedCall,
+    /// What a waiter is told when it asks again and has no answer in time; read where waiters have a limit.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub unanswered_ask: UnansweredAsk,
 }
 
 impl Calls {
@@ -42,6 +45,7 @@ impl Calls {
         interrupted_acquire: InterruptedAcquire::Renew,
         stale_renewal: StaleRenewal::Believe,
         refused_call: RefusedCall::Throw,
+        unanswered_ask: UnansweredAsk::Throw,
     };
 
     pub(super) fn is_default(&self) -> bool {
@@ -127,4 +131,18 @@ pub enum RefusedCall {
     /// in the end, whatever the last attempt was answered (Redisson;
     /// docs/facts/redisson.md#noreplicas-and-readonly-are-retried, #readonly-can-leave-an-orphan).
     Retry,
+}
+
+/// What a waiter with a limit is told when it was refused once, asks again and has no answer in time. Of its first ask every
+/// caller is told an exception.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+pub enum UnansweredAsk {
+    /// An exception: the outcome is unknown (Redisson up to 4.3).
+    #[default]
+    Throw,
+    /// That it does not have the lock, whatever has become of the request (Redisson 4.7, `tryLock(waitTime)`;
+    /// docs/facts/redisson.md#a-later-ask-that-is-not-answered).
+    Refuse,
 }

@@ -1,6 +1,6 @@
 //! Facts about a scenario that follow from its sections.
 
-use super::calls::{InterruptedAcquire, RefusedCall, Resend};
+use super::calls::{InterruptedAcquire, RefusedCall, Resend, UnansweredAsk};
 use super::profiles::{AnsweredReceipt, RenewalTimer, ValueRule, WaitAfter, WaitRule};
 use super::sections::{
     Bound, Config, Discovery, Fsync, InterruptedWait, LockObjects, NetworkMode, PromoteRule, ReplicasLeave, Ttls,
@@ -303,6 +303,23 @@ impl Config {
                     || self.can_stall_writes()
                     || losses > u32::from(own.calls.retry_attempts))
         })
+    }
+
+    /// Whether a caller of this client can ask for the lock again within one call that it may leave without it.
+    fn asks_again_with_a_limit(&self) -> bool {
+        self.lock.facts().publishes() && self.time.wait_limit.is_some_and(|limit| limit > 0)
+    }
+
+    /// Whether a waiter of this client is told that it does not have the lock when it asks again and has no answer in time.
+    pub fn refuses_unanswered_asks(&self) -> bool {
+        self.asks_again_with_a_limit() && self.calls.unanswered_ask == UnansweredAsk::Refuse
+    }
+
+    /// Whether a caller can be told that it does not have the lock by something else than the answer that it is busy: this is so, or
+    /// a client could take it so.
+    pub(crate) fn can_tell_refusals(&self) -> bool {
+        let can_miss = self.can_abandon() && self.some_client(Self::asks_again_with_a_limit);
+        self.is_split() && (self.can_refuse_writes() || can_miss)
     }
 
     /// How many tokens can be remembered at once: by each thread, by its write, by the resource, and by requests in flight.

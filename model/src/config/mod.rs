@@ -14,7 +14,7 @@ mod unlike;
 pub use crate::limits::*;
 pub use crate::locks::kind::LockKind;
 pub use bounds::Bounds;
-pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal};
+pub use calls::{Calls, InterruptedAcquire, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk};
 pub use clients::{ClientSettings, ClientTables};
 pub use faults::{Fault, Faults};
 pub use node_set::NodeSet;

@@ -40,7 +40,7 @@ impl State {
 const fn is_possible(breach: Breach, config: &Config) -> bool {
     match breach {
         Breach::TokenNotGreater => config.resource.is_some(),
-        Breach::GrantedAfterRefusal => config.resource.is_none(),
+        Breach::RefusedAndGranted => config.resource.is_none(),
         _ => true,
     }
 }

@@ -1,7 +1,7 @@
 //! What a verdict assumes of servers and network because the scenario does not say otherwise.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Discovery, Fsync, Profile, RenewalTimer, ReplicasLeave};
+use lockstep_model::config::{Discovery, Fsync, RenewalTimer, ReplicasLeave};
 
 use crate::scenario::usual_slack;
 
@@ -18,8 +18,6 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         let is_redisson = own.protocol.profile.redisson_version().is_some();
         is_redisson && own.time.renew_every.is_some() && timers == [RenewalTimer::Shared; 2]
     };
-    let swallows =
-        |own: &Config| own.protocol.profile == Profile::Redisson47 && !matches!(own.time.wait_limit, None | Some(0));
     let assumed = [
         (
             !config.is_split(),
@@ -28,11 +26,6 @@ pub fn assumptions(config: &Config) -> Vec<String> {
         (
             (0..config.clients.count).any(multiplies),
             "renewal timers do not multiply; in Redisson since 3.44 they do, so that it renews more often (`renewal_timer`)",
-        ),
-        (
-            config.is_split() && (0..config.clients.count).any(|client| swallows(&config.of_client(client))),
-            "tryLock() throws where a later ask is not answered in time; Redisson 4.7 says that it does not have the lock (departure \
-             later-ask-without-reply)",
         ),
         (
             cluster.replicas > 1 && stays_on && cluster.replicas_leave == ReplicasLeave::Together,

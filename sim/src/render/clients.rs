@@ -117,6 +117,7 @@ fn sending(calls: Calls) -> Vec<KeyAndValue> {
         interrupted_acquire,
         stale_renewal,
         refused_call,
+        unanswered_ask,
     } = calls;
     vec![
         ("answer_within", json!(answer_within)),
@@ -128,6 +129,7 @@ fn sending(calls: Calls) -> Vec<KeyAndValue> {
         ("interrupted_acquire", json!(interrupted_acquire)),
         ("stale_renewal", json!(stale_renewal)),
         ("refused_call", json!(refused_call)),
+        ("unanswered_ask", json!(unanswered_ask)),
     ]
 }
 

@@ -51,6 +51,9 @@ pub fn why(trace: &Trace) -> Option<String> {
         Property::InterruptReported => {
             format!("{actor} was interrupted while it waited: its call returns, and says nothing of that")
         }
+        Property::RefusalTrue if trace.steps.last().is_some_and(|step| step.answer == Reply::ToldRefused) => {
+            format!("{actor} is told that it does not have the lock, and a server has granted it")
+        }
         Property::RefusalTrue => {
             format!("{actor} is told that a server refuses to write, and a later attempt of the same call was granted")
         }

@@ -32,6 +32,7 @@ pub fn reply(config: &Config, reply: Reply) -> String {
         Reply::SaveFailed => "no writes: a save failed".to_owned(),
         Reply::ReadOnly => "read only: a replica".to_owned(),
         Reply::Unknown => "outcome unknown".to_owned(),
+        Reply::ToldRefused => "no answer, told as a refusal".to_owned(),
         Reply::Interrupted => "interrupted".to_owned(),
     }
 }
@@ -52,6 +53,7 @@ pub fn label(config: &Config, answer: Reply) -> String {
         Reply::SaveFailed => "no writes".to_owned(),
         Reply::ReadOnly => "read only".to_owned(),
         Reply::Unknown => "unknown".to_owned(),
+        Reply::ToldRefused => "refused".to_owned(),
         Reply::Done
         | Reply::Acquired
         | Reply::Released

@@ -7,7 +7,7 @@ use core::ops::Range;
 
 use lockstep_model::config::{
     Calls, ClientSettings, InterruptedAcquire, MAX_ACQUIRES, MAX_RETRIES, MAX_TICKS, MessageDelay, NetworkMode,
-    Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal, WaitAfter,
+    Profile, RefusedCall, Registration, RequestId, Resend, StaleRenewal, UnansweredAsk, WaitAfter,
 };
 use lockstep_model::locks::Support;
 
@@ -34,6 +34,7 @@ pub(super) fn read(
         protocol.word("interrupted_acquire", "treatment of an interrupted acquire", &INTERRUPTED_ACQUIRES);
     let stale_renewal = protocol.word("stale_renewal", "treatment of a stale renewal", &STALE_RENEWALS);
     let refused_call = protocol.word("refused_call", "reaction to a refused call", &REFUSED_CALLS);
+    let unanswered_ask = protocol.word("unanswered_ask", "reaction to an ask without an answer", &UNANSWERED_ASKS);
 
     let answer_within = answer_within.or(otherwise.answer_within)?;
     let retry_attempts = retry_attempts.or(otherwise.retry_attempts)?;
@@ -50,6 +51,7 @@ pub(super) fn read(
         stale_renewal: stale_renewal.or(otherwise.stale_renewal)?,
         // No profile sets it, as it does not set what is sent again.
         refused_call: refused_call.or(otherwise.refused_call)?,
+        unanswered_ask: unanswered_ask.or(otherwise.unanswered_ask)?,
     })
 }
 
@@ -64,9 +66,8 @@ pub(super) const fn of_profile(profile: Option<Profile>) -> Calls {
             stale_renewal: StaleRenewal::Ignore,
             ..Calls::DEFAULT
         },
-        Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43 | Profile::Redisson47) | None => {
-            Calls::DEFAULT
-        }
+        Some(Profile::Redisson47) => Calls { unanswered_ask: UnansweredAsk::Refuse, ..Calls::DEFAULT },
+        Some(Profile::Redisson343 | Profile::Redisson352 | Profile::Redisson43) | None => Calls::DEFAULT,
     }
 }
 
@@ -123,6 +124,7 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
                 .with(sections.resource.span(), "this is the resource")
                 .note("use refused_call = \"throw\", or remove [resource]");
         }
+        note_unanswered_ask(parts, top, &place);
         if parts.faults.is_some_and(|faults| faults.interrupt == 0) {
             Contradiction::of(
                 protocol,
@@ -134,6 +136,21 @@ pub(super) fn note(parts: &Parts, top: &Section<'_>, sections: &Sections<'_>) {
         }
     }
     note_endless_count(parts, sections);
+}
+
+/// It is read where a waiter has a limit and is one of Redisson's: it asks again after a message.
+fn note_unanswered_ask(parts: &Parts, top: &Section<'_>, place: &SettingsPlace<'_, '_>) {
+    let key = "unanswered_ask";
+    if let Some(kind) = parts.lock.filter(|kind| !kind.facts().publishes()) {
+        let reason = format!("the waiter of a {} lock is no waiter of Redisson's", kind.name());
+        Contradiction::of(place.protocol, key, &reason)
+            .with(top.span_of("lock"), "it asks again at intervals")
+            .note(&format!("remove `{key}`"));
+    } else if place.nobody(|own| own.wait_limit.is_some_and(|limit| limit > 0)) {
+        Contradiction::of(place.protocol, key, "no caller waits with a limit, so `unanswered_ask` has no effect")
+            .with(place.time.span_of("wait_limit"), "a refused caller waits for ever, or not at all")
+            .note(&format!("remove `{key}`, or use a wait_limit of 1 tick or more in [time]"));
+    }
 }
 
 /// A client without a reply sends its request again, and may re-enter a lock that it does not know it holds: the hold
@@ -179,8 +196,15 @@ fn note_atomic(parts: &Parts, sections: &Sections<'_>, mode: Option<&Range<usize
         for key in ["answer_within", "receipt"] {
             refuse(time, key, "every request is answered at once");
         }
-        let keys =
-            ["retry_attempts", "request_id", "registration", "interrupted_acquire", "stale_renewal", "refused_call"];
+        let keys = [
+            "retry_attempts",
+            "request_id",
+            "registration",
+            "interrupted_acquire",
+            "stale_renewal",
+            "refused_call",
+            "unanswered_ask",
+        ];
         for key in keys {
             refuse(protocol, key, "every request is answered at once");
         }
@@ -224,6 +248,8 @@ const RESEND: [(&str, Option<Resend>); 3] =
     [("none", Some(Resend::None)), ("release", Some(Resend::Release)), ("all", Some(Resend::All))];
 const REFUSED_CALLS: [(&str, Option<RefusedCall>); 2] =
     [("throw", Some(RefusedCall::Throw)), ("retry", Some(RefusedCall::Retry))];
+const UNANSWERED_ASKS: [(&str, Option<UnansweredAsk>); 2] =
+    [("throw", Some(UnansweredAsk::Throw)), ("refuse", Some(UnansweredAsk::Refuse))];
 const REQUEST_IDS: [(&str, Option<RequestId>); 2] =
     [("per-release", Some(RequestId::PerRelease)), ("per-try", Some(RequestId::PerTry))];
 const REGISTRATIONS: [(&str, Option<Registration>); 2] =

@@ -2,7 +2,7 @@
 
 use lockstep_model::config::{
     Bounds, Calls, ClientSettings, ClientTables, Clients, Cluster, Config, Faults, LockKind, Network, NetworkMode,
-    Protocol, Resource, Time,
+    Protocol, Resource, Time, UnansweredAsk,
 };
 
 use super::keys::CLIENT;
@@ -45,7 +45,13 @@ impl Parts {
     /// The world, if all its parts are valid.
     pub(super) fn config(&self) -> Option<Config> {
         let is_split = self.network?.mode == NetworkMode::Split;
-        let calls = |calls: Calls| if is_split { calls } else { Calls::DEFAULT };
+        let publishes = self.lock?.facts().publishes();
+        // What nothing reads has no value of its own.
+        let calls = |calls: Calls, wait_limit: Option<u8>| {
+            let asks_later = publishes && wait_limit.is_some_and(|limit| limit > 0);
+            let unanswered_ask = if asks_later { calls.unanswered_ask } else { UnansweredAsk::Throw };
+            if is_split { Calls { unanswered_ask, ..calls } } else { Calls::DEFAULT }
+        };
         let common = Config {
             lock: self.lock?,
             time: self.time?,
@@ -54,7 +60,7 @@ impl Parts {
             cluster: self.cluster?,
             network: self.network?,
             protocol: self.protocol?,
-            calls: calls(self.calls?),
+            calls: calls(self.calls?, self.time?.wait_limit),
             faults: self.faults?,
             resource: self.resource.optional().or(None)?,
             strong_fairness: self.strong_fairness?,
@@ -62,7 +68,8 @@ impl Parts {
             #[cfg(feature = "mutants")]
             mutant: None,
         };
-        let settings = self.settings.as_ref()?.iter().map(|own| ClientSettings { calls: calls(own.calls), ..*own });
+        let own = |own: &ClientSettings| ClientSettings { calls: calls(own.calls, own.wait_limit), ..*own };
+        let settings = self.settings.as_ref()?.iter().map(own);
         Some(common.with_settings(&settings.collect::<Vec<_>>()))
     }
 

@@ -217,6 +217,9 @@ impl Narrator<'_> {
         let name = &self.step.lane;
         let Some(request) = self.request_before(client, slot) else { return Vec::new() };
         let what = match request.verb {
+            Verb::Acquire if self.step.answer == Reply::ToldRefused => {
+                format!("{name} has no answer in time: it is told that it does not have the lock, and stops waiting")
+            }
             Verb::Acquire => {
                 format!("{name} has no answer in time: its call fails, and it does not know whether it holds")
             }
@@ -233,7 +236,7 @@ impl Narrator<'_> {
                 )
             }
         };
-        self.alone(self.caller(client, slot), label(self.config, Reply::Unknown), Tone::Odd, what)
+        self.alone(self.caller(client, slot), label(self.config, self.step.answer), Tone::Odd, what)
     }
 
     pub(super) fn lose_request(&self, client: u8, slot: Slot) -> Vec<Row> {

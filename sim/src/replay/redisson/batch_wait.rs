@@ -48,7 +48,7 @@ impl RedissonClients {
         }
         let wait = match (asked, of_model) {
             (None, _) => GatedWait::None,
-            (Some(_), None) => GatedWait::Extra,
+            (Some(_), None) => GatedWait::Extra { is_behind_error: is_error },
             (Some(replicas), Some(_)) => {
                 testbed.findings.note(|| format!("{}: WAIT {replicas}", client_name(key.0)));
                 self.applications.begin_request(client, sent.held.connection)?;
@@ -107,12 +107,16 @@ impl RedissonClients {
     /// A client hears of a script: the `WAIT` behind it that the model does not have is answered first. Where no replica has what
     /// this one wrote, Redisson would go on in another way.
     pub(super) fn end_extra_wait(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
-        let Some(request) = self.in_flight.get_mut(key).filter(|request| request.wait == GatedWait::Extra) else {
-            return Ok(());
-        };
+        let Some(request) = self.in_flight.get_mut(key) else { return Ok(()) };
+        let GatedWait::Extra { is_behind_error } = request.wait else { return Ok(()) };
         request.wait = GatedWait::Answered;
         let connection = request.held.connection;
         let replicas = self.answer_extra_wait(key.0, connection, testbed)?;
+        if replicas.is_none() && !is_behind_error && !testbed.findings.is_over() {
+            testbed
+                .findings
+                .leave("a server that has become a replica answers a WAIT with an error, and the call throws");
+        }
         if replicas == Some(0) && self.config.cluster.wait_for > 0 {
             testbed.findings.leave("Redisson waits after every request, and here no replica has what this one wrote");
         }

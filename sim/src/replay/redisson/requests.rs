@@ -30,7 +30,10 @@ pub enum GatedWait {
     /// The server has it, and the model's node counts replicas.
     Sent,
     /// It is held at the gate: the model does not have it.
-    Extra,
+    Extra {
+        /// Whether its script was answered with an error.
+        is_behind_error: bool,
+    },
     /// Its answer is held, behind that of the script.
     Answered,
 }

@@ -220,7 +220,16 @@ impl RedissonClients {
             _ if self.config.clients.interrupted_wait == InterruptedWait::Swallow => calls::INTERRUPTED_AGAIN,
             _ => calls::INTERRUPTED,
         };
-        self.compare_told((client, thread), told, step.place(), testbed);
+        let is_due = |state: &RequestState| state.answer_left == Some(0);
+        let is_due = request_state(step.before, (client, Slot::of_thread(thread))).is_some_and(is_due);
+        let redisson = self.told((client, thread), testbed);
+        if is_due && matches!(&*redisson, TIMED_OUT | calls::REFUSED) {
+            testbed.findings.leave(
+                "at the very instant of its time-out a caller is interrupted here, and Redisson's is told of that",
+            );
+            return Ok(());
+        }
+        testbed.findings.compare(step.place(), || format!("what {asker} is told"), told, &redisson);
         self.drop_given_up(step, testbed)
     }
 
@@ -235,14 +244,14 @@ impl RedissonClients {
         if !self.applications.is_connected(client, connection) {
             return Ok(());
         }
-        if given_up.wait == GatedWait::Extra {
+        if matches!(given_up.wait, GatedWait::Extra { .. }) {
             self.answer_extra_wait(given_up.key.0, connection, testbed)?;
             if testbed.findings.is_over() {
                 return Ok(());
             }
         }
         self.applications.pass_reply(client, connection)?;
-        let waits = matches!(given_up.wait, GatedWait::Extra | GatedWait::Answered);
+        let waits = matches!(given_up.wait, GatedWait::Extra { .. } | GatedWait::Answered);
         if waits { self.applications.pass_reply(client, connection) } else { Ok(()) }
     }
 
@@ -274,41 +283,21 @@ impl RedissonClients {
             );
             return;
         }
-        let is_sent_again = self.config.of_client(client).calls.resend == Resend::All && told == calls::INSIDE;
-        if is_answer_due && model != told && (told == TIMED_OUT || is_sent_again) {
+        let own = self.config.of_client(client);
+        let is_sent_again = own.calls.resend == Resend::All && told == calls::INSIDE;
+        let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
+        if is_answer_due && model != told && (has_timed_out || is_sent_again) {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
             return;
         }
-        if model == TIMED_OUT && self.leave_other_time_out((client, thread), &told, step, testbed) {
+        // docs/facts/redisson.md#resending
+        let is_sent_again = own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::None;
+        if is_sent_again && model == TIMED_OUT && told == calls::INSIDE {
+            testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
             return;
         }
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);
         testbed.findings.compare(step.place(), what, model, &told);
-    }
-
-    /// Whether the model's caller is told that its request was not answered in time, and Redisson's is told something else.
-    fn leave_other_time_out(
-        &self,
-        (client, thread): (u8, u8),
-        told: &str,
-        step: HistoryStep<'_>,
-        testbed: &mut Testbed,
-    ) -> bool {
-        let own = self.config.of_client(client);
-        let asks_again =
-            step.before.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::AskingAgain;
-        match (own.protocol.profile, told) {
-            // docs/facts/redisson.md#a-later-ask-that-is-not-answered
-            (Profile::Redisson47, calls::REFUSED) if asks_again => testbed.findings.leave(
-                "a later ask of tryLock() is not answered in time, and Redisson says that it does not have the lock",
-            ),
-            // docs/facts/redisson.md#resending
-            (Profile::Redisson315, calls::INSIDE) if own.calls.resend == Resend::None => {
-                testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
-            }
-            _ => return false,
-        }
-        true
     }
 }
 

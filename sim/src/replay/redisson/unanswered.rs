@@ -1,10 +1,11 @@
 //! Requests that are not answered in time on a split network: they are lost, sent again, or given up.
 
+use lockstep_model::Reply;
 use lockstep_model::client::Slot;
 use lockstep_model::config::Resend;
 use lockstep_model::trace::client_name;
 
-use super::calls::TIMED_OUT;
+use super::calls::{REFUSED, TIMED_OUT};
 use super::clients::RedissonClients;
 use super::overtaking::{QUESTION, is_aside, set_aside};
 use super::requests::GatedStage;
@@ -72,7 +73,9 @@ impl RedissonClients {
             Some(thread) => {
                 self.applications.await_end(usize::from(client), usize::from(thread))?;
                 self.clear_up(client, testbed)?;
-                self.compare_call((client, thread), TIMED_OUT, (true, step), testbed);
+                let is_refused = step.step.answer == Reply::ToldRefused;
+                let told = if is_refused { REFUSED } else { TIMED_OUT };
+                self.compare_call((client, thread), told, (!is_refused, step), testbed);
             }
             // Its caller was interrupted.
             None => self.applications.pass_what_is_due(usize::from(client))?,

@@ -244,6 +244,7 @@ impl Translator {
             | Reply::Accepted
             | Reply::Rejected
             | Reply::Unknown
+            | Reply::ToldRefused
             | Reply::Interrupted => "nothing",
         };
         words.to_owned()

@@ -44,3 +44,18 @@ impl ScenarioKey {
         self.table == table || (self.is_of_client && table == CLIENT)
     }
 }
+
+pub(super) const fn key(
+    table: &'static str,
+    name: &'static str,
+    takes: &'static str,
+    unless_said: &'static str,
+    means: &'static str,
+) -> ScenarioKey {
+    ScenarioKey { table, name, takes, unless_said, means, is_of_client: false }
+}
+
+/// A key that a table of one client may have as well.
+pub(super) const fn of_each(key: ScenarioKey) -> ScenarioKey {
+    ScenarioKey { is_of_client: true, ..key }
+}

@@ -1,8 +1,11 @@
 //! Every key of a scenario file: the accepted values, the meaning, and the default.
 
 mod catalogue;
+mod faults;
 mod key;
+mod switches;
 mod tables;
+mod worlds;
 
 pub use catalogue::KEYS;
 pub use key::ScenarioKey;

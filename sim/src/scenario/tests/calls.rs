@@ -2,6 +2,7 @@
 
 use lockstep_model::config::{
     Calls, InterruptedAcquire, MessageDelay, NetworkMode, RefusedCall, Registration, RequestId, Resend, StaleRenewal,
+    UnansweredAsk,
 };
 
 use super::*;
@@ -17,9 +18,9 @@ fn split_and(time: &str, protocol: &str, faults: &str) -> String {
 #[test]
 fn every_key_of_a_split_network_is_read() {
     let text = split_and(
-        "renew_every = 1\nanswer_within = 2\nreceipt = 5",
+        "renew_every = 1\nwait_limit = 1\nanswer_within = 2\nreceipt = 5",
         "resend = \"all\"\nretry_attempts = 3\nrequest_id = \"per-try\"\nregistration = \
-         \"unordered\"\ninterrupted_acquire = \"release\"\nstale_renewal = \"ignore\"\nrefused_call = \"retry\"",
+         \"unordered\"\ninterrupted_acquire = \"release\"\nstale_renewal = \"ignore\"\nrefused_call = \"retry\"\nunanswered_ask = \"refuse\"",
         "lose_request = 1\nlose_reply = 2\ninterrupt = 3",
     );
     let config = read(&text).config;
@@ -34,10 +35,30 @@ fn every_key_of_a_split_network_is_read() {
         interrupted_acquire: InterruptedAcquire::Release,
         stale_renewal: StaleRenewal::Ignore,
         refused_call: RefusedCall::Retry,
+        unanswered_ask: UnansweredAsk::Refuse,
     };
     assert_eq!(config.calls, expected);
     let faults = config.faults;
     assert_eq!((faults.lose_request, faults.lose_reply, faults.interrupt), (1, 2, 3));
+}
+
+#[test]
+fn what_an_unanswered_ask_is_told_as_is_read_where_a_caller_waits_with_a_limit() {
+    let of = |profile: &str, limit: &str| read(&split_and(limit, &format!("profile = \"{profile}\""), "")).config.calls;
+    assert_eq!(of("redisson-4.7", "wait_limit = 2").unanswered_ask, UnansweredAsk::Refuse);
+    for (profile, limit) in
+        [("redisson-4.3", "wait_limit = 2"), ("redisson-4.7", "wait_limit = 0"), ("redisson-4.7", "")]
+    {
+        assert_eq!(of(profile, limit).unanswered_ask, UnansweredAsk::Throw, "{profile} {limit}");
+    }
+    for limit in ["wait_limit = 0", ""] {
+        let error =
+            Scenario::parse("x", &split_and(limit, "unanswered_ask = \"refuse\"", "")).expect_err("it has no effect");
+        assert!(error.to_string().contains("no caller waits with a limit"), "{error}");
+    }
+    let plain = split_and("wait_limit = 2", "unanswered_ask = \"refuse\"", "").replace("reentrant", "plain");
+    let error = Scenario::parse("x", &plain).expect_err("it has no effect");
+    assert!(error.to_string().contains("no waiter of Redisson's"), "{error}");
 }
 
 /// Redisson's rule: a receipt lives as long as the release may be sent again.

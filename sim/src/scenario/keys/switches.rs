@@ -1,0 +1,165 @@
+//! The client library: its profile and its switches.
+
+use super::key::{FLAG, ScenarioKey, key, of_each};
+
+const OF_PROFILE: &str = "the value of the profile";
+
+pub(super) const KEYS: &[ScenarioKey] = &[
+    of_each(key(
+        "protocol",
+        "profile",
+        "\"redisson-3.15\", \"redisson-3.43\", \"redisson-3.52\", \"redisson-4.3\", \"redisson-4.7\" or \"lockstep\"",
+        "\"redisson-4.7\"",
+        "the client library whose behaviour is modelled; the other switches override single parts of it",
+    )),
+    of_each(key(
+        "protocol",
+        "receipts",
+        FLAG,
+        OF_PROFILE,
+        "whether a release leaves a receipt, which makes a resent release harmless",
+    )),
+    of_each(key(
+        "protocol",
+        "answered_receipt",
+        "\"delete\" or \"keep\"",
+        OF_PROFILE,
+        "whether a client deletes the receipt of a release that was answered, or it stays until its TTL ends (Redisson 3.52, which \
+         deletes a key of another name); nobody reads one where request and answer are one step",
+    )),
+    of_each(key(
+        "protocol",
+        "resend",
+        "\"none\", \"release\" or \"all\"",
+        "\"none\"",
+        "which unanswered requests are sent again; in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "retry_attempts",
+        "a whole number from 1 to 4",
+        "1",
+        "how often a request is sent again; in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "request_id",
+        "\"per-release\" or \"per-try\"",
+        OF_PROFILE,
+        "whether a resent release has the same id as the first one; in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "wait_rule",
+        "\"any\", \"all\" or \"ignored\"",
+        OF_PROFILE,
+        "how many replicas must have a grant: one, if any is known (Redisson 4.7), all of wait_for, or none (3.15)",
+    )),
+    of_each(key(
+        "protocol",
+        "wait_after",
+        "\"grants\", \"grants-and-renewals\" or \"every-call\"",
+        "\"grants\"",
+        "behind which requests WAIT is sent: acquires; also renewals (atomic network, one replica); every request of a call (split network)",
+    )),
+    of_each(key(
+        "protocol",
+        "refused_call",
+        "\"throw\" or \"retry\"",
+        "\"throw\"",
+        "what becomes of a request that a server refuses: it fails, or is sent again (Redisson); in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "unanswered_ask",
+        "\"throw\" or \"refuse\"",
+        OF_PROFILE,
+        "what a caller with a wait_limit is told when it was refused once, asks again and has no answer in time: an exception, or \
+         that it does not have the lock (Redisson 4.7); in a split network",
+    )),
+    of_each(key(
+        "protocol",
+        "renewal_timer",
+        "\"per-lock\", \"shared\" or \"multiplying\"",
+        OF_PROFILE,
+        "whether each lock has its own renewal timer, all locks of a client share one, or one more starts whenever there is something \
+         to renew again (Redisson since 3.44), which renews more often and loses nothing",
+    )),
+    of_each(key(
+        "protocol",
+        "renewal_batch",
+        "a whole number from 1 to 100",
+        OF_PROFILE,
+        "with two lock names and one timer: how many locks one renewal carries before it is answered",
+    )),
+    of_each(key(
+        "protocol",
+        "missed_renewal",
+        "\"lower-first\", \"stop-timer\", \"forget\" or \"tell-holder\"",
+        OF_PROFILE,
+        "what the client does when a renewal is answered with \"not the holder\"",
+    )),
+    of_each(key(
+        "protocol",
+        "failed_renewal",
+        "\"retry\" or \"forget\"",
+        OF_PROFILE,
+        "what the client does when a renewal has no answer",
+    )),
+    of_each(key(
+        "protocol",
+        "remembered_lease",
+        "\"until-released\" or \"for-good\"",
+        OF_PROFILE,
+        "for how long a lock object that threads share remembers a lease: until one of its releases leaves no hold, finds none or \
+         ends in an error, or for good (Redisson 3.15)",
+    )),
+    of_each(key(
+        "protocol",
+        "partial_release",
+        "\"lower\" or \"ignore\"",
+        OF_PROFILE,
+        "whether a release that leaves a hold lowers the count in the renewal table, or the table goes on to count a hold that is \
+         gone (Redisson 3.43), and renews on behalf of its thread instead of the one that holds",
+    )),
+    of_each(key(
+        "protocol",
+        "registration",
+        "\"before-answer\" or \"unordered\"",
+        OF_PROFILE,
+        "whether a hold is in the renewal table before its caller has the answer, or possibly later; in a split \
+         network",
+    )),
+    of_each(key(
+        "protocol",
+        "interrupted_acquire",
+        "\"renew\", \"keep\" or \"release\"",
+        OF_PROFILE,
+        "whether a grant whose caller was interrupted is renewed for ever (Redisson), kept until its lease ends, or released; in a \
+         split network",
+    )),
+    of_each(key(
+        "protocol",
+        "stale_renewal",
+        "\"believe\" or \"ignore\"",
+        OF_PROFILE,
+        "whether the answer to a renewal counts for holds that were registered after it was sent; in a split network",
+    )),
+    key(
+        "protocol",
+        "value",
+        "\"per-acquire\" or \"per-client\"",
+        "\"per-acquire\"",
+        "what a grant stores, for a kind that stores a value by which a release and a renewal find their own: a value that no \
+         other acquire has, or the same for all acquires of a client's thread, so that a late release or renewal of an earlier \
+         hold takes effect on the next one",
+    ),
+    of_each(key(
+        "protocol",
+        "subscribe_to",
+        "\"master\" or \"replica\"",
+        "\"master\"",
+        "where a waiter subscribes to unlock messages (Redisson's subscriptionMode): on the first replica that runs a message \
+         arrives with the replicated release, and never if a full copy of the data takes the place of that",
+    )),
+];
