@@ -62,6 +62,21 @@ fn worlds() -> Vec<RandomWorld> {
             1,
             Some("Redisson of 2021 sends an acquire again that is not answered in time"),
         ),
+        of(
+            "a-caller-is-interrupted-at-its-time-out",
+            "[time]\nlease = 3\nhold_at_most = 1\nwait_limit = 3\nanswer_within = 1\n[clients]\ncount = 2\nacquires = 2\n\
+             [network]\nmode = \"split\"\ndelay = 1\n[faults]\nlose_reply = 1\ninterrupt = 1",
+            10,
+            Some("at the very instant of its time-out a caller is interrupted here, and Redisson's is told of that"),
+        ),
+        of(
+            "a-master-is-demoted-before-it-is-asked-to-wait",
+            "[time]\nlease = 3\nhold_at_most = 1\nwait_limit = 3\nanswer_within = 1\n[clients]\ncount = 2\nacquires = 1\n\
+             [cluster]\nreplicas = 1\nlag = 0\n[network]\nmode = \"split\"\ndelay = 0\n[protocol]\nresend = \"all\"\n\
+             refused_call = \"retry\"\n[faults]\nhand_over = 1\nlose_reply = 1",
+            1,
+            Some("a server that has become a replica answers a WAIT with an error, and the call throws"),
+        ),
     ]
 }
 

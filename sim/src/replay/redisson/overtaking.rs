@@ -33,9 +33,11 @@ pub fn overtaken_clients(trace: &Trace) -> BTreeSet<u8> {
     (0..trace.steps.len()).filter_map(overtaken).collect()
 }
 
-/// Whether a request of this client has been given up between two states, and may still be executed.
+/// Whether a request of this client has been given up between two states, and may still be executed: nobody waits for its answer any
+/// more.
 pub fn set_aside(before: &State, after: &State, client: u8) -> bool {
-    let is_there = |state, slot: Slot| request_state(state, (client, slot)).is_some();
+    let is_there =
+        |state, slot: Slot| request_state(state, (client, slot)).is_some_and(|request| request.answer_left.is_none());
     Slot::LATE.into_iter().any(|slot| is_there(after, slot) && !is_there(before, slot))
 }
 

@@ -119,14 +119,15 @@ impl GatedRequests {
         self.requests.iter().any(|request| request.key.0 == client)
     }
 
-    /// A request whose caller gives it up moves to the slot from which it may still be executed. Returns one that has none,
-    /// because nothing can come of it any more.
+    /// A request whose caller gives it up moves to the slot from which it may still be executed, or stays there if its caller was
+    /// interrupted before. Returns one that has none, because nothing can come of it any more.
     pub fn give_up(&mut self, step: HistoryStep<'_>) -> Option<GatedRequest> {
         let key = ClientPart::of(step.step.action).given_up()?;
         let mut given_up = self.take(key)?;
         let is_new = |slot: &Slot| {
             let at = (key.0, *slot);
-            request_state(&step.step.state, at).is_some() && request_state(step.before, at).is_none()
+            let is_free = request_state(step.before, at).is_none() || *slot == key.1;
+            request_state(&step.step.state, at).is_some() && is_free
         };
         let Some(slot) = Slot::LATE.into_iter().find(is_new) else { return Some(given_up) };
         given_up.key = (key.0, slot);

@@ -139,6 +139,10 @@ impl RedissonClients {
         self.clear_up(client, testbed)?;
         self.expect_kept_receipts(client, step, testbed);
         let has_deleted = self.receipts[usize::from(client)].len() < kept;
+        if is_due && slot.is_late() && !has_deleted {
+            testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
+            return Ok(None);
+        }
         let node = has_deleted.then(|| testbed.servers.index_of(&step.before.clients[usize::from(client)].master));
         if state.verb == Verb::Undo && self.config.cluster.replicas > 0 && self.repeats_acquires(client, slot) {
             testbed
