@@ -13,11 +13,12 @@ use lockstep_sim::check::{Engine, Limits, check, covering};
 use lockstep_sim::fuzz::{FuzzOptions, fuzz};
 use lockstep_sim::replay::{Difference, Player, ServerNode, ServerProgram, suited};
 use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 use redis::RedisResult;
 
-/// Random histories of each kind of lock, on one node.
-const CASES_PER_KIND: u32 = 1_000;
+/// Random histories of each kind of lock, on one node and for each server version; `LOCKSTEP_KIND_HISTORIES` asks for others.
+const CASES_PER_KIND: u32 = 400;
 /// Random histories with replicas and failovers.
 const CASES_WITH_REPLICAS: u32 = 200;
 
@@ -277,7 +278,8 @@ pub(crate) fn builtin_scenario(name: &str) -> Scenario {
 
 /// Random histories of all built-in scenarios with one node and this kind of lock.
 pub(crate) fn random_histories_of(kind: LockKind) {
-    random_histories(CASES_PER_KIND, |scenario| scenario.config.lock == kind && scenario.config.cluster.replicas == 0);
+    let cases = from_environment("LOCKSTEP_KIND_HISTORIES", CASES_PER_KIND);
+    random_histories(cases, |scenario| scenario.config.lock == kind && scenario.config.cluster.replicas == 0);
 }
 
 fn random_histories(cases: u32, is_meant: impl Fn(&Scenario) -> bool) {

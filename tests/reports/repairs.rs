@@ -269,7 +269,7 @@ impl SurveyedWorld {
 
 /// Cells with a single fault are checked again, in the way a reader would check their files: one file of so many. `make soak` sets
 /// `LOCKSTEP_CELLS_EVERY` to 1, and checks all.
-const CELLS_EVERY: usize = 3;
+const CELLS_EVERY: usize = 8;
 
 #[test]
 fn every_cell_of_one_fault_is_as_its_scenario_says() {

@@ -164,9 +164,10 @@ impl Config {
     }
 
     /// Whether anybody can tell that a master sends what it deletes because it has expired. Where all clocks are alike a replica
-    /// finds the same at the same instant; but a coordinated hand-over waits until the heir has been sent everything.
+    /// finds the same at the same instant; but a master that hands over waits until the heir has been sent everything, and an heir
+    /// that was does not find what it has been told to delete.
     pub fn sends_expiry(&self) -> bool {
-        let is_awaited = self.faults.hand_over > 0 && matches!(self.cluster.promote, PromoteRule::Coordinated);
+        let is_awaited = self.faults.hand_over > 0 && self.cluster.promote.is_by_the_master();
         self.counts_deletions() || is_awaited
     }
 

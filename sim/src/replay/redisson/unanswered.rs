@@ -80,6 +80,7 @@ impl RedissonClients {
             // Its caller was interrupted.
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
+        self.leave_early_renewal(client, step, testbed);
         self.drop_given_up(step, testbed)?;
         self.occupy_connection(client, step, testbed)
     }
