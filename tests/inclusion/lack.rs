@@ -33,14 +33,14 @@ impl Lack {
     }
 
     /// The world in which the model lacks it.
-    pub fn in_world(self, config: Config) -> Config {
+    pub fn in_world(self, config: &Config) -> Config {
         match self {
             // Where nothing arrives late, a write is made when it arrives.
             Self::Action(ActionKind::Arrive) => {
                 let resource = config.resource.map(|resource| Resource { delay: WriteDelay::None, ..resource });
-                Config { resource, ..config }
+                Config { resource, ..*config }
             }
-            Self::Action(_) => config,
+            Self::Action(_) => *config,
             Self::Rule(rule) => config.with_mutant(rule),
         }
     }

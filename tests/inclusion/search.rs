@@ -41,7 +41,7 @@ pub enum Explanation {
 /// Searches for the record among the behaviours of the model. `without`: what the model lacks.
 pub fn search(record: &Record, without: Option<Lack>) -> Explanation {
     let config = read(&record.scenario).unwrap_or_else(|error| panic!("{error}\n{}", record.scenario)).config;
-    let config = without.map_or(config, |lack| lack.in_world(config));
+    let config = without.map_or(config, |lack| lack.in_world(&config));
     in_layout(&config, RecordSearch { record, without: without.and_then(Lack::action) })
 }
 

@@ -52,8 +52,8 @@ const PROMOTE_RULES: [PromoteRule; 5] =
 const WAIT_RULES: [WaitRule; 3] = [WaitRule::Any, WaitRule::All, WaitRule::Ignored];
 
 /// The coverage of a search that stops after this many states.
-fn looked_at(config: Config, max_states: u64) -> Coverage {
-    let scenario = Scenario { config, ..scenario("two-clients-one-node") };
+fn looked_at(config: &Config, max_states: u64) -> Coverage {
+    let scenario = Scenario { config: *config, ..scenario("two-clients-one-node") };
     let (stop, progress) = Default::default();
     let limits = Limits { max_states: Some(max_states), ..Limits::none(&stop, &progress) };
     check(&scenario, Engine::Native, &limits).unwrap_or_else(|error| panic!("{error}")).coverage
@@ -85,7 +85,7 @@ proptest! {
 
     #[test]
     fn nobody_gets_such_an_answer_in_worlds_that_nobody_thought_of(Scenario { config, .. } in any_scenario()) {
-        assert_within_the_table(&config, &looked_at(config, 4_000), "a world at random");
+        assert_within_the_table(&config, &looked_at(&config, 4_000), "a world at random");
     }
 }
 
@@ -225,7 +225,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
 #[test]
 fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
     let extra: Vec<_> =
-        elsewhere().into_iter().map(|(name, config)| (name, config, looked_at(config, 200_000))).collect();
+        elsewhere().into_iter().map(|(name, config)| (name, config, looked_at(&config, 200_000))).collect();
     let builtin = ALL.iter().map(|outcome| (outcome.scenario.as_str(), outcome.config, &outcome.coverage));
     let runs: Vec<(&str, Config, &Coverage)> =
         builtin.chain(extra.iter().map(|(name, config, coverage)| (*name, *config, coverage))).collect();
@@ -258,8 +258,8 @@ fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
 fn a_branch_that_a_wrong_rule_closes_is_missed() {
     let missed = |name: &str, mutant: Mutant| {
         let right = scenario(name);
-        let coverage = |config: Config| looked_at(config, 200_000);
-        let never = |config: Config| coverage(config).answers_never_given(&config).collect::<BTreeSet<_>>();
+        let coverage = |config: &Config| looked_at(config, 200_000);
+        let never = |config: Config| coverage(&config).answers_never_given(&config).collect::<BTreeSet<_>>();
         let wrong = right.config.with_mutant(mutant);
         never(wrong).difference(&never(right.config)).copied().collect::<Vec<_>>()
     };
@@ -271,9 +271,9 @@ fn a_branch_that_a_wrong_rule_closes_is_missed() {
     let never_delivered = missed("two-clients-one-node", Mutant::MessagesNeverArrive);
     assert!(never_delivered.contains(&(ActionKind::Deliver, ReplyKind::Done)), "{never_delivered:?}");
     let forgotten = scenario("failover-loses-the-grant").config.with_mutant(Mutant::ReplicaDropsEffect);
-    let never: Vec<_> = looked_at(forgotten, 200_000).never_happened(&forgotten).collect();
+    let never: Vec<_> = looked_at(&forgotten, 200_000).never_happened(&forgotten).collect();
     let right = scenario("failover-loses-the-grant").config;
-    assert_ne!(never, looked_at(right, 200_000).never_happened(&right).collect::<Vec<_>>());
+    assert_ne!(never, looked_at(&right, 200_000).never_happened(&right).collect::<Vec<_>>());
 }
 
 /// Reports a fault budget that no path can spend, with what is left of it, and a switch value that is never reached.
@@ -281,12 +281,12 @@ fn a_branch_that_a_wrong_rule_closes_is_missed() {
 fn a_budget_that_is_never_spent_and_a_way_that_is_never_gone_are_told() {
     let mut config = scenario("failover-loses-the-grant").config;
     config.faults.crash_node = 4;
-    let coverage = looked_at(config, 200_000);
+    let coverage = looked_at(&config, 200_000);
     assert_eq!(coverage.unspent().collect::<Vec<_>>(), [(Fault::CrashNode, 2)], "there are two nodes");
     // The watchdog of a dead thread goes on renewing, and no other client takes its lock, so no renewal is missed.
     let mut config = scenario("missed-renewal-of-2021").config;
     let ways = |config: &Config| -> Vec<_> {
-        let coverage = looked_at(*config, 200_000);
+        let coverage = looked_at(config, 200_000);
         coverage.ways_never_gone(config).map(|way| (way.switch, way.value)).collect()
     };
     assert_eq!(ways(&config), []);

@@ -152,10 +152,7 @@ const fn part_of(kind: ActionKind) -> ProtocolPart {
             "the same request again; a release with the same receipt",
             "retryAttempts; the latch id of unlockInnerAsync",
         ),
-        ActionKind::Abandon => Shared(
-            "nothing more is read",
-            "(the call fails, its outcome is unknown; in 4.7 tryLock() returns false if it was refused before)",
-        ),
+        ActionKind::Abandon => Shared("nothing more is read", "(an exception; from tryLock() of 4.7 false)"),
         ActionKind::Replicate => Shared("the gate of a replica releases one effect", "(Redis itself)"),
         ActionKind::Resync => Shared("REPLICAOF a gate to the new master", "(Redis itself)"),
         ActionKind::LeaveMaster => {
