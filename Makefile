@@ -87,7 +87,7 @@ soak:
 		cargo test --locked -p lockstep-tests --features toy --test conformance && \
 	LOCKSTEP_MUTATED_FILES=$(SOAK_FILES) cargo test --locked --workspace --lib changed_files && \
 	LOCKSTEP_FREE_RUNS=$(SOAK_FREE_RUNS) cargo test --locked -p lockstep-tests --test inclusion && \
-	LOCKSTEP_CELLS_EVERY=1 cargo test --locked -p lockstep-tests --test reports every_cell && \
+	LOCKSTEP_REPAIRS_EVERY=1 LOCKSTEP_CELLS_EVERY=1 cargo test --locked -p lockstep-tests --test reports repairs && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_WORLDS) \
 		cargo test --locked -p lockstep-tests --test safety nobody_thought_of && \
 	LOCKSTEP_DRAW_SCENARIOS=$(SOAK_SCENARIOS) LOCKSTEP_DRAW_HISTORIES=$(SOAK_HISTORIES) \

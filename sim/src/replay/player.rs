@@ -435,7 +435,7 @@ impl Player {
     fn names_on(&self, step: HistoryStep<'_>, node: u8, is_meant: impl Fn(&KeySlot) -> bool) -> Vec<String> {
         let mut meant = step.before.nodes[usize::from(node)].stored.clone();
         meant.keys.retain(|key| is_meant(&key.slot));
-        self.testbed.names_in_redis(self.translator.key_names(&meant))
+        self.testbed.newest_names_in_redis(self.translator.key_names(&meant))
     }
 
     /// The lock is evicted, where an eviction takes nothing else and finds it; or deleted by hand, which comes to the same.

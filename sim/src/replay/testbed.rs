@@ -129,6 +129,15 @@ impl Testbed {
         names.into_iter().flat_map(of).collect()
     }
 
+    /// The same, but for each of these the newest of its names: the model gives a number again that is free.
+    pub fn newest_names_in_redis(&self, names: Vec<String>) -> Vec<String> {
+        let newest = |name: String| {
+            let drawn = self.drawn_names.iter().rev().find(|(_, model)| *model == name);
+            drawn.map_or(name, |(drawn, _)| drawn.clone())
+        };
+        names.into_iter().map(newest).collect()
+    }
+
     /// Queues a command for a node.
     pub fn queue(&mut self, node: usize, command: Cmd, expected: Expected) {
         self.queued[node].push((command, expected));

@@ -69,6 +69,8 @@ pub struct RedissonClients {
     flagged: BTreeSet<usize>,
     /// The clients of which a request overtakes the attempt before it in this history.
     pub(super) overtaken: BTreeSet<u8>,
+    /// The clients that were granted their first hold at this instant, at which their timer is due.
+    pub(super) granted_when_due: BTreeSet<u8>,
 }
 
 impl RedissonClients {
@@ -110,6 +112,7 @@ impl RedissonClients {
             interruption,
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
+            granted_when_due: BTreeSet::new(),
         })
     }
 
@@ -175,6 +178,7 @@ impl Target for RedissonClients {
     fn begin(&mut self, trace: &Trace, testbed: &mut Testbed) -> Result<(), ReplayError> {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
+        self.granted_when_due.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         if self.deployment == Deployment::Sentinel {
@@ -237,6 +241,7 @@ impl Target for RedissonClients {
                     let period = self.config.of_client(client).time.renew_every.unwrap_or_default();
                     self.chains[usize::from(client)].pass_tick(state, period);
                 }
+                self.granted_when_due.clear();
                 self.applications.pass_tick()?;
                 Ok(None)
             }
@@ -253,7 +258,7 @@ impl Target for RedissonClients {
                 }
                 let asked = usize::from(client);
                 let may_have_fired = self.applications.is_late(asked) || self.applications.has_moved_ahead(asked);
-                if Self::leave_timer_without_holds(&step.before.clients[asked], may_have_fired, testbed) {
+                if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
                     return Ok(None);
                 }
                 self.ask((client, Some(thread)), ScriptVerb::Acquire { client, thread }, step, testbed)
@@ -375,7 +380,7 @@ impl RedissonClients {
             self.applications.catch_up(asked)?;
             // A timer that was set while the clocks were behind fires before this instant.
             let may_have_fired = was_late || self.applications.has_moved_ahead(asked);
-            if Self::leave_timer_without_holds(state, may_have_fired, testbed) {
+            if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
                 return Ok(None);
             }
         }

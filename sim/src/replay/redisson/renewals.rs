@@ -26,6 +26,10 @@ impl RedissonClients {
             testbed.findings.leave("the timer of this renewal has ended in Redisson: its last answer left nothing");
             return Ok(None);
         }
+        if renews && self.found_no_hold(client)? {
+            testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+            return Ok(None);
+        }
         self.chains[usize::from(client)].fired(renews);
         if !renews && self.chains[usize::from(client)].are_of_model() {
             self.end_timer(client, testbed)?;
@@ -52,13 +56,35 @@ impl RedissonClients {
 
     /// A timer of a client without holds is due, and may have fired already: then it has ended, and does not renew what the client is
     /// granted now. Returns whether the history is left.
-    pub(super) fn leave_timer_without_holds(client: &ClientState, may_have_fired: bool, testbed: &mut Testbed) -> bool {
-        let has_no_hold = client.renewal_counts.iter().all(|count| *count == 0);
-        let leaves = has_no_hold && may_have_fired && client.renewal_due_in == Some(0);
-        if leaves {
-            testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+    pub(super) fn leave_timer_without_holds(
+        &mut self,
+        client: u8,
+        step: HistoryStep<'_>,
+        may_have_fired: bool,
+        testbed: &mut Testbed,
+    ) -> bool {
+        let state = &step.before.clients[usize::from(client)];
+        let has_no_hold = state.renewal_counts.iter().all(|count| *count == 0);
+        if !has_no_hold || state.renewal_due_in != Some(0) {
+            return false;
         }
-        leaves
+        if may_have_fired {
+            testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
+        } else {
+            self.granted_when_due.insert(client);
+        }
+        may_have_fired
+    }
+
+    /// Whether the model renews by a timer that was due when its client had no hold, and that has found none in Redisson: it sends
+    /// nothing at this instant.
+    fn found_no_hold(&mut self, client: u8) -> Result<bool, ReplayError> {
+        if !self.granted_when_due.contains(&client) {
+            return Ok(false);
+        }
+        let asked = usize::from(client);
+        self.applications.pass_what_is_due(asked)?;
+        Ok(!self.unsent(asked).iter().any(is_renewal))
     }
 
     /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.

@@ -46,9 +46,8 @@ impl RedissonClients {
                     testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
                     return Ok(None);
                 }
-                let state = &step.before.clients[usize::from(client)];
                 let may_have_fired = self.applications.has_moved_ahead(usize::from(client));
-                if Self::leave_timer_without_holds(state, may_have_fired, testbed) {
+                if self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
                     return Ok(None);
                 }
                 self.hear(key, testbed)?;
