@@ -432,10 +432,20 @@ impl ClientConnection {
         Ok(has_moved)
     }
 
+    /// A client that has closed the connection meanwhile hears nothing: Redisson closes those that it has not used for ten seconds.
     fn send(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
-        tcp_proxy::write_all(&mut self.client, bytes, "client")?;
+        let written = tcp_proxy::write_all(&mut self.client, bytes, "client");
+        if written.is_err() && self.has_client_ended() {
+            self.close();
+            return Ok(());
+        }
         self.sent += bytes.len() as u64;
-        Ok(())
+        written
+    }
+
+    fn has_client_ended(&mut self) -> bool {
+        // The end comes after what was sent before it.
+        (0..2).any(|_| matches!(available(&mut self.client), Ok(None)))
     }
 
     fn close(&mut self) {
@@ -552,6 +562,27 @@ mod tests {
         gate.open_entrance(0).expect("the port is still ours");
         assert!(connect(&gate).is_ok());
         drop(copy);
+    }
+
+    #[test]
+    fn a_client_that_has_closed_its_connection_hears_nothing() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let socket = folder.path().join("server");
+        let listener = UnixListener::bind(&socket).expect("a socket");
+        let mut gate = ClientGate::open(socket).expect("a port");
+        let client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
+        while gate.connections.is_empty() {
+            gate.take_arrived().expect("it passes");
+        }
+        let _server = listener.accept().expect("a connection");
+        let mut connection = gate.connections.remove(0);
+        drop(client);
+        // The first one is answered with the end of the connection, by a machine that knows no such connection any more.
+        let begin = std::time::Instant::now();
+        while !connection.is_closed {
+            assert!(begin.elapsed() < ANSWER_WAIT, "{connection:?}");
+            connection.send(b"+OK\r\n").expect("nobody hears it");
+        }
     }
 
     /// Otherwise its reply would come to a gate that is shut by then, and be taken for a message.
