@@ -71,6 +71,8 @@ pub struct RedissonClients {
     pub(super) overtaken: BTreeSet<u8>,
     /// The clients that were granted their first hold at this instant, at which their timer is due.
     pub(super) granted_when_due: BTreeSet<u8>,
+    /// The clients that have subscribed on a server that executes nothing.
+    pub(super) asks_unreached: BTreeSet<u8>,
 }
 
 impl RedissonClients {
@@ -113,6 +115,7 @@ impl RedissonClients {
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
             granted_when_due: BTreeSet::new(),
+            asks_unreached: BTreeSet::new(),
         })
     }
 
@@ -179,6 +182,7 @@ impl Target for RedissonClients {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
         self.granted_when_due.clear();
+        self.asks_unreached.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();
         if self.deployment == Deployment::Sentinel {
@@ -254,6 +258,10 @@ impl Target for RedissonClients {
                     testbed.findings.leave(
                         "a message wakes the thread that has waited for less time here, and in Redisson the other one",
                     );
+                    return Ok(None);
+                }
+                if matches!(step.step.action, Action::SecondAsk { .. }) && self.leave_earlier_ask(client, step, testbed)
+                {
                     return Ok(None);
                 }
                 let asked = usize::from(client);

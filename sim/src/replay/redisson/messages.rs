@@ -5,6 +5,7 @@ use std::time::Instant;
 use lockstep_model::Action;
 use lockstep_model::trace::{SubscriptionState, client_name};
 
+use super::applications::ServerReach;
 use super::clients::RedissonClients;
 use super::wire_words::{is_renewal, is_script, payload_of, words_of};
 use crate::replay::error::ReplayError;
@@ -48,8 +49,22 @@ impl RedissonClients {
         let (server, _) = self.applications.server_of(asked, held.connection);
         let what = || format!("the node on which {} subscribes", client_name(client));
         testbed.findings.compare(step.place(), what, &place, &name_of_node(server));
+        if self.reaches[server] != ServerReach::Reached {
+            self.asks_unreached.insert(client);
+        }
         self.applications.pass_request(asked, held.connection)?;
         Ok(())
+    }
+
+    /// A waiter that is subscribed asks again at once in Redisson. Where its server executed nothing then its call has failed, and a
+    /// history in which it asks later cannot be followed.
+    pub(super) fn leave_earlier_ask(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
+        let server = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
+        let has_asked = self.asks_unreached.remove(&client) && self.reaches[server] == ServerReach::Reached;
+        if has_asked {
+            testbed.findings.leave("a waiter of Redisson asks while no server answers, and its call fails");
+        }
+        has_asked
     }
 
     /// A thread whose wait limit is over gives up. At the same instant Redisson's may go on: it has subscribed, or asked again.
