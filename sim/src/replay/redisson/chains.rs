@@ -13,8 +13,6 @@ pub struct RenewalChains {
     chains: Vec<RenewalChain>,
     /// The tick that it is, from 0.
     now: u32,
-    /// The tick at which the table was filled last.
-    filled_at: Option<u32>,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
     /// Whether the model has every timer itself: no renewal is one more.
@@ -47,7 +45,6 @@ impl RenewalChains {
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
         if !self.are_of_model && is_empty(before) && !is_empty(after) {
-            self.filled_at = Some(self.now);
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
             self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
@@ -91,9 +88,10 @@ impl RenewalChains {
     }
 
     /// Whether a timer fires now that the model does not have, or has fired since the last tick. It is late by up to a tenth of a
-    /// second: where the table was filled at the instant at which it was due, it finds that and renews after that instant.
+    /// second, and so is each of its next firings: it may find what was put into the table after the instant at which it was due, and
+    /// renew after that instant.
     pub fn has_extra_due(&self) -> bool {
-        let is_late = |at: u32| at + 1 == self.now && self.filled_at == Some(at);
+        let is_late = |at: u32| at + 1 == self.now;
         let is_now = |chain: &RenewalChain| chain.due <= self.now || chain.fired_at.is_some_and(is_late);
         self.chains.iter().any(|chain| !chain.is_of_model && is_now(chain))
     }
