@@ -82,9 +82,7 @@ impl RedissonClients {
         if !self.granted_when_due.contains(&client) {
             return Ok(false);
         }
-        let asked = usize::from(client);
-        self.applications.pass_what_is_due(asked)?;
-        Ok(!self.unsent(asked).iter().any(is_renewal))
+        Ok(self.applications.await_request(usize::from(client), is_renewal)?.is_none())
     }
 
     /// Whether the model renews by a timer that has ended in Redisson, which sends nothing by then.
