@@ -67,7 +67,9 @@ fn worlds() -> Vec<RandomWorld> {
             "[time]\nlease = 3\nhold_at_most = 1\nwait_limit = 3\nanswer_within = 1\n[clients]\ncount = 2\nacquires = 2\n\
              [network]\nmode = \"split\"\ndelay = 1\n[faults]\nlose_reply = 1\ninterrupt = 1",
             10,
-            Some("at the very instant of its time-out a caller is interrupted here, and Redisson's is told of that"),
+            Some(
+                "at the very instant of its time-out a caller is interrupted here, and in Redisson its call has timed out",
+            ),
         ),
         of(
             "a-master-is-demoted-before-it-is-asked-to-wait",

@@ -1,4 +1,5 @@
-//! A caller that is told of a refusal was refused.
+//! A caller that is told of a refusal was refused. A request that is still on its way then may be granted later: that is no part of it
+//! (`no-orphan`, and the scenario `given-up-acquire-is-executed-late`).
 
 use super::claim::{Claim, PropertyKind};
 use crate::config::sections::Config;
@@ -11,12 +12,12 @@ use crate::world::state::World;
 pub(super) const CLAIM: Claim = Claim {
     id: "refusal-true",
     kind: PropertyKind::Safety,
-    sentence: "a caller that is told that it does not have the lock, by an exception for a server that refuses to write or because \
-               its ask has no answer, has not been granted it",
+    sentence: "a caller that is told that it does not have the lock, because a server refuses to write or because its ask had no \
+               answer, has not been granted it by then",
     source: "Redis error replies: READONLY and NOREPLICAS execute nothing (docs/facts/redisson.md#readonly-can-leave-an-orphan); \
              RLock.tryLock: \"false if lock is already set\" (docs/facts/redisson.md#a-later-ask-that-is-not-answered)",
     antecedent: Some(Happening::AcquireFailed),
-    untested: "no server refuses to write an acquire, and none is without an answer",
+    untested: "no server refuses an acquire, and each is answered in time",
     mutant: Mutant::RefusalRemembered,
     applies,
 };
@@ -29,7 +30,7 @@ fn applies(config: &Config) -> Result<(), &'static str> {
         return Err("no server refuses to write, and no caller that waits with a limit can be without an answer");
     }
     if config.resource.is_some() {
-        return Err("beside a resource it is not counted");
+        return Err("it is not checked where there is a [resource]");
     }
     Ok(())
 }

@@ -446,32 +446,6 @@ impl<Y: Layout> Context<'_, Y> {
         Some(reply)
     }
 
-    /// A caller is told that a server refuses to write. Its node may have granted a later attempt, whatever it was answered: also
-    /// too few replicas may have that grant.
-    fn note_refusal(&mut self, holder: Holder, answered: &Request) {
-        let is_alive = self.world.thread(holder).phase != Phase::Dead;
-        let is_refused = matches!(answered.stage, Stage::Executed(reply) if reply.is_refusal_to_write());
-        if answered.verb == Verb::Acquire && is_alive && is_refused {
-            self.notes.happened(Happening::AcquireFailed);
-        }
-        let is_told = answered.wait.has_failed() && is_alive;
-        let is_granted = match answered.stage {
-            Stage::Executed(Reply::Acquired | Reply::Acknowledged { .. }) => true,
-            Stage::Executed(Reply::TooFewReplicas { .. }) => self.world.node(answered.node).stored.is_held_by(holder),
-            _ => false,
-        };
-        if answered.verb == Verb::Acquire && is_told && is_granted {
-            self.note_untrue_refusal();
-        }
-    }
-
-    /// Beside a resource it is not counted: a world has no bit for it.
-    fn note_untrue_refusal(&mut self) {
-        if self.config.resource.is_none() {
-            self.notes.broke(Breach::RefusedAndGranted);
-        }
-    }
-
     /// The watchdog renews by the value of the newest grant: a library keeps one per lock and thread.
     fn note_renewed(&mut self, reply: Reply, Requester { holder, value }: Requester) {
         if matches!(reply, Reply::Acquired | Reply::Acknowledged { .. }) {
@@ -524,11 +498,7 @@ impl<Y: Layout> Context<'_, Y> {
         let holder = Holder::new(client, request.thread);
         self.close_wait_of(holder, &request);
         let told = self.process(client, |process| process.abandon(slot, request))?;
-        // Of a request that is lost it is not kept what it was answered; the node that it was sent to may be another one by now.
-        let is_granted = self.world.group().acting_master().is_some_and(|master| master.stored.is_held_by(holder));
-        if told == Reply::ToldRefused && is_granted {
-            self.note_untrue_refusal();
-        }
+        self.note_refusal_without_answer(holder, told);
         Some(told)
     }
 

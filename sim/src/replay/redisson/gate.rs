@@ -4,22 +4,20 @@
 //! bytes move when the harness says so, and both directions are counted on each connection. A reply is never dropped alone,
 //! since Redisson counts replies; only a whole connection can be closed.
 
-use std::collections::VecDeque;
-use std::io::{ErrorKind, Read};
+use std::io::ErrorKind;
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::UnixStream;
 use std::path::PathBuf;
 use std::sync::atomic::Ordering;
 
 use redis::Value;
 use rustix::net::Shutdown;
 
+use super::client_connection::{ClientConnection, ConnectionUse};
 use super::jvm_clock::JvmPage;
-use super::pub_sub::PubSubCommands;
 use crate::replay::error::ReplayError;
-use crate::replay::servers::replication_stream::{WireCommand, command_at_start};
+use crate::replay::servers::ReservedPort;
+use crate::replay::servers::replication_stream::WireCommand;
 use crate::replay::servers::tcp_proxy::{connect_server, set_up_client};
-use crate::replay::servers::{ANSWER_WAIT, ReservedPort, tcp_proxy};
 
 /// A request that a client has sent and no server has received.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,43 +46,6 @@ struct GateEntrance {
     listener: Option<TcpListener>,
     port: ReservedPort,
     server: PathBuf,
-}
-
-/// What a client uses a connection for, once it has used it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ConnectionUse {
-    Requests,
-    Messages,
-}
-
-#[derive(Debug)]
-struct ClientConnection {
-    /// The server, in the order of the entrances.
-    server_number: usize,
-    /// What that calls the connection (`CLIENT ID`), where there are several servers.
-    id: i64,
-    client: TcpStream,
-    server: UnixStream,
-    /// The client's own port.
-    port: u16,
-    is_for: Option<ConnectionUse>,
-    /// Bytes that the client has sent and received.
-    received: u64,
-    sent: u64,
-    from_client: Vec<u8>,
-    from_server: Vec<u8>,
-    /// Requests, each with its number, its words and its bytes.
-    held: VecDeque<(u64, WireCommand, Vec<u8>)>,
-    /// How many requests have arrived.
-    requests: u64,
-    /// Replies to requests that a server has executed.
-    replies: VecDeque<Vec<u8>>,
-    /// Whether a server has a request that it may answer later.
-    is_awaited: bool,
-    messages: VecDeque<Vec<u8>>,
-    /// How many replies are to come to requests that have passed an open gate.
-    unanswered: usize,
-    is_closed: bool,
 }
 
 impl ClientGate {
@@ -327,15 +288,6 @@ impl ClientGate {
     }
 }
 
-impl ConnectionUse {
-    fn of(words: &WireCommand) -> Self {
-        let name = words.first().map_or(&[][..], Vec::as_slice);
-        let subscribes = [PubSubCommands::ORDINARY, PubSubCommands::SHARDED].map(|commands| commands.subscribe);
-        let is_for_messages = subscribes.iter().any(|subscribe| name.eq_ignore_ascii_case(subscribe.as_bytes()));
-        if is_for_messages { Self::Messages } else { Self::Requests }
-    }
-}
-
 impl GateEntrance {
     /// Refuses every connection from now on. To close our listener is not enough: a process that another thread starts has a copy
     /// of it until it runs its own program, and the kernel would accept a connection for that copy. Redisson writes a request to
@@ -363,183 +315,6 @@ impl GateEntrance {
     }
 }
 
-impl ClientConnection {
-    fn new(client: TcpStream, server: UnixStream, port: u16, server_number: usize) -> Self {
-        Self {
-            server_number,
-            id: 0,
-            client,
-            server,
-            port,
-            is_for: None,
-            received: 0,
-            sent: 0,
-            from_client: Vec::new(),
-            from_server: Vec::new(),
-            held: VecDeque::new(),
-            requests: 0,
-            replies: VecDeque::new(),
-            is_awaited: false,
-            messages: VecDeque::new(),
-            unanswered: 0,
-            is_closed: false,
-        }
-    }
-
-    fn take_arrived(&mut self, is_open: bool) -> Result<bool, ReplayError> {
-        let from_client = available(&mut self.client)?;
-        let from_server = available(&mut self.server)?;
-        let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
-            self.close();
-            return Ok(true);
-        };
-        let has_moved = !from_client.is_empty() || !from_server.is_empty();
-        self.received += from_client.len() as u64;
-        self.from_client.extend(from_client);
-        self.from_server.extend(from_server);
-        while let Some((words, length)) = command_at_start(&self.from_client)? {
-            let bytes = self.from_client.drain(..length).collect();
-            self.is_for.get_or_insert_with(|| ConnectionUse::of(&words));
-            self.held.push_back((self.requests, words, bytes));
-            self.requests += 1;
-        }
-        if is_open {
-            while let Some((_, words, bytes)) = self.held.pop_front() {
-                tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
-                self.unanswered += replies_to(&words);
-            }
-            while let Some(reply) = self.replies.pop_front() {
-                self.send(&reply)?;
-            }
-            while let Some(value) = self.take_value() {
-                let read = redis::parse_redis_value(&value).map_err(ReplayError::redis("a reply to Redisson"))?;
-                if !is_message(&read) {
-                    // A request that passed before the gate was opened is not counted.
-                    self.unanswered = self.unanswered.saturating_sub(1);
-                }
-                self.send(&value)?;
-            }
-        } else {
-            // Every other reply is read with its request, so the rest was sent without being asked.
-            while let Some(value) = self.take_value() {
-                if std::mem::take(&mut self.is_awaited) {
-                    self.replies.push_back(value);
-                } else {
-                    self.messages.push_back(value);
-                }
-            }
-        }
-        Ok(has_moved)
-    }
-
-    /// A client that has closed the connection meanwhile hears nothing: Redisson closes those that it has not used for ten seconds.
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
-        let written = tcp_proxy::write_all(&mut self.client, bytes, "client");
-        if written.is_err() && self.has_client_ended() {
-            self.close();
-            return Ok(());
-        }
-        self.sent += bytes.len() as u64;
-        written
-    }
-
-    fn has_client_ended(&mut self) -> bool {
-        // The end comes after what was sent before it.
-        (0..2).any(|_| matches!(available(&mut self.client), Ok(None)))
-    }
-
-    fn close(&mut self) {
-        self.is_closed = true;
-        self.held.clear();
-        self.replies.clear();
-        let _ = self.client.shutdown(std::net::Shutdown::Both);
-        let _ = self.server.shutdown(std::net::Shutdown::Both);
-    }
-
-    /// Asks the server what it calls this connection, before the client uses it: `WAIT` is for what a connection did last.
-    fn ask_id(&mut self) -> Result<(), ReplayError> {
-        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")?;
-        let id = self.finish_request()?;
-        self.replies.clear();
-        self.id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
-        Ok(())
-    }
-
-    fn execute_request(&mut self) -> Result<Value, ReplayError> {
-        self.begin_request()?;
-        self.finish_request()
-    }
-
-    fn begin_request(&mut self) -> Result<(), ReplayError> {
-        let (.., bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
-        self.is_awaited = true;
-        tcp_proxy::write_all(&mut self.server, &bytes, "server")
-    }
-
-    fn finish_request(&mut self) -> Result<Value, ReplayError> {
-        if let Some(arrived) = self.replies.back().filter(|_| !self.is_awaited) {
-            return redis::parse_redis_value(arrived).map_err(ReplayError::redis("a request of Redisson"));
-        }
-        let begin = std::time::Instant::now();
-        loop {
-            let more =
-                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
-            self.from_server.extend(more);
-            while let Some(value) = self.take_value() {
-                let reply = redis::parse_redis_value(&value).map_err(ReplayError::redis("a request of Redisson"))?;
-                if is_message(&reply) {
-                    self.messages.push_back(value);
-                } else {
-                    self.is_awaited = false;
-                    self.replies.push_back(value);
-                    return Ok(reply);
-                }
-            }
-            if begin.elapsed() > ANSWER_WAIT {
-                let awaited = "the server's reply to a request of Redisson".to_owned();
-                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
-            }
-            std::thread::sleep(std::time::Duration::from_micros(20));
-        }
-    }
-
-    /// The first whole value that the server has sent.
-    fn take_value(&mut self) -> Option<Vec<u8>> {
-        let ends = self.from_server.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
-        let length = ends.into_iter().find(|end| redis::parse_redis_value(&self.from_server[..*end]).is_ok())?;
-        Some(self.from_server.drain(..length).collect())
-    }
-}
-
-fn is_message(value: &Value) -> bool {
-    const KINDS: [&[u8]; 3] = [b"message", b"smessage", b"pmessage"];
-    let Value::Array(words) = value else { return false };
-    matches!(words.first(), Some(Value::BulkString(kind)) if KINDS.contains(&&kind[..]))
-}
-
-/// How many values a server replies to a request with: one, and to a subscription one for each channel.
-fn replies_to(words: &WireCommand) -> usize {
-    let name = words.first().map_or_else(Vec::new, |name| name.to_ascii_uppercase());
-    if name.ends_with(b"SUBSCRIBE") { words.len().saturating_sub(1).max(1) } else { 1 }
-}
-
-/// What can be read now; `None`: the other end is closed.
-fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
-    let mut all = Vec::new();
-    let mut buffer = [0; 16384];
-    loop {
-        match from.read(&mut buffer) {
-            // What came before the end comes first: a server replies to `QUIT`, and closes the connection at once.
-            Ok(0) => return Ok(Some(all).filter(|all| !all.is_empty())),
-            Ok(count) => all.extend_from_slice(&buffer[..count]),
-            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Some(all)),
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
-            Err(error) => return Err(ReplayError::system("read from a link")(error)),
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use std::io::Write as _;
@@ -547,6 +322,7 @@ mod tests {
     use std::os::unix::net::UnixListener;
 
     use super::*;
+    use crate::replay::servers::ANSWER_WAIT;
 
     #[test]
     fn a_server_that_is_down_refuses_connections_also_while_a_process_that_starts_has_copies_of_our_sockets() {
@@ -564,12 +340,17 @@ mod tests {
         drop(copy);
     }
 
-    #[test]
-    fn a_client_that_has_closed_its_connection_hears_nothing() {
+    /// A gate in front of what listens there.
+    fn gate_to_a_server() -> (tempfile::TempDir, UnixListener, ClientGate) {
         let folder = tempfile::tempdir().expect("a folder");
         let socket = folder.path().join("server");
         let listener = UnixListener::bind(&socket).expect("a socket");
-        let mut gate = ClientGate::open(socket).expect("a port");
+        (folder, listener, ClientGate::open(socket).expect("a port"))
+    }
+
+    #[test]
+    fn a_client_that_has_closed_its_connection_hears_nothing() {
+        let (_folder, listener, mut gate) = gate_to_a_server();
         let client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
         while gate.connections.is_empty() {
             gate.take_arrived().expect("it passes");
@@ -588,10 +369,7 @@ mod tests {
     /// Otherwise its reply would come to a gate that is shut by then, and be taken for a message.
     #[test]
     fn an_open_gate_knows_that_a_slow_server_has_not_replied_yet() {
-        let folder = tempfile::tempdir().expect("a folder");
-        let socket = folder.path().join("server");
-        let listener = UnixListener::bind(&socket).expect("a socket");
-        let mut gate = ClientGate::open(socket).expect("a port");
+        let (_folder, listener, mut gate) = gate_to_a_server();
         let mut client = TcpStream::connect((Ipv4Addr::LOCALHOST, gate.port())).expect("it listens");
         client.write_all(b"*1\r\n$4\r\nPING\r\n*3\r\n$9\r\nSUBSCRIBE\r\n$1\r\na\r\n$1\r\nb\r\n").expect("it is read");
         let mut take = |until: fn(&ClientGate) -> bool| {

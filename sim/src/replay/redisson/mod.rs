@@ -1,5 +1,5 @@
 //! Real Redisson, made deterministic: one JVM for all clients, whose time stands still until the harness moves it (`jvm_clock`),
-//! behind gates that hold every request and message (`gate`), and watched until it can do nothing more by itself (`quiet`). The next
+//! behind gates that hold every request and message (`gate`, by `client_connection`), and watched until it can do nothing more by itself (`quiet`). The next
 //! world gets the same JVM (`idle_jvms`).
 //!
 //! `clients` is the target of a replay: it makes the `applications` (set up by `client_times`, their clocks moved by
@@ -14,6 +14,7 @@ mod applications;
 mod batch_wait;
 mod calls;
 mod chains;
+mod client_connection;
 mod client_times;
 mod clients;
 mod departures;

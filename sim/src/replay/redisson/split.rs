@@ -228,7 +228,7 @@ impl RedissonClients {
         let redisson = self.told((client, thread), testbed);
         if is_due && matches!(&*redisson, TIMED_OUT | calls::REFUSED) {
             testbed.findings.leave(
-                "at the very instant of its time-out a caller is interrupted here, and Redisson's is told of that",
+                "at the very instant of its time-out a caller is interrupted here, and in Redisson its call has timed out",
             );
             return Ok(());
         }

@@ -1,0 +1,236 @@
+//! One connection of a client through its gate: what is held of both directions, and how much has passed.
+
+use std::collections::VecDeque;
+use std::io::{ErrorKind, Read};
+use std::net::TcpStream;
+use std::os::unix::net::UnixStream;
+
+use redis::Value;
+
+use super::pub_sub::PubSubCommands;
+use crate::replay::error::ReplayError;
+use crate::replay::servers::replication_stream::{WireCommand, command_at_start};
+use crate::replay::servers::{ANSWER_WAIT, tcp_proxy};
+
+/// What a client uses a connection for, once it has used it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ConnectionUse {
+    Requests,
+    Messages,
+}
+
+#[derive(Debug)]
+pub(super) struct ClientConnection {
+    /// The server, in the order of the entrances.
+    pub(super) server_number: usize,
+    /// What that calls the connection (`CLIENT ID`), where there are several servers.
+    pub(super) id: i64,
+    pub(super) client: TcpStream,
+    pub(super) server: UnixStream,
+    /// The client's own port.
+    pub(super) port: u16,
+    pub(super) is_for: Option<ConnectionUse>,
+    /// Bytes that the client has sent and received.
+    pub(super) received: u64,
+    pub(super) sent: u64,
+    pub(super) from_client: Vec<u8>,
+    pub(super) from_server: Vec<u8>,
+    /// Requests, each with its number, its words and its bytes.
+    pub(super) held: VecDeque<(u64, WireCommand, Vec<u8>)>,
+    /// How many requests have arrived.
+    pub(super) requests: u64,
+    /// Replies to requests that a server has executed.
+    pub(super) replies: VecDeque<Vec<u8>>,
+    /// Whether a server has a request that it may answer later.
+    pub(super) is_awaited: bool,
+    pub(super) messages: VecDeque<Vec<u8>>,
+    /// How many replies are to come to requests that have passed an open gate.
+    pub(super) unanswered: usize,
+    pub(super) is_closed: bool,
+}
+
+impl ConnectionUse {
+    fn of(words: &WireCommand) -> Self {
+        let name = words.first().map_or(&[][..], Vec::as_slice);
+        let subscribes = [PubSubCommands::ORDINARY, PubSubCommands::SHARDED].map(|commands| commands.subscribe);
+        let is_for_messages = subscribes.iter().any(|subscribe| name.eq_ignore_ascii_case(subscribe.as_bytes()));
+        if is_for_messages { Self::Messages } else { Self::Requests }
+    }
+}
+
+impl ClientConnection {
+    pub(super) fn new(client: TcpStream, server: UnixStream, port: u16, server_number: usize) -> Self {
+        Self {
+            server_number,
+            id: 0,
+            client,
+            server,
+            port,
+            is_for: None,
+            received: 0,
+            sent: 0,
+            from_client: Vec::new(),
+            from_server: Vec::new(),
+            held: VecDeque::new(),
+            requests: 0,
+            replies: VecDeque::new(),
+            is_awaited: false,
+            messages: VecDeque::new(),
+            unanswered: 0,
+            is_closed: false,
+        }
+    }
+
+    pub(super) fn take_arrived(&mut self, is_open: bool) -> Result<bool, ReplayError> {
+        let from_client = available(&mut self.client)?;
+        let from_server = available(&mut self.server)?;
+        let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
+            self.close();
+            return Ok(true);
+        };
+        let has_moved = !from_client.is_empty() || !from_server.is_empty();
+        self.received += from_client.len() as u64;
+        self.from_client.extend(from_client);
+        self.from_server.extend(from_server);
+        while let Some((words, length)) = command_at_start(&self.from_client)? {
+            let bytes = self.from_client.drain(..length).collect();
+            self.is_for.get_or_insert_with(|| ConnectionUse::of(&words));
+            self.held.push_back((self.requests, words, bytes));
+            self.requests += 1;
+        }
+        if is_open {
+            while let Some((_, words, bytes)) = self.held.pop_front() {
+                tcp_proxy::write_all(&mut self.server, &bytes, "server")?;
+                self.unanswered += replies_to(&words);
+            }
+            while let Some(reply) = self.replies.pop_front() {
+                self.send(&reply)?;
+            }
+            while let Some(value) = self.take_value() {
+                let read = redis::parse_redis_value(&value).map_err(ReplayError::redis("a reply to Redisson"))?;
+                if !is_message(&read) {
+                    // A request that passed before the gate was opened is not counted.
+                    self.unanswered = self.unanswered.saturating_sub(1);
+                }
+                self.send(&value)?;
+            }
+        } else {
+            // Every other reply is read with its request, so the rest was sent without being asked.
+            while let Some(value) = self.take_value() {
+                if std::mem::take(&mut self.is_awaited) {
+                    self.replies.push_back(value);
+                } else {
+                    self.messages.push_back(value);
+                }
+            }
+        }
+        Ok(has_moved)
+    }
+
+    /// A client that has closed the connection meanwhile hears nothing: Redisson closes those that it has not used for ten seconds.
+    pub(super) fn send(&mut self, bytes: &[u8]) -> Result<(), ReplayError> {
+        let written = tcp_proxy::write_all(&mut self.client, bytes, "client");
+        if written.is_err() && self.has_client_ended() {
+            self.close();
+            return Ok(());
+        }
+        self.sent += bytes.len() as u64;
+        written
+    }
+
+    pub(super) fn has_client_ended(&mut self) -> bool {
+        // The end comes after what was sent before it.
+        (0..2).any(|_| matches!(available(&mut self.client), Ok(None)))
+    }
+
+    pub(super) fn close(&mut self) {
+        self.is_closed = true;
+        self.held.clear();
+        self.replies.clear();
+        let _ = self.client.shutdown(std::net::Shutdown::Both);
+        let _ = self.server.shutdown(std::net::Shutdown::Both);
+    }
+
+    /// Asks the server what it calls this connection, before the client uses it: `WAIT` is for what a connection did last.
+    pub(super) fn ask_id(&mut self) -> Result<(), ReplayError> {
+        tcp_proxy::write_all(&mut self.server, b"*2\r\n$6\r\nCLIENT\r\n$2\r\nID\r\n", "server")?;
+        let id = self.finish_request()?;
+        self.replies.clear();
+        self.id = redis::from_redis_value(id).map_err(|error| ReplayError::link(error.to_string()))?;
+        Ok(())
+    }
+
+    pub(super) fn execute_request(&mut self) -> Result<Value, ReplayError> {
+        self.begin_request()?;
+        self.finish_request()
+    }
+
+    pub(super) fn begin_request(&mut self) -> Result<(), ReplayError> {
+        let (.., bytes) = self.held.pop_front().ok_or(ReplayError::NothingHeld)?;
+        self.is_awaited = true;
+        tcp_proxy::write_all(&mut self.server, &bytes, "server")
+    }
+
+    pub(super) fn finish_request(&mut self) -> Result<Value, ReplayError> {
+        if let Some(arrived) = self.replies.back().filter(|_| !self.is_awaited) {
+            return redis::parse_redis_value(arrived).map_err(ReplayError::redis("a request of Redisson"));
+        }
+        let begin = std::time::Instant::now();
+        loop {
+            let more =
+                available(&mut self.server)?.ok_or_else(|| ReplayError::link("the server closed the connection"))?;
+            self.from_server.extend(more);
+            while let Some(value) = self.take_value() {
+                let reply = redis::parse_redis_value(&value).map_err(ReplayError::redis("a request of Redisson"))?;
+                if is_message(&reply) {
+                    self.messages.push_back(value);
+                } else {
+                    self.is_awaited = false;
+                    self.replies.push_back(value);
+                    return Ok(reply);
+                }
+            }
+            if begin.elapsed() > ANSWER_WAIT {
+                let awaited = "the server's reply to a request of Redisson".to_owned();
+                return Err(ReplayError::TimedOut { awaited, waited: begin.elapsed() });
+            }
+            std::thread::sleep(std::time::Duration::from_micros(20));
+        }
+    }
+
+    /// The first whole value that the server has sent.
+    pub(super) fn take_value(&mut self) -> Option<Vec<u8>> {
+        let ends = self.from_server.iter().enumerate().filter(|(_, byte)| **byte == b'\n').map(|(at, _)| at + 1);
+        let length = ends.into_iter().find(|end| redis::parse_redis_value(&self.from_server[..*end]).is_ok())?;
+        Some(self.from_server.drain(..length).collect())
+    }
+}
+
+fn is_message(value: &Value) -> bool {
+    const KINDS: [&[u8]; 3] = [b"message", b"smessage", b"pmessage"];
+    let Value::Array(words) = value else { return false };
+    matches!(words.first(), Some(Value::BulkString(kind)) if KINDS.contains(&&kind[..]))
+}
+
+/// How many values a server replies to a request with: one, and to a subscription one for each channel.
+fn replies_to(words: &WireCommand) -> usize {
+    let name = words.first().map_or_else(Vec::new, |name| name.to_ascii_uppercase());
+    if name.ends_with(b"SUBSCRIBE") { words.len().saturating_sub(1).max(1) } else { 1 }
+}
+
+/// What can be read now; `None`: the other end is closed.
+fn available(from: &mut impl Read) -> Result<Option<Vec<u8>>, ReplayError> {
+    let mut all = Vec::new();
+    let mut buffer = [0; 16384];
+    loop {
+        match from.read(&mut buffer) {
+            // What came before the end comes first: a server replies to `QUIT`, and closes the connection at once.
+            Ok(0) => return Ok(Some(all).filter(|all| !all.is_empty())),
+            Ok(count) => all.extend_from_slice(&buffer[..count]),
+            Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(Some(all)),
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) if error.kind() == ErrorKind::ConnectionReset => return Ok(None),
+            Err(error) => return Err(ReplayError::system("read from a link")(error)),
+        }
+    }
+}
