@@ -91,6 +91,15 @@ impl Control {
         self.role()?.1.ok_or_else(|| ReplayError::link("the replica has no link to its master"))
     }
 
+    /// The replication offset in bytes: what a master wrote, or what a replica has applied.
+    ///
+    /// # Errors
+    /// `Link` if the server does not report it; `Redis`.
+    pub fn replication_offset(&mut self) -> Result<u64, ReplayError> {
+        let offset = self.replication()?.get("master_repl_offset").and_then(|offset| offset.parse().ok());
+        offset.ok_or_else(|| ReplayError::link("the server does not report its master_repl_offset"))
+    }
+
     /// Waits until a replica has applied its master's stream up to `offset`. The replica itself is asked: it reports to its
     /// master only once a second.
     ///

@@ -276,9 +276,24 @@ impl Gate {
     }
 
     fn acknowledge_applied(&self, ends: &mut GateControls) -> Result<(), ReplayError> {
+        self.wait_for_what_passes(ends)?;
         let applied = self.shared.lock().acknowledged_of(ends.replica.applied_offset()?);
         self.send_acknowledgement(applied)?;
         ends.master.wait_acknowledged(ends.announced, applied)
+    }
+
+    /// Waits until the replica has applied all that the master has written and no effect stands in front of. A `WAIT` asks the
+    /// replicas what they have, and this request is a part of the stream: the next `WAIT` on its connection is for it too, and it
+    /// may still be on its way to the gate.
+    fn wait_for_what_passes(&self, ends: &mut GateControls) -> Result<(), ReplayError> {
+        let written = ends.master.replication_offset()?;
+        let arrived = |state: &GateState| match &state.link {
+            Some(link) if !state.is_silent => link.arrived() >= written,
+            Some(_) | None => true,
+        };
+        let awaited = || format!("the master to send its stream up to offset {written}");
+        let sent = self.shared.wait_until(arrived, awaited)?.link.as_ref().and_then(|link| link.sent);
+        sent.map_or(Ok(()), |sent| ends.replica.wait_offset(sent))
     }
 
     /// Sends in the replica's place what the replica would send. Its own bytes do not count in any offset.

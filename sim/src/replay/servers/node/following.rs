@@ -55,11 +55,8 @@ impl ServerNode {
             .send_packed_command(&redis::cmd("WAIT").arg(9).arg(0).get_packed_command())
             .map_err(ReplayError::redis("WAIT"))?;
         let mut control = self.control();
-        let offset = |control: &mut Control| -> Result<Option<u64>, ReplayError> {
-            Ok(control.replication()?.get("master_repl_offset").and_then(|offset| offset.parse().ok()))
-        };
         control.wait(LINK_WAIT, "a master to ask its replicas for their offsets", |control| {
-            Ok(offset(control)?.is_some_and(|now| now > written))
+            Ok(control.replication_offset()? > written)
         })?;
         drop(asking);
         let failover = ["TO", "127.0.0.1", &target.to_string()];

@@ -348,9 +348,7 @@ impl ServerNode {
     ///
     /// `Redis` if the node is not running.
     pub fn offset(&self) -> Result<u64, ReplayError> {
-        let replication = self.control().replication()?;
-        let offset = replication.get("master_repl_offset").and_then(|offset| offset.parse().ok());
-        offset.ok_or_else(|| ReplayError::link("the server does not report its master_repl_offset"))
+        self.control().replication_offset()
     }
 
     /// Waits until a replica has applied its master's stream up to `offset`.
