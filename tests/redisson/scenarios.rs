@@ -6,7 +6,7 @@ use std::thread;
 use lockstep_model::Config;
 use lockstep_model::trace::Trace;
 use lockstep_sim::check::{Engine, Limits, check};
-use lockstep_sim::fuzz::{FuzzOptions, Fuzzed, fuzz};
+use lockstep_sim::fuzz::{FuzzFailure, FuzzOptions, Fuzzed, fuzz};
 use lockstep_sim::replay::redisson::{RedissonProgram, has_rules_of_its_version};
 use lockstep_sim::replay::{Difference, Player, ReplayError, suited};
 use lockstep_sim::scenario::{self, Scenario};
@@ -37,10 +37,17 @@ fn suitability(scenario: &Scenario) -> Result<(), ReplayError> {
 }
 
 pub fn random_histories(scenario: &Scenario, program: RedissonProgram, cases: u32, seed: u64) -> Fuzzed {
+    try_random_histories(scenario, program, cases, seed).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+}
+
+fn try_random_histories(
+    scenario: &Scenario,
+    program: RedissonProgram,
+    cases: u32,
+    seed: u64,
+) -> Result<Fuzzed, FuzzFailure> {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
-    let options = FuzzOptions { cases, seed };
-    fuzz(scenario, &servers()[0], program, options, &Limits::none(&stop, &progress))
-        .unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
+    fuzz(scenario, &servers()[0], program, FuzzOptions { cases, seed }, &Limits::none(&stop, &progress))
 }
 
 #[test]
@@ -54,11 +61,13 @@ fn redisson_does_what_the_clients_of_the_model_do_in_every_scenario_that_it_can_
     let counts: Vec<FollowedHistories> = thread::scope(|scope| {
         let part = |first: usize| scenarios.iter().skip(first).step_by(AT_ONCE);
         let started: Vec<_> = (0..AT_ONCE).map(|first| scope.spawn(move || replay_all(part(first)))).collect();
-        started.into_iter().map(|part| part.join().expect("nothing differs")).collect()
+        started.into_iter().map(|part| part.join().expect("it is replayed")).collect()
     });
     let sum = |of: fn(&FollowedHistories) -> u32| counts.iter().map(of).sum::<u32>();
     let (followed, histories, left) = (sum(|one| one.followed), sum(|one| one.histories), sum(|one| one.left));
     let split = sum(|one| one.split);
+    let differences: Vec<_> = counts.iter().flat_map(|one| &one.differences).map(String::as_str).collect();
+    assert!(differences.is_empty(), "{} of {followed} scenarios differ\n{}", differences.len(), differences.join("\n"));
     println!(
         "{followed} scenarios, {histories} histories, {left} of them not followed to their end; {split} on a split network"
     );
@@ -78,6 +87,7 @@ struct FollowedHistories {
     /// So many of them on a split network.
     split: u32,
     left: u32,
+    differences: Vec<String>,
 }
 
 fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHistories {
@@ -93,9 +103,14 @@ fn replay_all<'a>(scenarios: impl Iterator<Item = &'a Scenario>) -> FollowedHist
         }
         let cases = if scenario.config.is_split() { HISTORIES_OF_SPLIT } else { HISTORIES };
         let cases = from_environment("LOCKSTEP_REDISSON_HISTORIES", cases);
-        let found = random_histories(scenario, version_of(&scenario.config), cases, 1);
-        let difference = found.counterexample.map(|(_, difference)| difference);
-        assert_eq!(difference, None, "{}", scenario.name);
+        let found = match try_random_histories(scenario, version_of(&scenario.config), cases, 1) {
+            Ok(found) => found,
+            Err(error) => {
+                counts.differences.push(format!("{}: {error}", scenario.name));
+                continue;
+            }
+        };
+        counts.differences.extend(found.counterexample.map(|(_, one)| format!("{}: {one:#?}", scenario.name)));
         counts.followed += 1;
         counts.left += found.left;
         counts.histories += found.cases;
