@@ -2,7 +2,6 @@
 //! compared with the counts in both directions.
 
 use std::collections::{BTreeSet, HashSet};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use lockstep_model::Happening;
@@ -14,15 +13,12 @@ use lockstep_model::outcomes::SWITCH_VALUES;
 use lockstep_model::step::enabled;
 use lockstep_model::{Action, ActionKind, Config, InLayout, Layout, LockKind, ReplyKind, World, in_layout};
 use lockstep_sim::check::memory::MemoryLimit;
-use lockstep_sim::check::{CheckOutcome, Coverage, Engine, Limits, check, covering};
+use lockstep_sim::check::{Coverage, Engine, Limits, check, covering};
 use lockstep_sim::scenario::{Scenario, builtin};
 use lockstep_tests::drawn::{any_scenario, worlds_at_random};
 use proptest::prelude::*;
 
-use crate::{every_world, exhaust, scenario};
-
-static ALL: LazyLock<Vec<CheckOutcome>> =
-    LazyLock::new(|| builtin().iter().map(|scenario| exhaust(scenario, Engine::Native)).collect());
+use crate::{BUILT_IN, every_world, scenario};
 
 type ActionAnswer = (ActionKind, ReplyKind);
 
@@ -41,7 +37,7 @@ fn assert_within_the_table(config: &Config, coverage: &Coverage, name: &str) {
 
 #[test]
 fn nobody_gets_an_answer_that_is_not_in_the_table() {
-    for outcome in &*ALL {
+    for outcome in BUILT_IN.iter() {
         assert_within_the_table(&outcome.config, &outcome.coverage, &outcome.scenario);
     }
 }
@@ -226,7 +222,7 @@ fn elsewhere() -> Vec<(&'static str, Config)> {
 fn every_branch_is_come_to_in_a_scenario_or_in_a_world_that_is_named_here() {
     let extra: Vec<_> =
         elsewhere().into_iter().map(|(name, config)| (name, config, looked_at(&config, 200_000))).collect();
-    let builtin = ALL.iter().map(|outcome| (outcome.scenario.as_str(), outcome.config, &outcome.coverage));
+    let builtin = BUILT_IN.iter().map(|outcome| (outcome.scenario.as_str(), outcome.config, &outcome.coverage));
     let runs: Vec<(&str, Config, &Coverage)> =
         builtin.chain(extra.iter().map(|(name, config, coverage)| (*name, *config, coverage))).collect();
     let rich = rich();

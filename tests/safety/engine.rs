@@ -7,9 +7,9 @@ use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::memory::MemoryLimit;
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, Width, check_as};
-use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_sim::scenario::Scenario;
 
-use crate::scenario;
+use crate::{compared, scenario};
 
 const ONE_THREAD: Options = Options { threads: 1, normal_forms: true, symmetry: false, skip_idle: false, until: None };
 
@@ -32,10 +32,10 @@ fn told(outcome: &CheckOutcome) -> String {
 
 #[test]
 fn any_number_of_threads_finds_the_same_to_the_last_step_of_every_trace() {
-    for scenario in builtin() {
-        let one = told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits64));
+    for scenario in compared() {
+        let one = told(&exhaust_as(scenario, ONE_THREAD, Width::Bits64));
         for threads in [2, 3, 4] {
-            let many = told(&exhaust_as(&scenario, Options { threads, ..ONE_THREAD }, Width::Bits64));
+            let many = told(&exhaust_as(scenario, Options { threads, ..ONE_THREAD }, Width::Bits64));
             assert_eq!(many, one, "{} on {threads} threads", scenario.name);
         }
     }
@@ -61,26 +61,26 @@ fn a_search_for_one_violation_ends_with_the_trace_of_the_whole_search() {
 
 #[test]
 fn wide_fingerprints_find_the_same() {
-    for scenario in builtin() {
-        let narrow = told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits64));
-        assert_eq!(told(&exhaust_as(&scenario, ONE_THREAD, Width::Bits128)), narrow, "{}", scenario.name);
+    for scenario in compared() {
+        let narrow = told(&exhaust_as(scenario, ONE_THREAD, Width::Bits64));
+        assert_eq!(told(&exhaust_as(scenario, ONE_THREAD, Width::Bits128)), narrow, "{}", scenario.name);
     }
 }
 
 /// The judge executes the traces, in which the clients have their own names again.
 #[test]
 fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
-    for scenario in builtin() {
+    for scenario in compared() {
         let full = Options { normal_forms: false, ..ONE_THREAD };
-        let apart = exhaust_as(&scenario, full, Width::Bits64);
-        let alike = exhaust_as(&scenario, Options { symmetry: true, ..full }, Width::Bits64);
+        let apart = exhaust_as(scenario, full, Width::Bits64);
+        let alike = exhaust_as(scenario, Options { symmetry: true, ..full }, Width::Bits64);
         assert_eq!(verdicts(&alike), verdicts(&apart), "{}", scenario.name);
         assert_eq!(alike.depth, apart.depth, "{}", scenario.name);
         // One state represents at least itself and at most all permutations of its clients.
         let orders: u64 = (1..=u64::from(scenario.config.clients.count)).product();
         assert!(alike.states <= apart.states && alike.states * orders >= apart.states, "{}", scenario.name);
         let threads = Options { symmetry: true, threads: 3, ..full };
-        assert_eq!(told(&exhaust_as(&scenario, threads, Width::Bits64)), told(&alike), "{}", scenario.name);
+        assert_eq!(told(&exhaust_as(scenario, threads, Width::Bits64)), told(&alike), "{}", scenario.name);
     }
 }
 
@@ -89,9 +89,9 @@ fn clients_that_are_alike_are_taken_for_one_and_no_verdict_changes() {
 #[test]
 fn idle_time_is_passed_through_and_no_verdict_changes() {
     let mut saved = 0;
-    for scenario in builtin() {
-        let kept = exhaust_as(&scenario, ONE_THREAD, Width::Bits64);
-        let passed = exhaust_as(&scenario, Options { skip_idle: true, ..ONE_THREAD }, Width::Bits64);
+    for scenario in compared() {
+        let kept = exhaust_as(scenario, ONE_THREAD, Width::Bits64);
+        let passed = exhaust_as(scenario, Options { skip_idle: true, ..ONE_THREAD }, Width::Bits64);
         assert_eq!(verdicts(&passed), verdicts(&kept), "{}", scenario.name);
         assert!(passed.states <= kept.states, "{}", scenario.name);
         saved += kept.states - passed.states;

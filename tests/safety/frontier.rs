@@ -2,6 +2,7 @@
 //! less the property holds.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::config::Faults;
@@ -24,6 +25,22 @@ const ATOMIC: &str = "a-master-and-a-replica";
 const WIDE: FrontierPage = FrontierPage { width: 200, tick_ms: None };
 const SPLIT: &str = "a-split-network";
 const RENEWALS: &str = "renewals-on-a-split-network";
+
+const SINGLE: FrontierOptions = FrontierOptions { most: 1, ..OPTIONS };
+
+/// Every single fault of one atomic world and of one split network, beside the repairs that tests below look at.
+static OF_ATOMIC: LazyLock<Survey> = LazyLock::new(|| surveyed(&[repair("fencing")], SINGLE));
+static OF_SPLIT: LazyLock<Survey> =
+    LazyLock::new(|| surveyed_of(&draft_of(SPLIT), &REPAIRS_OF_SPLIT.map(repair), SINGLE));
+
+const REPAIRS_OF_SPLIT: [&str; 5] =
+    ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing", "interrupted-acquire-released"];
+
+/// The effect of one of them on one anomaly.
+fn effect_on_split(name: &str, property: Property, faults: &str) -> RepairEffect {
+    let at = REPAIRS_OF_SPLIT.iter().position(|repair| *repair == name).expect("it is surveyed");
+    effects(&OF_SPLIT, property, faults)[at]
+}
 
 fn draft_of(world: &str) -> ScenarioEdit {
     ScenarioEdit::new(BuiltIn::named(world).expect("it is built in").text)
@@ -77,15 +94,16 @@ fn every_smallest_set_breaks_its_property_and_with_any_one_fault_less_nothing_do
 
 #[test]
 fn fencing_keeps_stale_effects_out_and_mends_no_lock() {
-    let found = surveyed(&[repair("fencing")], FrontierOptions { most: 1, ..OPTIONS });
-    assert_eq!(effects(&found, Property::EffectsInOrder, "crash_node"), [RepairEffect::Stops]);
-    assert_eq!(effects(&found, Property::OneBeliever, "crash_node"), [RepairEffect::Nothing]);
+    assert_eq!(effects(&OF_ATOMIC, Property::EffectsInOrder, "crash_node"), [RepairEffect::Stops]);
+    assert_eq!(effects(&OF_ATOMIC, Property::OneBeliever, "crash_node"), [RepairEffect::Nothing]);
 }
 
 #[test]
 fn the_frontier_is_the_same_on_any_number_of_threads() {
-    let told = |threads| format!("{:?}", surveyed(&[], FrontierOptions { threads, most: 1, ..OPTIONS }).bare.broken);
-    assert_eq!(told(1), told(3));
+    let told = |found: &Survey| format!("{:?}", found.bare.broken);
+    for threads in [1, SINGLE.threads + 1] {
+        assert_eq!(told(&surveyed(&[], FrontierOptions { threads, ..SINGLE })), told(&OF_ATOMIC), "{threads} threads");
+    }
 }
 
 #[test]
@@ -95,8 +113,7 @@ fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
     known.insert(LATENESS.name);
     assert_eq!(turned, known);
 
-    let found = surveyed(&[], FrontierOptions { most: 1, ..OPTIONS });
-    let foreign: Vec<_> = found.foreign.iter().map(|foreign| foreign.fault.name).collect();
+    let foreign: Vec<_> = OF_ATOMIC.foreign.iter().map(|foreign| foreign.fault.name).collect();
     let of_split_network = ["vanish_receipts", "lose_request", "lose_reply", "delay"];
     let others: Vec<_> = foreign.iter().filter(|fault| !of_split_network.contains(fault)).collect();
     assert_eq!(foreign.len(), of_split_network.len() + others.len(), "{foreign:?}");
@@ -108,34 +125,29 @@ fn every_fault_is_turned_and_those_that_the_world_does_not_know_are_named() {
 /// it may be gone.
 #[test]
 fn receipts_put_off_the_second_believer_of_a_lost_reply_if_every_try_has_the_same_id() {
-    let repairs = ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing"].map(repair);
-    let found = surveyed_of(&draft_of(SPLIT), &repairs, FrontierOptions { most: 1, ..OPTIONS });
-    assert_eq!(
-        effects(&found, Property::OneBeliever, "lose_reply"),
-        [RepairEffect::Later, RepairEffect::Nothing, RepairEffect::Nothing, RepairEffect::Stops]
-    );
+    let effects = ["receipts", "receipts-with-an-id-per-try", "resend-releases", "resend-nothing"]
+        .map(|name| effect_on_split(name, Property::OneBeliever, "lose_reply"));
+    assert_eq!(effects, [RepairEffect::Later, RepairEffect::Nothing, RepairEffect::Nothing, RepairEffect::Stops]);
     // A hold left behind by a resent acquire cannot be repaired by the receipt of a release.
-    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply")[0], RepairEffect::Nothing);
+    assert_eq!(effect_on_split("receipts", Property::CountsAgree, "lose_reply"), RepairEffect::Nothing);
 }
 
 #[test]
 fn what_is_sent_again_saves_a_lost_request_and_what_is_not_does_not() {
-    let nothing = repair("resend-nothing");
-    let found = surveyed_of(&draft_of(SPLIT), &[nothing], FrontierOptions { most: 1, ..OPTIONS });
-    let [repaired] = found.repaired.as_slice() else { panic!("one was asked for") };
-    let anew: Vec<_> = found.price(repaired).map(|(property, minimal)| (property, minimal.faults.words())).collect();
+    let repaired = OF_SPLIT
+        .repaired
+        .iter()
+        .find(|one| one.repair.is_some_and(|one| one.name == "resend-nothing"))
+        .expect("it is surveyed");
+    let anew: Vec<_> = OF_SPLIT.price(repaired).map(|(property, minimal)| (property, minimal.faults.words())).collect();
     assert!(anew.contains(&(Property::CountsAgree, "lose_request".to_owned())), "{anew:?}");
 }
 
 #[test]
 fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
-    let found = surveyed_of(
-        &draft_of(SPLIT),
-        &[repair("interrupted-acquire-released")],
-        FrontierOptions { most: 1, ..OPTIONS },
-    );
-    assert_eq!(effects(&found, Property::CountsAgree, "interrupt"), [RepairEffect::Stops]);
-    assert_eq!(effects(&found, Property::CountsAgree, "lose_reply"), [RepairEffect::Nothing]);
+    let effect_of_repair = |faults| effect_on_split("interrupted-acquire-released", Property::CountsAgree, faults);
+    assert_eq!(effect_of_repair("interrupt"), RepairEffect::Stops);
+    assert_eq!(effect_of_repair("lose_reply"), RepairEffect::Nothing);
 }
 
 /// A clock that jumps ahead shows the anomaly soonest: the entry that a stale answer removed would have been renewed in
@@ -143,7 +155,7 @@ fn an_interrupted_acquire_that_is_given_back_leaves_no_hold_behind() {
 #[test]
 fn each_repair_of_the_renewal_table_stops_its_own_anomaly_and_not_the_other_s() {
     let repairs = ["registration-before-the-answer", "stale-renewals-ignored"].map(repair);
-    let found = surveyed_of(&draft_of(RENEWALS), &repairs, FrontierOptions { most: 1, ..OPTIONS });
+    let found = surveyed_of(&draft_of(RENEWALS), &repairs, SINGLE);
     assert_eq!(effects(&found, Property::NoOrphan, "lose_reply"), [RepairEffect::Stops, RepairEffect::Nothing]);
     assert_eq!(effects(&found, Property::RenewedWhileHeld, "clock_jump"), [RepairEffect::Nothing, RepairEffect::Stops]);
 }
@@ -191,13 +203,12 @@ fn lateness_is_a_fault_of_a_split_network_whatever_its_file_says() {
     let text = BuiltIn::named(SPLIT).expect("it is built in").text;
     let late = text.replace("mode = \"split\"", "mode = \"split\"\ndelay = 2");
     assert_ne!(late, text);
-    let told = |text| {
-        let found = surveyed_of(&ScenarioEdit::new(text), &[], FrontierOptions { most: 1, ..OPTIONS });
+    let told = |found: &Survey| {
         let all = found.bare.broken[&Property::OneBeliever].iter();
         all.map(|minimal| minimal.faults.words()).collect::<Vec<_>>()
     };
-    assert_eq!(told(text), ["pause_client", "force_release", "vanish_key", "lose_reply", "delay"]);
-    assert_eq!(told(&late), told(text));
+    assert_eq!(told(&OF_SPLIT), ["pause_client", "force_release", "vanish_key", "lose_reply", "delay"]);
+    assert_eq!(told(&surveyed_of(&ScenarioEdit::new(&late), &[], SINGLE)), told(&OF_SPLIT));
 }
 
 #[test]
@@ -216,11 +227,10 @@ fn a_fault_that_is_looked_at_alone_is_in_no_set_with_another() {
 /// Otherwise every fault set without that fault would be rejected, and the properties it breaks would seem to hold.
 #[test]
 fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at() {
-    let broken = |text: &str| {
-        let found = surveyed_of(&ScenarioEdit::new(text), &[], FrontierOptions { most: 1, ..OPTIONS });
+    let broken = |found: &Survey| {
         assert_eq!(found.foreign.len(), 5);
-        let all = found.bare.broken.into_iter();
-        all.map(|(property, all)| (property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))
+        let all = found.bare.broken.iter();
+        all.map(|(property, all)| (*property, all.iter().map(|minimal| minimal.faults.words()).collect::<Vec<_>>()))
             .collect::<Vec<_>>()
     };
     let text = BuiltIn::named(ATOMIC).expect("it is built in").text;
@@ -228,8 +238,8 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
         .replace("[cluster]", "[cluster]\nfsync = \"always\"\nrestart_after = 4\npromote = \"coordinated\"")
         .replace("[time]", "[time]\njump = 1")
         .replace("[resource]", "[faults]\nclock_jump = 1\ncrash_node = 1\nrestart_node = 1\nhand_over = 1\n[resource]");
-    let bare = broken(text);
-    let with_keys = broken(&said);
+    let bare = broken(&OF_ATOMIC);
+    let with_keys = broken(&surveyed_of(&ScenarioEdit::new(&said), &[], SINGLE));
     let named = |all: &[(Property, Vec<String>)], fault: &str| {
         all.iter()
             .filter(|(_, sets)| sets.iter().any(|set| set == fault))
@@ -246,14 +256,7 @@ fn what_a_file_says_of_one_fault_does_not_keep_the_others_from_being_looked_at()
 fn what_a_limit_kept_from_being_known_is_not_said_to_hold() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits { max_states: Some(1), ..Limits::none(&stop, &progress) };
-    let found = survey(
-        &draft(),
-        &[repair("fencing")],
-        FrontierOptions { most: 1, ..OPTIONS },
-        &limits,
-        &SetsChecked::default(),
-        |_| (),
-    );
+    let found = survey(&draft(), &[repair("fencing")], SINGLE, &limits, &SetsChecked::default(), |_| ());
     let found = found.unwrap_or_else(|error| panic!("{error}"));
     assert!(!found.bare.is_whole());
     let page = frontier::page(ATOMIC, &found, OPTIONS, WIDE);
@@ -282,7 +285,7 @@ fn progress_counts_every_set_once() {
     let (stop, progress) = (AtomicBool::new(false), AtomicU64::new(0));
     let limits = Limits::none(&stop, &progress);
     let sets = SetsChecked::default();
-    let found = survey(&draft(), &[], FrontierOptions { most: 1, ..OPTIONS }, &limits, &sets, |_| ());
+    let found = survey(&draft(), &[], SINGLE, &limits, &sets, |_| ());
     let all = found.unwrap_or_else(|error| panic!("{error}")).bare.sets;
     assert_eq!(sets.counts(), (all, all));
     assert!(all > 1);
@@ -323,9 +326,8 @@ fn a_repair_by_a_lock_delay_covers_the_slack_of_an_old_master() {
 /// A fault that is left out is in no set, and the page says so.
 #[test]
 fn a_fault_that_is_left_out_is_in_no_set() {
-    let options = FrontierOptions { most: 1, ..OPTIONS };
-    let (without, with) = (surveyed(&[], options), surveyed(&[], FrontierOptions { without: &[], ..options }));
+    let with = surveyed(&[], FrontierOptions { without: &[], ..SINGLE });
     let has = |found: &Survey| found.bare.verdicts.keys().any(|set| set.words() == "pause_node");
-    assert!(!has(&without) && has(&with));
-    assert!(frontier::page(ATOMIC, &without, options, WIDE).contains(", without pause_node: "));
+    assert!(!has(&OF_ATOMIC) && has(&with));
+    assert!(frontier::page(ATOMIC, &OF_ATOMIC, SINGLE, WIDE).contains(", without pause_node: "));
 }

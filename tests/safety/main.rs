@@ -35,12 +35,35 @@ mod unlike;
 mod values;
 mod verdicts;
 
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use lockstep_model::{Property, Verdict};
 use lockstep_sim::check::native::Options;
 use lockstep_sim::check::{CheckOutcome, Engine, How, Limits, check, check_as};
 use lockstep_sim::scenario::{Scenario, builtin};
+use lockstep_tests::drawn::from_environment;
+
+/// What the native engine finds in each built-in scenario, in their order.
+static BUILT_IN: LazyLock<Vec<CheckOutcome>> =
+    LazyLock::new(|| builtin().iter().map(|scenario| exhaust(scenario, Engine::Native)).collect());
+
+/// The built-in scenarios on which ways to search are compared with each other: those that have at most so many states among normal
+/// forms (five in six), and a large one with three clients. `LOCKSTEP_COMPARED_STATES` asks for larger ones; `make soak` for all.
+const COMPARED_STATES: u64 = 5_000;
+const ALWAYS_COMPARED: &str = "third-client-is-woken";
+
+static COMPARED: LazyLock<Vec<Scenario>> = LazyLock::new(|| {
+    let most = from_environment("LOCKSTEP_COMPARED_STATES", COMPARED_STATES);
+    let all = builtin().into_iter().zip(BUILT_IN.iter());
+    all.filter(|(scenario, found)| found.states <= most || scenario.name == ALWAYS_COMPARED)
+        .map(|(scenario, _)| scenario)
+        .collect()
+});
+
+fn compared() -> impl Iterator<Item = &'static Scenario> {
+    COMPARED.iter()
+}
 
 /// The built-in scenario with that name.
 fn scenario(name: &str) -> Scenario {
