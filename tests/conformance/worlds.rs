@@ -8,6 +8,7 @@ use lockstep_model::config::Faults;
 use lockstep_model::trace::{About, Trace};
 use lockstep_sim::fuzz::FuzzOptions;
 use lockstep_sim::scenario::Scenario;
+use lockstep_tests::drawn::from_environment;
 use lockstep_tests::servers::for_every_version_at_once as for_every_version;
 
 use crate::KINDS;
@@ -122,45 +123,63 @@ fn every_fault_without_receipts() -> String {
         + "vanish_key = 1\nclock_jump = 1\n"
 }
 
-/// Combinations of keys on which model and servers once differed, or the harness failed.
+/// Combinations of keys on which model and servers once differed, or the harness failed; `LOCKSTEP_WORLD_HISTORIES` asks for another
+/// number of histories of each.
 #[test]
 fn random_histories_of_worlds_that_once_differed_agree_on_every_server() {
-    let world = |cluster: &str, rest: &str| {
+    const CASES: u32 = 25;
+    let cases = from_environment("LOCKSTEP_WORLD_HISTORIES", CASES);
+    let world = |seed, cluster: &str, rest: &str| {
         let text = format!(
             "story = \"x\"\nlock = \"KIND\"\n[time]\nlease = 3\nwait_limit = 0\nhold_at_most = 2\n[clients]\n\
              count = 2\nacquires = 1\n[cluster]\n{cluster}\n{rest}"
         );
-        scenario("once-differed", &text)
+        (seed, scenario("once-differed", &text))
     };
     let worlds = [
-        world("replicas = 1\nlag = 0\nwait_for = 1", "[faults]\ncrash_node = 1"),
-        world("replicas = 1\nlag = 0", "[faults]\ncut_link = 1\n[network]\nmode = \"split\""),
-        world("replicas = 1\nmin_replicas = 1", "[faults]\ncut_link = 1\ncrash_node = 1"),
+        world(0, "replicas = 1\nlag = 0\nwait_for = 1", "[faults]\ncrash_node = 1"),
+        world(1, "replicas = 1\nlag = 0", "[faults]\ncut_link = 1\n[network]\nmode = \"split\""),
+        world(2, "replicas = 1\nmin_replicas = 1", "[faults]\ncut_link = 1\ncrash_node = 1"),
         world(
+            3,
             "replicas = 1\nmin_replicas = 1",
             "[faults]\ncut_link = 2\ncrash_node = 1\n[network]\nmode = \"split\"\n[protocol]\nresend = \"release\"",
         ),
-        world("replicas = 1\nlag = 0", "[faults]\nrefuse_writes = 2\ncrash_node = 1\nrestart_node = 1"),
-        world("replicas = 2\nmin_replicas = 1", "[faults]\nrefuse_writes = 1\ncut_link = 2"),
-        world("replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
-        world("replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
-        world("replicas = 2\nwait_for = 1", "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1"),
+        world(4, "replicas = 1\nlag = 0", "[faults]\nrefuse_writes = 2\ncrash_node = 1\nrestart_node = 1"),
+        world(5, "replicas = 2\nmin_replicas = 1", "[faults]\nrefuse_writes = 1\ncut_link = 2"),
+        world(6, "replicas = 1\nlag = 0\nmin_replicas = 1", "[faults]\npause_node = 2\ncut_link = 1"),
+        world(7, "replicas = 2\nwait_for = 1", "[faults]\npause_node = 2\ncrash_node = 1\n[network]\nmode = \"split\""),
         world(
+            8,
+            "replicas = 2\nwait_for = 1",
+            "[faults]\ncut_link = 2\ncrash_node = 1\nrestart_node = 1\nhand_over = 1",
+        ),
+        world(
+            9,
             "replicas = 2\nlag = 1\nmin_replicas = 1\nmin_replicas_max_lag = 1\nwait_for = 1\nfsync = \"always\"",
             "[protocol]\nwait_rule = \"all\"\n[faults]\ncrash_node = 2\nkill_node = 1\ncut_link = 1\nrestart_node = 2",
         ),
         world(
+            10,
             "replicas = 2\nlag = 1\nmin_replicas = 1\nmin_replicas_max_lag = 1",
             "[faults]\ncrash_node = 1\nhand_over = 1\ncut_link = 1\nrestart_node = 1",
         ),
-        world("replicas = 1\nlag = \"any\"\nshutdown_timeout = 2", "[faults]\nshutdown_node = 1"),
+        world(11, "replicas = 1\nlag = \"any\"\nshutdown_timeout = 2", "[faults]\nshutdown_node = 1"),
         // A lock expires, and its deletion reaches the heir before that takes over.
-        world("replicas = 1\npromote = \"forced\"\nhand_over_timeout = 1", "[faults]\ncrash_client = 2\nhand_over = 2"),
-        world("replicas = 1\nmin_replicas = 1\nshutdown_timeout = 3", "[faults]\ncrash_client = 1\nshutdown_node = 1"),
+        world(
+            11,
+            "replicas = 1\npromote = \"forced\"\nhand_over_timeout = 1",
+            "[faults]\ncrash_client = 2\nhand_over = 2",
+        ),
+        world(
+            13,
+            "replicas = 1\nmin_replicas = 1\nshutdown_timeout = 3",
+            "[faults]\ncrash_client = 1\nshutdown_node = 1",
+        ),
     ];
     for_every_version(|version| {
-        for (seed, world) in (0..).zip(&worlds).filter(|(_, world)| can_replay(version, world)) {
-            assert_fuzz_agrees(version, &on(version, world.clone()), FuzzOptions { cases: 40, seed });
+        for (seed, world) in worlds.iter().filter(|(_, world)| can_replay(version, world)) {
+            assert_fuzz_agrees(version, &on(version, world.clone()), FuzzOptions { cases, seed: *seed });
         }
     });
 }

@@ -84,7 +84,7 @@ fn slow_path_to(master: &Path, folder: &Path) -> PathBuf {
 }
 
 fn carry(mut from: UnixStream, mut to: UnixStream, late: Duration) {
-    let mut bytes = [0; 65_536];
+    let mut bytes = [0; 8_192];
     while let Ok(count @ 1..) = from.read(&mut bytes) {
         thread::sleep(late);
         if to.write_all(&bytes[..count]).is_err() {
