@@ -125,6 +125,8 @@ fn paths(value: &Value, path: &str, found: &mut BTreeSet<String>) {
 #[test]
 fn the_page_on_json_has_every_key_and_no_other() {
     let page = include_str!("../../docs/json.md");
+    let (_, page) = page.split_once("## lockstep check\n").expect("it has a section on check");
+    let (page, _) = page.split_once("\n## ").expect("others follow");
     let described: BTreeSet<_> =
         page.lines().filter_map(|line| Some(line.strip_prefix("| `")?.split('`').next()?.to_owned())).collect();
     let mut printed = BTreeSet::new();

@@ -399,7 +399,8 @@ mod tests {
 
     use super::super::screen::Color;
     use super::*;
-    use crate::replay::Difference;
+    use crate::render::json_page::assert_described;
+    use crate::replay::{Difference, ReplayError};
     use crate::scenario;
 
     fn args() -> FuzzArgs {
@@ -442,6 +443,24 @@ mod tests {
             redis: "busy".to_owned(),
             known: None,
         }
+    }
+
+    #[test]
+    fn the_page_on_json_has_every_key_of_fuzz_and_no_other() {
+        let scenario = scenario::builtin().swap_remove(0);
+        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
+        let chosen = Chosen { scenario, argument, place };
+        let mut one = drawn(&chosen, 60, true);
+        one.fuzzed.known = Some((2, "an old server"));
+        one.fuzzed.ends.insert("which of two callbacks runs first is the choice of the JVM", 1);
+        one.agrees_with = Some(vec![(
+            "profile = \"redisson-3.52\"".to_owned(),
+            Agreement { differs_in: None, followed: 9, played: 9 },
+        )]);
+        let failure = FuzzFailure::AtStart(ReplayError::NothingHeld);
+        let failure = failure_json(&chosen, &failure, None);
+        let as_above = ["scenarios[].pace", "scenarios[].first_difference"];
+        assert_described("fuzz", &as_above, &[json_of(&[one], 7, Some(&failure))]);
     }
 
     /// A scenario that was stopped halfway has neither passed nor failed.

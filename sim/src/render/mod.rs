@@ -15,6 +15,8 @@ mod clients;
 pub mod frontier;
 mod holds;
 pub mod json;
+#[cfg(test)]
+pub mod json_page;
 mod lasso;
 pub mod mermaid;
 pub mod museum;

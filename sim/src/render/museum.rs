@@ -250,3 +250,53 @@ fn difference_line(difference: &Difference) -> String {
 pub fn keys(change: &Change) -> String {
     list(&change.lines())
 }
+
+#[cfg(test)]
+mod tests {
+    use lockstep_model::Action;
+    use lockstep_model::trace::{About, Trace};
+
+    use super::*;
+    use crate::museum::ControlRun;
+    use crate::render::json_page::assert_described;
+    use crate::replay::Difference;
+    use crate::scenario;
+
+    fn difference() -> Box<Difference> {
+        Box::new(Difference {
+            step: 1,
+            action: Action::Acquire { client: 0, thread: 0 },
+            what: "reply".to_owned(),
+            model: "acquired".to_owned(),
+            redis: "busy".to_owned(),
+            known: None,
+        })
+    }
+
+    fn examined(on_library: OnLibrary) -> Examination {
+        let scenario = scenario::builtin().swap_remove(0);
+        let actions = [Action::Acquire { client: 0, thread: 0 }];
+        let trace = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, &actions, "").expect("A can ask");
+        Examination {
+            in_model: InModel::Violated(Box::new(trace)),
+            repaired: Verdict::Holds,
+            on_redis: Some(("redis 7.0.15".to_owned(), 12, None)),
+            on_library,
+            control: ControlRun { verdict: Verdict::Holds, histories: (10, 9), difference: None },
+        }
+    }
+
+    #[test]
+    fn the_page_on_json_has_every_key_of_an_exhibit_and_no_other() {
+        let all = [
+            OnLibrary::Reproduced { times: 20, left: 1, compared: 12, moved: Some(StepMoved { from: 3, to: 4 }) },
+            OnLibrary::Differs { difference: Some(difference()), left: None },
+            OnLibrary::NotFollowed("it sends an acquire again".to_owned()),
+        ];
+        let exhibit = &Exhibit::all()[0];
+        let printed = all.map(|on_library| json_of(exhibit, &examined(on_library), "4.7.0"));
+        let as_above = ["redis", "on_library", "control"].map(|part| format!("exhibits[].{part}.first_difference"));
+        let object = json!({ "schema": 1, "exhibits": printed });
+        assert_described("museum", &as_above.each_ref().map(String::as_str), &[object]);
+    }
+}

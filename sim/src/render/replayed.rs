@@ -139,6 +139,7 @@ mod tests {
     use lockstep_model::trace::About;
 
     use super::*;
+    use crate::render::json_page::assert_described;
     use crate::scenario;
 
     fn history() -> Trace {
@@ -185,6 +186,18 @@ mod tests {
         let told = "diverged: on redis 7.0.15, at step 1, A asks for the lock: lock on n1 differs\n  \
                     model  A:1 ttl 30000 ms\n  redis  A:1 ttl 29999 ms\n         of type hash\n";
         assert!(says.ends_with(told), "{says}");
+    }
+
+    #[test]
+    fn the_page_on_json_has_every_key_of_a_replay_and_no_other() {
+        let of_redisson = Played {
+            clients: Some("Redisson 4.7.0".to_owned()),
+            left: Some("which of two callbacks runs first is the choice of the JVM"),
+            ..replayed(Some(a_difference()))
+        };
+        let one = json(&history(), &of_redisson);
+        let several = together(&[one.clone(), json(&history(), &replayed(None))]);
+        assert_described("replay", &["replays[]"], &[one, several]);
     }
 
     #[test]
