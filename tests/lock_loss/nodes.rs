@@ -144,8 +144,10 @@ fn a_master_that_is_told_to_end_waits_for_the_replica_that_lags() {
             assert_eq!(lock_of(&replica), None, "{server}: the grant is lost");
             return;
         }
+        master.await_begun_shutdown().unwrap();
         gate.release_one().unwrap();
-        master.wait_shutdown(|| ()).unwrap();
+        // It has asked what the replica has, and the question is a part of what it waits for.
+        master.wait_shutdown(|| gate.answer_idle()).unwrap();
         assert_eq!(lock_of(&replica).as_deref(), Some("a"), "{server}");
     });
 }
