@@ -100,6 +100,13 @@ fn worlds() -> Vec<RandomWorld> {
             5,
             None,
         ),
+        of(
+            "a-wall-clock-jumps-while-a-caller-sleeps",
+            "[time]\ntick_ms = 5000\nlease = \"20s\"\nwait_limit = \"15s\"\nhold_at_most = \"15s\"\njump = \"10s\"\n[clients]\ncount = 2\n\
+             acquires = 2\n[faults]\nclient_clock_jump = 1",
+            6,
+            Some("a caller of Redisson looks at its wall clock once it has slept"),
+        ),
         built_in("fsync-keeps-the-grant", 39, None),
         built_in("failover-of-half-a-renewal-period", 6, None),
     ]

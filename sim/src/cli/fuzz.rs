@@ -150,7 +150,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
         Format::Human => screen.print(&page(&all, chosen.len(), args, seed, screen))?,
     }
     let diverged = all.iter().any(FuzzedScenario::is_diverged);
-    let is_stopped = all.iter().any(|drawn| drawn.fuzzed.stopped.is_some());
+    let is_stopped = all.iter().any(|drawn| drawn.inconclusive_as().is_some());
     let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
     let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
     Ok(failure.map_or(exit, |(failure, _)| exit.worst(failure)))
@@ -181,9 +181,11 @@ impl FuzzedScenario<'_> {
         format!("{histories:.0} histories/s, {steps:.0} compared steps/s")
     }
 
-    /// The limit that ended it before all its histories were replayed.
-    fn stopped_by(&self) -> Option<String> {
-        self.fuzzed.stopped.map(|stopped| stopped.after(&self.histories()))
+    /// Why nothing is said: a limit ended it before all its histories were replayed, or none was followed to its end.
+    fn inconclusive_as(&self) -> Option<String> {
+        let is_followed = self.fuzzed.left < self.fuzzed.cases || self.fuzzed.cases == 0 || self.is_diverged();
+        let nothing = (!is_followed).then(|| "no history was followed to its end".to_owned());
+        self.fuzzed.stopped.map(|stopped| stopped.after(&self.histories())).or(nothing)
     }
 
     /// `1 history`, `100 histories`.
@@ -274,7 +276,8 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
     let mut page = String::new();
     for drawn in all {
         let FuzzedScenario { chosen, fuzzed, saved, .. } = drawn;
-        let verdict = match (drawn.is_diverged(), fuzzed.stopped) {
+        let why = drawn.inconclusive_as();
+        let verdict = match (drawn.is_diverged(), &why) {
             (true, _) => "diverged",
             (false, Some(_)) => "inconclusive",
             (false, None) => "agrees",
@@ -300,7 +303,7 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             let times = thousands(times.into());
             let _ = writeln!(page, "{}: {times} of them ended at a known difference: {cause}", chosen.scenario.name);
         }
-        if let Some(why) = drawn.stopped_by() {
+        if let Some(why) = why {
             let _ = writeln!(page, "{}: inconclusive ({why})", chosen.scenario.name);
         }
         let Some((trace, difference)) = &fuzzed.counterexample else { continue };
@@ -312,7 +315,9 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
         let _ = write!(page, "{}", drawn.switch_words());
     }
     let failed = all.iter().filter(|drawn| drawn.is_diverged()).count();
-    let passed = all.iter().filter(|drawn| !drawn.is_diverged() && drawn.is_whole(args)).count();
+    let is_passed =
+        |drawn: &&FuzzedScenario| !drawn.is_diverged() && drawn.is_whole(args) && drawn.inconclusive_as().is_none();
+    let passed = all.iter().filter(is_passed).count();
     if interrupt::is_asked() {
         let _ =
             writeln!(page, "interrupted: {} of {asked} scenarios were started; repeat with --seed {seed}", all.len());
@@ -366,7 +371,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
                 "histories": times,
             })).collect::<Vec<_>>(),
             "known": drawn.fuzzed.known.map(|(histories, cause)| json!({ "histories": histories, "cause": cause })),
-            "stopped": drawn.stopped_by(),
+            "stopped": drawn.inconclusive_as(),
             "counterexample": drawn.saved_as(),
             "agrees_with": drawn.agrees_with.as_ref().map(|all| all.iter().map(|(line, _)| line).collect::<Vec<_>>()),
             "first_difference": replayed::difference_json(drawn.fuzzed.counterexample.as_ref().map(|(_, difference)| difference)),
@@ -443,6 +448,19 @@ mod tests {
             redis: "busy".to_owned(),
             known: None,
         }
+    }
+
+    #[test]
+    fn a_scenario_of_which_nothing_was_followed_to_its_end_is_inconclusive() {
+        let scenario = scenario::builtin().swap_remove(0);
+        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
+        let chosen = Chosen { scenario, argument, place };
+        let mut none = drawn(&chosen, 100, false);
+        none.fuzzed.left = 100;
+        let page = page(&[none], 1, &args(), 7, &Screen::new(Color::Never, true));
+        assert!(page.contains("   inconclusive   100 histories"), "{page}");
+        assert!(page.contains(": inconclusive (no history was followed to its end)"), "{page}");
+        assert!(page.ends_with("0 passed, 0 failed, 1 skipped\n"), "{page}");
     }
 
     #[test]
