@@ -62,7 +62,7 @@ impl Exit {
             Self::Inconclusive => {
                 "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known"
             }
-            Self::Diverged => "a real server, or Redisson, did something other than the model says",
+            Self::Diverged => "real Redis, or Redisson, did something other than the model says",
             Self::Environment => {
                 "something in the environment is missing or unusable: no server, a wrong version, a full disk"
             }
