@@ -6,6 +6,7 @@ mod commands;
 mod drawing;
 mod edges;
 mod explore;
+mod frontier;
 mod interrupted;
 mod memory;
 mod museum;

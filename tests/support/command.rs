@@ -49,3 +49,13 @@ pub fn run(arguments: &[&str]) -> Ran {
         stderr,
     }
 }
+
+/// Runs a command that prints one JSON object, and ends with 0.
+///
+/// # Panics
+/// It does something else.
+pub fn json(arguments: &[&str]) -> serde_json::Value {
+    let ran = run(arguments);
+    assert_eq!(ran.code, 0, "{}", ran.stderr);
+    serde_json::from_str(&ran.stdout).expect("the result is one JSON object")
+}

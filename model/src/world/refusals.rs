@@ -30,8 +30,8 @@ impl<Y: Layout> Context<'_, Y> {
         }
     }
 
-    /// A caller is told this because its request had no answer. What a lost one was answered is not kept, and the node that it was
-    /// sent to may be another one by now: the acting master says who has the lock.
+    /// A caller is told this because its request had no answer. The model does not keep what a lost request was answered, nor
+    /// which node it was sent to. So the acting master says who has the lock.
     pub(super) fn note_refusal_without_answer(&mut self, holder: Holder, told: Reply) {
         let is_granted = self.world.group().acting_master().is_some_and(|master| master.stored.is_held_by(holder));
         if told == Reply::ToldRefused && is_granted {

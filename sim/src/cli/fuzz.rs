@@ -118,7 +118,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
             Err(failed) => {
                 // The results of the other scenarios are still printed, and a difference that is known.
                 let (exit, saved) = report(one, &failed, args, screen)?;
-                failure = Some((exit, failure_json(one, &failed, saved.as_deref())));
+                failure = Some((exit_beside_a_difference(&failed, exit), failure_json(one, &failed, saved.as_deref())));
                 if let FuzzFailure::InHistory(failed) = failed
                     && failed.found.counterexample.is_some()
                 {
@@ -251,6 +251,15 @@ fn report(one: &Chosen, failure: &FuzzFailure, args: &FuzzArgs, screen: &Screen)
     let saved = save_trace(&failed.trace, "failed", (one, &failed.found), args, screen)?;
     Screen::report(&format!("next  {}", next(saved.as_deref(), one, &failed.found, args)));
     Ok((exit, saved))
+}
+
+/// Where a history differs and only a shorter form of it could not be replayed, the run says that it differs: whoever reads that the
+/// servers failed would not look for a defect. A defect of this program is still the worse.
+fn exit_beside_a_difference(failure: &FuzzFailure, exit: Exit) -> Exit {
+    match failure {
+        FuzzFailure::InHistory(failed) if failed.is_shortened && exit == Exit::Environment => Exit::Diverged,
+        FuzzFailure::InHistory(_) | FuzzFailure::AtStart(_) => exit,
+    }
 }
 
 /// The command that replays the history that was kept, or keeps it.
@@ -404,8 +413,9 @@ mod tests {
 
     use super::super::screen::Color;
     use super::*;
+    use crate::fuzz::FailedHistory;
     use crate::render::json_page::assert_described;
-    use crate::replay::{Difference, ReplayError};
+    use crate::replay::Difference;
     use crate::scenario;
 
     fn args() -> FuzzArgs {
@@ -427,7 +437,7 @@ mod tests {
             ends: BTreeMap::new(),
             known: None,
             steps: 1234,
-            counterexample: is_diverged.then(|| (record(), difference())),
+            counterexample: is_diverged.then(|| (record(), Difference::of_a_reply())),
             stopped: None,
         };
         FuzzedScenario {
@@ -439,22 +449,28 @@ mod tests {
         }
     }
 
-    fn difference() -> Difference {
-        Difference {
-            step: 1,
-            action: Action::Acquire { client: 0, thread: 0 },
-            what: "reply".to_owned(),
-            model: "acquired".to_owned(),
-            redis: "busy".to_owned(),
-            known: None,
-        }
+    fn a_scenario() -> Chosen {
+        let scenario = scenario::builtin().swap_remove(0);
+        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
+        Chosen { scenario, argument, place }
+    }
+
+    #[test]
+    fn a_difference_whose_shorter_form_could_not_be_replayed_is_a_difference_all_the_same() {
+        let chosen = a_scenario();
+        let exit = |is_shortened| {
+            let found = drawn(&chosen, 1, true).fuzzed;
+            let (trace, _) = found.counterexample.clone().expect("it differs");
+            let failed = FailedHistory { trace, step: 1, is_shortened, error: ReplayError::NothingHeld, found };
+            exit_beside_a_difference(&FuzzFailure::InHistory(Box::new(failed)), Exit::Environment)
+        };
+        assert_eq!(exit(true), Exit::Diverged);
+        assert_eq!(exit(false), Exit::Environment);
     }
 
     #[test]
     fn a_scenario_of_which_nothing_was_followed_to_its_end_is_inconclusive() {
-        let scenario = scenario::builtin().swap_remove(0);
-        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
-        let chosen = Chosen { scenario, argument, place };
+        let chosen = a_scenario();
         let mut none = drawn(&chosen, 100, false);
         none.fuzzed.left = 100;
         let page = page(&[none], 1, &args(), 7, &Screen::new(Color::Never, true));
@@ -465,9 +481,7 @@ mod tests {
 
     #[test]
     fn the_page_on_json_has_every_key_of_fuzz_and_no_other() {
-        let scenario = scenario::builtin().swap_remove(0);
-        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
-        let chosen = Chosen { scenario, argument, place };
+        let chosen = a_scenario();
         let mut one = drawn(&chosen, 60, true);
         one.fuzzed.known = Some((2, "an old server"));
         one.fuzzed.ends.insert("which of two callbacks runs first is the choice of the JVM", 1);
@@ -484,9 +498,7 @@ mod tests {
     /// A scenario that was stopped halfway has neither passed nor failed.
     #[test]
     fn every_scenario_is_counted_once() {
-        let scenario = scenario::builtin().swap_remove(0);
-        let (argument, place) = (scenario.name.clone(), scenario.name.clone());
-        let chosen = Chosen { scenario, argument, place };
+        let chosen = a_scenario();
         let mut all = [drawn(&chosen, 100, false), drawn(&chosen, 60, true), drawn(&chosen, 10, false)];
         (all[0].fuzzed.left, all[0].fuzzed.known) = (3, Some((2, "an old server")));
         all[0].fuzzed.ends.insert("which of two callbacks runs first is the choice of the JVM", 1);

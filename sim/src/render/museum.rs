@@ -262,17 +262,6 @@ mod tests {
     use crate::replay::Difference;
     use crate::scenario;
 
-    fn difference() -> Difference {
-        Difference {
-            step: 1,
-            action: Action::Acquire { client: 0, thread: 0 },
-            what: "reply".to_owned(),
-            model: "acquired".to_owned(),
-            redis: "busy".to_owned(),
-            known: None,
-        }
-    }
-
     fn examined(on_library: OnLibrary) -> Examination {
         let scenario = scenario::builtin().swap_remove(0);
         let actions = [Action::Acquire { client: 0, thread: 0 }];
@@ -290,7 +279,7 @@ mod tests {
     fn the_page_on_json_has_every_key_of_an_exhibit_and_no_other() {
         let all = [
             OnLibrary::Reproduced { times: 20, left: 1, compared: 12, moved: Some(StepMoved { from: 3, to: 4 }) },
-            OnLibrary::Differs { difference: Some(Box::new(difference())), left: None },
+            OnLibrary::Differs { difference: Some(Box::new(Difference::of_a_reply())), left: None },
             OnLibrary::NotFollowed("it sends an acquire again".to_owned()),
         ];
         let exhibit = &Exhibit::all()[0];

@@ -164,12 +164,10 @@ mod tests {
 
     fn a_difference() -> Difference {
         Difference {
-            step: 1,
-            action: Action::Acquire { client: 0, thread: 0 },
             what: "lock on n1".to_owned(),
             model: "A:1 ttl 30000 ms".to_owned(),
             redis: "A:1 ttl 29999 ms\nof type hash".to_owned(),
-            known: None,
+            ..Difference::of_a_reply()
         }
     }
 

@@ -26,6 +26,21 @@ pub struct Difference {
     pub known: Option<&'static str>,
 }
 
+#[cfg(test)]
+impl Difference {
+    /// One for tests that show it: a reply to the first request.
+    pub fn of_a_reply() -> Self {
+        Self {
+            step: 1,
+            action: Action::Acquire { client: 0, thread: 0 },
+            what: "reply".to_owned(),
+            model: "acquired".to_owned(),
+            redis: "busy".to_owned(),
+            known: None,
+        }
+    }
+}
+
 /// One key in words.
 pub fn key_words(key: &str, key_type: &str, remaining_ms: Option<i64>, content: &[String]) -> String {
     let life = match remaining_ms {
