@@ -20,7 +20,12 @@ pub fn assert_described(command: &str, as_above: &[&str], objects: &[Value]) {
     for object in objects {
         add_paths(object, "", as_above, &mut printed);
     }
-    assert_eq!(described, printed, "docs/json.md, lockstep {command}");
+    let (missing, foreign): (Vec<_>, Vec<_>) =
+        (printed.difference(&described).collect(), described.difference(&printed).collect());
+    assert!(
+        missing.is_empty() && foreign.is_empty(),
+        "docs/json.md, lockstep {command}: printed and not described: {missing:?}; described and not printed: {foreign:?}"
+    );
 }
 
 fn add_paths(value: &Value, path: &str, as_above: &[&str], found: &mut BTreeSet<String>) {
