@@ -17,7 +17,7 @@
 use super::process::Process;
 use super::requests::{BatchWait, BroughtLease, InFlight, Request, Slot, Stage, Verb};
 use super::state::{Mode, Phase};
-use crate::config::calls::{RefusedCall, Registration, Resend, StaleRenewal};
+use crate::config::calls::{InterruptedAcquire, RefusedCall, Registration, Resend, StaleRenewal};
 use crate::config::profiles::WaitAfter;
 use crate::config::sections::Config;
 use crate::mutants::Mutant;
@@ -400,7 +400,9 @@ impl<Q: InFlight> Process<'_, Q> {
             Verb::Release => !self.config.is_mutated(Mutant::InterruptedReleaseForgotten),
             Verb::Acquire => {
                 let is_noted = call.lease != BroughtLease::Named || self.config.shares_lock_objects();
-                self.config.renews_interrupted_acquires() && is_noted
+                let is_kept = self.config.renews_interrupted_acquires() && is_noted;
+                // What is sent again, is so for a caller that was interrupted as well.
+                is_kept || self.config.calls.interrupted_acquire == InterruptedAcquire::Renew && call.retries_left > 0
             }
             Verb::Renew | Verb::Undo => false,
         };

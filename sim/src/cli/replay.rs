@@ -146,7 +146,13 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
                 unsuited = Some((trace.scenario.clone(), error));
                 continue;
             }
-            Err(error) => return Err(server_failed(&error, screen)),
+            Err(error) => {
+                if let Some((_, player)) = running.as_ref().filter(|_| args.output.format == Format::Human) {
+                    let options = drawing(&history, None, args, screen);
+                    screen.print(&replayed::page_of_failed(trace, player.answers(), &options))?;
+                }
+                return Err(server_failed(&error, screen));
+            }
         };
         done.fetch_add(1, Ordering::Relaxed);
         if replay.difference.is_some() {
@@ -158,7 +164,7 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         }
         if args.output.format == Format::Human {
             let gap = if results.is_empty() { "" } else { "\n" };
-            let page = replayed::page(trace, &replay, &drawing(&history, &replay, args, screen));
+            let page = replayed::page(trace, &replay, &drawing(&history, Some(&replay), args, screen));
             screen.print(&format!("{gap}{page}"))?;
         }
         results.push(replayed::json(trace, &replay));
@@ -310,8 +316,8 @@ fn covering_histories(one: &Rc<Chosen>, args: &ReplayArgs, exit: &mut Exit, scre
 }
 
 /// How the history is drawn, with the command that comes next.
-fn drawing(history: &History, replay: &Played, args: &ReplayArgs, screen: &Screen) -> text::TextOptions {
-    let next = if replay.difference.is_some() {
+fn drawing(history: &History, replay: Option<&Played>, args: &ReplayArgs, screen: &Screen) -> text::TextOptions {
+    let next = if replay.is_some_and(|replay| replay.difference.is_some()) {
         let limits = if history.is_from_trace() { String::new() } else { args.within.again() };
         let property = if history.is_from_trace() { String::new() } else { show::option_of(&history.trace) };
         format!("lockstep show {}{property} --format short{limits}", history.argument)

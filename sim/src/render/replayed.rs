@@ -14,15 +14,8 @@ use crate::replay::{Difference, Played};
 /// The picture of a history, what the servers were asked and answered, and whether that agrees with the model.
 pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> String {
     let mut page = text::picture(trace, options);
-    page += "\nrequests to the servers, and their answers\n";
-    let digits = replayed.answers.len().to_string().len();
-    for (index, answers) in replayed.answers.iter().enumerate() {
-        let mut number = (index + 1).to_string();
-        for answer in answers.iter().flat_map(|answer| answer.lines()) {
-            let _ = writeln!(page, "  {number:>digits$}  {answer}");
-            number.clear();
-        }
-    }
+    page.push('\n');
+    page += &answers_section(&replayed.answers);
     page.push('\n');
     page += &sentinel::section(replayed, &trace.config);
     match &replayed.difference {
@@ -47,6 +40,29 @@ pub fn page(trace: &Trace, replayed: &Played, options: &text::TextOptions) -> St
             );
         }
     }
+    page
+}
+
+/// What the servers were asked and answered, step by step.
+fn answers_section(answers: &[Vec<String>]) -> String {
+    let mut page = "requests to the servers, and their answers\n".to_owned();
+    let digits = answers.len().to_string().len();
+    for (index, answers) in answers.iter().enumerate() {
+        let mut number = (index + 1).to_string();
+        for answer in answers.iter().flat_map(|answer| answer.lines()) {
+            let _ = writeln!(page, "  {number:>digits$}  {answer}");
+            number.clear();
+        }
+    }
+    page
+}
+
+/// The same of a history that something has kept from being replayed to its end. `answers`: what is known until then.
+pub fn page_of_failed(trace: &Trace, answers: &[Vec<String>], options: &text::TextOptions) -> String {
+    let mut page = text::picture(trace, options);
+    page.push('\n');
+    page += &answers_section(answers);
+    let _ = writeln!(page, "\nnot replayed beyond step {} of {}", answers.len(), trace.steps.len());
     page
 }
 

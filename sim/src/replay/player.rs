@@ -141,6 +141,11 @@ impl Player {
         self.step
     }
 
+    /// What was asked and answered in the steps of the current history, where answers are kept.
+    pub fn answers(&self) -> &[Vec<String>] {
+        &self.testbed.findings.answers
+    }
+
     /// Plays a trace from its first state, and compares until its end or the first difference.
     ///
     /// # Errors

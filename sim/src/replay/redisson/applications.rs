@@ -379,6 +379,11 @@ impl Applications {
         self.clients.iter().any(|client| client.gate.is_shut(server))
     }
 
+    /// Whether a server was down, and a client has asked it nothing since.
+    pub fn is_unasked_since_down(&self, client: usize, server: usize) -> bool {
+        self.clients[client].gate.is_unasked_since_shut(server)
+    }
+
     /// A client takes another server for the master.
     ///
     /// # Errors

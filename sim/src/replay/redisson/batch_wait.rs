@@ -2,7 +2,7 @@
 //! together.
 
 use lockstep_model::client::{Slot, Verb};
-use lockstep_model::config::Resend;
+use lockstep_model::config::{Resend, WaitAfter};
 use lockstep_model::trace::{RequestStage, RequestState, client_name};
 use lockstep_model::{Action, Reply};
 
@@ -37,12 +37,12 @@ impl RedissonClients {
         let of_model = before.and_then(|state| state.asks_for).filter(|_| is_counted);
         let words =
             |replicas: Option<u8>| replicas.map_or_else(|| NO_WAIT.to_owned(), |number| format!("WAIT {number}"));
-        // Whoever waits alone is answered in its turn, so there the model has every `WAIT` of a call that Redisson has.
-        let is_alone = self.config.clients.count == 1 && self.config.clients.threads == 1;
+        // There the model has every `WAIT` of a call that Redisson has: `every-call` is for a thread that is alone.
+        let has_all = self.config.of_client(key.0).protocol.wait_after == WaitAfter::EveryCall;
         let is_of_call = before.is_some_and(|state| state.verb != Verb::Renew) && !key.1.is_late();
         let is_error = matches!(step.step.answer, Reply::NotEnoughReplicas | Reply::ReadOnly | Reply::SaveFailed);
         let checks = self.config.cluster.wait_for > 0;
-        if of_model.is_some() || checks && is_alone && is_of_call && !is_error {
+        if of_model.is_some() || checks && has_all && is_of_call && !is_error {
             let what = || format!("behind the request of {}", client_name(key.0));
             testbed.findings.compare(step.place(), what, &words(of_model), &words(asked));
         }
@@ -146,6 +146,23 @@ impl RedissonClients {
         let told = replicas.map_or_else(|| "an error".to_owned(), |number| number.to_string());
         testbed.findings.note(|| format!("{}: WAIT, which the model does not have → {told}", client_name(client)));
         Ok(replicas)
+    }
+
+    /// The server answers a `WAIT` whose caller waits for it no longer: nothing else over its connection is executed before that.
+    pub(super) fn answer_given_up_wait(
+        &mut self,
+        client: u8,
+        connection: usize,
+        testbed: &mut Testbed,
+    ) -> Result<(), ReplayError> {
+        let asked = usize::from(client);
+        let (server, id) = self.applications.server_of(asked, connection);
+        if testbed.servers.is_paused(server) {
+            testbed.findings.leave("the server that Redisson waits on behind its script stands still");
+            return Ok(());
+        }
+        end_wait(&mut testbed.servers, server, id)?;
+        self.applications.hold_reply(asked, connection).map(|_| ())
     }
 
     /// Whether an answer makes the client send its request again, by the model.

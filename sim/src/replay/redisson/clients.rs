@@ -71,6 +71,8 @@ pub struct RedissonClients {
     pub(super) overtaken: BTreeSet<u8>,
     /// The clients that were granted their first hold at this instant, at which their timer is due.
     pub(super) granted_when_due: BTreeSet<u8>,
+    /// The clients of which an acquire was interrupted while it was under way.
+    pub(super) interrupted_acquires: BTreeSet<u8>,
     /// The clients that have subscribed on a server that executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
 }
@@ -115,6 +117,7 @@ impl RedissonClients {
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
             granted_when_due: BTreeSet::new(),
+            interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
         })
     }
@@ -182,6 +185,7 @@ impl Target for RedissonClients {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
         self.granted_when_due.clear();
+        self.interrupted_acquires.clear();
         self.asks_unreached.clear();
         let mut sockets: Vec<_> =
             (0..testbed.servers.len()).map(|node| testbed.servers.node(node).socket().to_owned()).collect();

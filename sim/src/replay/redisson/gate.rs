@@ -46,6 +46,8 @@ struct GateEntrance {
     listener: Option<TcpListener>,
     port: ReservedPort,
     server: PathBuf,
+    /// Whether it was down before.
+    was_shut: bool,
 }
 
 impl ClientGate {
@@ -65,7 +67,7 @@ impl ClientGate {
         let entrances = servers.into_iter().map(|server| {
             let port = ReservedPort::any().map_err(ReplayError::system("reserve a port of the loopback interface"))?;
             let listener = port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
-            Ok(GateEntrance { listener: Some(listener), port, server })
+            Ok(GateEntrance { listener: Some(listener), port, server, was_shut: false })
         });
         Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
     }
@@ -83,6 +85,13 @@ impl ClientGate {
     /// Whether a connection to this server is refused.
     pub fn is_shut(&self, server: usize) -> bool {
         self.entrances[server].listener.is_none()
+    }
+
+    /// Whether a server was down, and the client has asked it nothing since.
+    pub fn is_unasked_since_shut(&self, server: usize) -> bool {
+        let is_of_requests = |one: &ClientConnection| one.is_for == Some(ConnectionUse::Requests);
+        let mut open = self.connections.iter().filter(|one| one.server_number == server && !one.is_closed);
+        self.entrances[server].was_shut && !open.any(is_of_requests)
     }
 
     /// A server is down: its connections are closed, and new ones are refused.
@@ -293,6 +302,7 @@ impl GateEntrance {
     /// of it until it runs its own program, and the kernel would accept a connection for that copy. Redisson writes a request to
     /// it, which nobody reads.
     fn shut(&mut self) {
+        self.was_shut = true;
         if let Some(listener) = self.listener.take() {
             let is_refused = rustix::net::shutdown(&listener, Shutdown::Both);
             debug_assert!(is_refused.is_ok(), "a listener cannot be shut: {is_refused:?}");

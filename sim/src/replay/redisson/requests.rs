@@ -1,6 +1,7 @@
 //! The requests of Redisson's clients on a split network: each waits at its client's gate until the history says that a node
 //! executes it, and its reply until the history says that the client hears it.
 
+use lockstep_model::Action;
 use lockstep_model::client::Slot;
 
 use super::gate::HeldCommand;
@@ -124,9 +125,11 @@ impl GatedRequests {
     pub fn give_up(&mut self, step: HistoryStep<'_>) -> Option<GatedRequest> {
         let key = ClientPart::of(step.step.action).given_up()?;
         let mut given_up = self.take(key)?;
+        // What is sent again stays in its slot, and the attempt before it moves.
+        let is_sent_again = matches!(step.step.action, Action::Resend { .. });
         let is_new = |slot: &Slot| {
             let at = (key.0, *slot);
-            let is_free = request_state(step.before, at).is_none() || *slot == key.1;
+            let is_free = request_state(step.before, at).is_none() || *slot == key.1 && !is_sent_again;
             request_state(&step.step.state, at).is_some() && is_free
         };
         let Some(slot) = Slot::LATE.into_iter().find(is_new) else { return Some(given_up) };

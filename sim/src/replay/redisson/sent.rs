@@ -4,11 +4,13 @@
 use lockstep_model::client::Phase;
 use lockstep_model::trace::{ClientState, NodeState, ThreadState, client_name};
 
+use super::calls;
 use super::clients::{Asking, RedissonClients};
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
-use super::wire_words::{is_prelude, is_renewal, request_words, script_words, shown, words_of};
+use super::split::{ACQUIRE_IS_SENT_AGAIN, sends_acquires_again};
+use super::wire_words::{is_prelude, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
@@ -79,7 +81,19 @@ impl RedissonClients {
                 .leave("Redisson sends two requests over its one connection in another order than the history");
         } else {
             let what = || format!("request of {}", client_name(client));
-            testbed.findings.compare(step.place(), what, &wanted_words, &self.held_words(asked));
+            let held = self.held_words(asked);
+            let told = thread.filter(|_| held == NOTHING).map(|thread| self.told((client, thread), testbed));
+            let told = told.filter(|told| told != calls::INSIDE);
+            let server = testbed.servers.index_of(&step.before.clients[asked].master);
+            let is_cut_off = told.as_deref().is_none_or(|told| told == calls::NO_SERVER)
+                && held == NOTHING
+                && self.applications.is_unasked_since_down(asked, server);
+            if is_cut_off {
+                testbed.findings.leave("Redisson asks a server that is back, and its connection is not");
+                return Ok(None);
+            }
+            let sent = told.map_or_else(|| held.clone(), |told| format!("{held}; its call: {told}"));
+            testbed.findings.compare(step.place(), what, &wanted_words, &sent);
         }
         Ok(None)
     }
@@ -114,7 +128,7 @@ impl RedissonClients {
             } else {
                 self.applications.pass_what_is_due(asked)?;
             }
-            self.pass_asides(client)?;
+            self.pass_asides(client, testbed)?;
             if !self.pass_extra_renewals(client, step, testbed)? {
                 return Ok(());
             }
@@ -129,6 +143,13 @@ impl RedissonClients {
                 testbed
                     .findings
                     .leave("Redisson asks again at once while the key has no time left, and here time passes");
+                return Ok(());
+            }
+            let is_of_interrupted =
+                self.interrupted_acquires.contains(&client) && sends_acquires_again(&self.config.of_client(client));
+            let is_acquire = |held: &HeldCommand| is_script(&words_of(held)) && !is_renewal(held) && receipt_of(held).is_none();
+            if is_of_interrupted && self.unsent(asked).iter().any(is_acquire) {
+                testbed.findings.leave(ACQUIRE_IS_SENT_AGAIN);
                 return Ok(());
             }
             testbed.findings.compare(step.place(), || format!("request of {}", client_name(client)), NOTHING, &held);

@@ -3,12 +3,12 @@
 use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::config::{InterruptedWait, Profile, Resend};
 use lockstep_model::trace::{RequestStage, RequestState, client_name};
-use lockstep_model::{Action, Reply};
+use lockstep_model::{Action, Config, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::RedissonClients;
 use super::interruption::Interruption;
-use super::requests::{GatedStage, GatedWait};
+use super::requests::{GatedRequest, GatedStage, GatedWait};
 use super::wire_words::{as_renewals, receipt_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, client_of};
@@ -17,6 +17,9 @@ use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
 
 const ANSWERED_AT_ITS_TIME_OUT: &str =
     "at the very instant of its time-out a request is answered here, and in Redisson not";
+
+pub(super) const ACQUIRE_IS_SENT_AGAIN: &str =
+    "Redisson of 2021 sends an acquire again that is not answered in time";
 
 impl RedissonClients {
     /// Whether what a client does comes in the order in which a JVM does it: a hold is in the renewal table before its application
@@ -91,7 +94,7 @@ impl RedissonClients {
         if request_state(&step.step.state, key).is_none() {
             // Nobody waits for the reply. Redisson counts replies, so it has to come all the same.
             self.drop_request(key, testbed)?;
-            self.pass_asides(key.0)?;
+            self.pass_asides(key.0, testbed)?;
         }
         Ok(Some(node))
     }
@@ -201,6 +204,9 @@ impl RedissonClients {
             testbed.findings.leave("only a caller whose acquire is under way gives up in this way");
             return Ok(());
         }
+        if is_acquiring {
+            self.interrupted_acquires.insert(client);
+        }
         let asker = format!("{}:{}", client_name(client), thread + 1);
         match self.interruption {
             Interruption::Thread => {
@@ -247,20 +253,48 @@ impl RedissonClients {
         if !self.applications.is_connected(client, connection) {
             return Ok(());
         }
-        if matches!(given_up.wait, GatedWait::Extra { .. }) {
-            self.answer_extra_wait(given_up.key.0, connection, testbed)?;
-            if testbed.findings.is_over() {
-                return Ok(());
+        if self.takes_first_reply(given_up.key.0) && matches!(step.step.action, Action::Resend { .. }) {
+            return self.break_with_late_reply(&given_up, testbed);
+        }
+        match given_up.wait {
+            GatedWait::Extra { .. } => {
+                self.answer_extra_wait(given_up.key.0, connection, testbed)?;
             }
+            GatedWait::Sent => self.answer_given_up_wait(given_up.key.0, connection, testbed)?,
+            GatedWait::None | GatedWait::Answered => {}
+        }
+        if testbed.findings.is_over() {
+            return Ok(());
         }
         self.applications.pass_reply(client, connection)?;
-        let waits = matches!(given_up.wait, GatedWait::Extra { .. } | GatedWait::Answered);
-        if waits { self.applications.pass_reply(client, connection) } else { Ok(()) }
+        if given_up.wait == GatedWait::None { Ok(()) } else { self.applications.pass_reply(client, connection) }
+    }
+
+    /// Whether a client takes the first reply that comes to any attempt of a call for the answer to it
+    /// (docs/facts/redisson.md#the-first-reply-to-any-attempt).
+    fn takes_first_reply(&self, client: u8) -> bool {
+        let own = self.config.of_client(client);
+        own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::All
+    }
+
+    /// A reply that comes too late for its attempt finds nobody in the model. Where it would find the call, it is lost.
+    fn break_with_late_reply(&mut self, late: &GatedRequest, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        let (client, connection) = (usize::from(late.key.0), late.held.connection);
+        let mut held = self.applications.held(client).into_iter();
+        let carries_more = held.any(|other| other.connection == connection && !self.in_flight.is_wait_behind(client, &other));
+        if carries_more || self.in_flight.shares_connection(late) {
+            testbed.findings.leave("Redisson of 2021 takes a reply that comes too late for the answer to a later attempt");
+            return Ok(());
+        }
+        self.applications.break_connection(client, connection)
     }
 
     fn drop_request(&mut self, key: RequestKey, testbed: &mut Testbed) -> Result<(), ReplayError> {
         if self.applications.runs(usize::from(key.0)) {
-            self.hear(key, testbed)?;
+            match self.in_flight.get_mut(key).cloned() {
+                Some(late) if self.takes_first_reply(key.0) => self.break_with_late_reply(&late, testbed)?,
+                _ => self.hear(key, testbed)?,
+            }
         }
         self.in_flight.take(key);
         Ok(())
@@ -293,15 +327,18 @@ impl RedissonClients {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
             return;
         }
-        // docs/facts/redisson.md#resending
-        let is_sent_again = own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::None;
-        if is_sent_again && model == TIMED_OUT && told == calls::INSIDE {
-            testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
+        if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {
+            testbed.findings.leave(ACQUIRE_IS_SENT_AGAIN);
             return;
         }
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);
         testbed.findings.compare(step.place(), what, model, &told);
     }
+}
+
+/// Whether a client sends an acquire again although its scenario says that it does not (docs/facts/redisson.md#resending).
+pub(super) fn sends_acquires_again(own: &Config) -> bool {
+    own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::None
 }
 
 pub(super) fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {

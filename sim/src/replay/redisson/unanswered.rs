@@ -7,6 +7,7 @@ use lockstep_model::trace::client_name;
 
 use super::calls::{REFUSED, TIMED_OUT};
 use super::clients::RedissonClients;
+use super::gate::HeldCommand;
 use super::overtaking::{QUESTION, is_aside, set_aside};
 use super::requests::GatedStage;
 use super::split::verb_of;
@@ -77,7 +78,8 @@ impl RedissonClients {
                 let told = if is_refused { REFUSED } else { TIMED_OUT };
                 self.compare_call((client, thread), told, (!is_refused, step), testbed);
             }
-            // Its caller was interrupted.
+            // Its caller was interrupted, and its last attempt may have been sent somewhat late.
+            None if slot.is_late() => self.applications.pass_half_a_tick(usize::from(client))?,
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
         self.leave_early_renewal(client, step, testbed);
@@ -101,12 +103,17 @@ impl RedissonClients {
         self.applications.begin_call(usize::from(client), thread, &question, false)
     }
 
-    /// Lets pass what is no part of the history, where nothing is under way before it.
-    pub(super) fn pass_asides(&mut self, client: u8) -> Result<(), ReplayError> {
+    /// Lets pass what is no part of the history, where nothing is under way before it and its server does not stand still.
+    pub(super) fn pass_asides(&mut self, client: u8, testbed: &Testbed) -> Result<(), ReplayError> {
         let asked = usize::from(client);
         loop {
             let mut asides = self.applications.held(asked).into_iter().filter(is_aside);
-            let Some(next) = asides.find(|held| self.is_first(asked, held)) else { return Ok(()) };
+            let is_answered = |held: &HeldCommand| {
+                let (server, _) = self.applications.server_of(asked, held.connection);
+                !testbed.servers.is_paused(server)
+            };
+            let next = asides.find(|held| self.is_first(asked, held) && is_answered(held));
+            let Some(next) = next else { return Ok(()) };
             self.applications.pass_request(asked, next.connection)?;
         }
     }
