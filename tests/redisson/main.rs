@@ -8,6 +8,7 @@ mod history;
 mod jvms;
 mod load;
 mod museum;
+mod random;
 mod repeated;
 mod replicas;
 mod scenarios;

@@ -40,7 +40,7 @@ pub fn random_histories(scenario: &Scenario, program: RedissonProgram, cases: u3
     try_random_histories(scenario, program, cases, seed).unwrap_or_else(|error| panic!("{}: {error}", scenario.name))
 }
 
-fn try_random_histories(
+pub fn try_random_histories(
     scenario: &Scenario,
     program: RedissonProgram,
     cases: u32,

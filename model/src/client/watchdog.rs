@@ -225,7 +225,11 @@ impl<Q: InFlight> Process<'_, Q> {
             // It was not set again. If the lock was acquired anew meanwhile, the timer of that entry continues.
             MissedRenewal::StopTimer => {}
             MissedRenewal::Forget if self.config.clients.names > 1 => self.forget_renewals(thread),
-            MissedRenewal::Forget => self.forget_every_renewal(),
+            MissedRenewal::Forget => {
+                self.forget_every_renewal();
+                // docs/facts/redisson.md#explicit-lease
+                self.forget_lease(None);
+            }
             MissedRenewal::TellHolder => {
                 self.forget_renewals(thread);
                 let holding = self.thread_mut(thread);

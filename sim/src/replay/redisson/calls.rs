@@ -1,7 +1,7 @@
 //! Which method of Redisson's lock an application calls, and what it is told.
 
 use lockstep_model::client::Phase;
-use lockstep_model::config::InterruptedWait;
+use lockstep_model::config::{InterruptedWait, Profile};
 use lockstep_model::trace::ThreadState;
 use lockstep_model::{Config, Reply};
 
@@ -40,9 +40,11 @@ pub fn told_of_acquire(before: &ThreadState, after: &ThreadState) -> &'static st
     }
 }
 
-/// What the application is told where a server does not write; `None`: it does.
-pub const fn told_of_refusal(answer: Reply) -> Option<&'static str> {
+/// What the application of this version is told where a server does not write; `None`: it does. 3.15 has no exceptions of their own
+/// for want of replicas and for a replica (docs/facts/redisson.md#noreplicas-and-readonly-are-retried).
+pub fn told_of_refusal(answer: Reply, profile: Profile) -> Option<&'static str> {
     match answer {
+        Reply::NotEnoughReplicas | Reply::ReadOnly if profile == Profile::Redisson315 => Some(REDISSON_EXCEPTION),
         Reply::NotEnoughReplicas => Some("RedisNoReplicasException"),
         Reply::ReadOnly => Some(READ_ONLY),
         Reply::SaveFailed | Reply::WrongType => Some(REDISSON_EXCEPTION),
@@ -77,9 +79,15 @@ pub const NO_SERVER: &str = "no server has answered";
 /// No reply came in time.
 pub const TIMED_OUT: &str = "RedisResponseTimeoutException";
 
-/// Failures that say that there is no connection.
-const IS_OF_CONNECTION: [&str; 4] =
-    ["ConnectException", "RedisConnectionException", "RedisConnectionClosedException", "ClosedChannelException"];
+/// Failures that say that there is no connection. 3.52.0 and 4.1.0 fail on one that a server has closed with the exception of a
+/// programming error (docs/facts/redisson.md#a-server-that-is-back).
+const IS_OF_CONNECTION: [&str; 5] = [
+    "ConnectException",
+    "RedisConnectionException",
+    "RedisConnectionClosedException",
+    "ClosedChannelException",
+    "NullPointerException",
+];
 
 /// What the driver reports of a call's end, in the same words; an exception by its class.
 pub fn told_by(verb: &str, ended: Option<&str>) -> String {

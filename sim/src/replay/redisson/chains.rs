@@ -17,6 +17,8 @@ pub struct RenewalChains {
     has_renewed: bool,
     /// Whether the model has every timer itself: no renewal is one more.
     are_of_model: bool,
+    /// Whether a timer ends as soon as its lock has no entry any more: up to 3.43.
+    end_with_entry: bool,
     /// Whether the model's timer runs on after a renewal whose answer has left nothing: in Redisson it has ended.
     is_left_over: bool,
 }
@@ -34,7 +36,12 @@ struct RenewalChain {
 impl RenewalChains {
     /// Those of a client with these settings: none runs yet.
     pub fn of(own: &Config) -> Self {
-        Self { are_of_model: own.protocol.renewal_timer == RenewalTimer::Multiplying, ..Self::default() }
+        let timer = own.protocol.renewal_timer;
+        Self {
+            are_of_model: timer == RenewalTimer::Multiplying,
+            end_with_entry: timer == RenewalTimer::PerLock,
+            ..Self::default()
+        }
     }
 
     /// Whether the model has every timer itself.
@@ -44,6 +51,9 @@ impl RenewalChains {
 
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
+        if self.end_with_entry && is_empty(after) {
+            self.chains.clear();
+        }
         if !self.are_of_model && is_empty(before) && !is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);

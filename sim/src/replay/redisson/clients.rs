@@ -27,6 +27,7 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
+use super::split::OVER_A_BUSY_CONNECTION;
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
@@ -282,7 +283,10 @@ impl Target for RedissonClients {
                     return Ok(None);
                 }
                 self.begin_call((client, thread), before.holds, "unlock", (step, testbed))?;
-                self.ask((client, Some(thread)), ScriptVerb::Release { client, thread }, step, testbed)
+                let verb = ScriptVerb::Release { client, thread };
+                let executed_by = self.ask((client, Some(thread)), verb, step, testbed)?;
+                self.leave_early_renewal(client, step, testbed);
+                Ok(executed_by)
             }
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;
@@ -486,8 +490,12 @@ impl RedissonClients {
             return Ok(None);
         }
         let asked = usize::from(client);
+        if !self.is_first(asked, &held) {
+            testbed.findings.leave(OVER_A_BUSY_CONNECTION);
+            return Ok(None);
+        }
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
-        let told = thread.map(|thread| ((client, thread), Self::told_by_model((client, thread), verb, step)));
+        let told = thread.map(|thread| ((client, thread), self.told_by_model((client, thread), verb, step)));
         self.pass(client, &held, (verb, request), told, step, testbed)?;
         if let Some(thread) = thread.filter(|_| step.step.answer == Reply::NotHeld) {
             self.unwind((client, thread), step, testbed)?;
@@ -544,10 +552,16 @@ impl RedissonClients {
     }
 
     /// What the model says the application is told by this step.
-    pub(super) fn told_by_model((client, thread): (u8, u8), verb: ScriptVerb, step: HistoryStep<'_>) -> &'static str {
+    pub(super) fn told_by_model(
+        &self,
+        (client, thread): (u8, u8),
+        verb: ScriptVerb,
+        step: HistoryStep<'_>,
+    ) -> &'static str {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
-        let refusal = calls::told_of_refusal(step.step.answer).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
+        let profile = self.config.of_client(client).protocol.profile;
+        let refusal = calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
         if let Some(refusal) = refusal {
             return refusal;
         }

@@ -23,11 +23,18 @@ impl RedissonClients {
         testbed: &mut Testbed,
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
-        if matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_))) {
-            return Ok(());
-        }
         let Some(channel) = self.translator.unlock_channel() else { return Ok(()) };
         let wanted = [self.commands.subscribe.to_owned(), channel.name];
+        if matches!(step.before.clients[asked].subscription, Some(SubscriptionState::Node(_))) {
+            let mut threads = step.before.clients[asked].threads.iter();
+            let subscribes = self.applications.held(asked).iter().any(|held| words_of(held) == wanted);
+            if subscribes && threads.any(|thread| thread.wait_left == Some(0)) {
+                testbed.findings.leave(
+                    "at the very instant of its wait limit another thread waits on here, and Redisson's has given up and ended their subscription",
+                );
+            }
+            return Ok(());
+        }
         let found = self.applications.await_request(asked, |held| words_of(held) == wanted)?;
         let what = || format!("request of {}", client_name(client));
         let Some(held) = found else {

@@ -1,8 +1,8 @@
 //! What the watchdogs of Redisson renew: more often than the model's, as their timers multiply (`chains`), and by timers that end
 //! earlier (docs/facts/redisson.md#renewal-timers-multiply).
 
-use lockstep_model::client::Slot;
-use lockstep_model::trace::{ClientState, Contents, Hold, client_name};
+use lockstep_model::client::{Slot, Verb};
+use lockstep_model::trace::{ClientState, Contents, Hold, RequestState, client_name};
 use lockstep_model::{Action, Reply};
 
 use super::clients::RedissonClients;
@@ -11,7 +11,7 @@ use super::wire_words::{is_renewal, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::testbed::Testbed;
-use crate::replay::translate::ScriptVerb;
+use crate::replay::translate::{ScriptVerb, request_state};
 
 impl RedissonClients {
     /// The model's watchdog renews, or finds nothing to renew.
@@ -30,11 +30,28 @@ impl RedissonClients {
             testbed.findings.leave("a timer that is due finds no hold before this one: the choice of the JVM");
             return Ok(None);
         }
+        if renews && self.has_release_timed_out(client, step)? {
+            testbed.findings.leave(
+                "at the very instant of its time-out a release is still awaited here, and Redisson's has failed and ended a renewal",
+            );
+            return Ok(None);
+        }
         self.chains[usize::from(client)].fired(renews);
         if !renews && self.chains[usize::from(client)].are_of_model() {
             self.end_timer(client, testbed)?;
         }
         self.ask((client, None), ScriptVerb::Renew { client }, step, testbed)
+    }
+
+    /// Whether the model renews, and a release of this client is given up at this instant: in Redisson it has been, and nothing is left
+    /// to renew.
+    fn has_release_timed_out(&mut self, client: u8, step: HistoryStep<'_>) -> Result<bool, ReplayError> {
+        let is_given_up = |state: &RequestState| state.verb == Verb::Release && state.answer_left == Some(0);
+        let mut slots = Slot::ALL.into_iter();
+        if !slots.any(|slot| request_state(step.before, (client, slot)).is_some_and(is_given_up)) {
+            return Ok(false);
+        }
+        Ok(self.applications.await_request(usize::from(client), is_renewal)?.is_none())
     }
 
     /// What a step, in which no time has passed, has done to the timers of a client.

@@ -140,7 +140,8 @@ impl RedissonClients {
         for receipt in &self.receipts[asked] {
             testbed.hide_key(receipt.clone());
         }
-        let is_behind_error = calls::told_of_refusal(step.step.answer).is_some();
+        let profile = self.config.of_client(client).protocol.profile;
+        let is_behind_error = calls::told_of_refusal(step.step.answer, profile).is_some();
         let at = step.place();
         self.open_waits.push(OpenWait { client, connection, replicas, confirming, told, is_behind_error, at });
         // Nobody looks at the answer.
@@ -166,7 +167,9 @@ impl RedissonClients {
         while let Some(at) = self.open_waits.iter().position(is_extra) {
             let wait = self.open_waits.swap_remove(at);
             let replicas = self.end_wait(&wait, testbed)?;
-            if replicas.is_none() && !wait.is_behind_error {
+            // 3.43 throws the error of the WAIT, others that of the script before it.
+            let is_of_3_43 = self.config.of_client(client).protocol.profile == Profile::Redisson343;
+            if replicas.is_none() && (!wait.is_behind_error || is_of_3_43) {
                 testbed
                     .findings
                     .leave("a server that has become a replica answers a WAIT with an error, and the call throws");
@@ -253,7 +256,8 @@ impl RedissonClients {
         let is_granted = matches!(step.step.answer, Reply::Acknowledged { .. });
         let told = if is_granted { calls::GRANTED } else { calls::INSIDE };
         self.compare_told((client, thread), told, step.place(), testbed);
-        Ok(())
+        // It is subscribed until its call is over.
+        self.clear_up(client, testbed)
     }
 
     /// A version that neither repeats nor gives back what no replica has acknowledged: the history is left. Returns whether it is.

@@ -168,7 +168,7 @@ impl RedissonClients {
 /// watchdog: with one connection the second request waits for the reply to the first.
 fn has_more_to_ask(client: &ClientState, asking: Option<u8>) -> bool {
     let may_ask = |thread: &ThreadState| match thread.phase {
-        Phase::Subscribed => true,
+        Phase::Subscribed | Phase::Undoing => true,
         // Its process may be subscribed already for another one.
         Phase::Refused => client.threads.len() > 1,
         Phase::Waiting => client.permits > 0 || thread.wake_in == Some(0) || thread.may_wake_now,

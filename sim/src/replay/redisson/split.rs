@@ -1,7 +1,7 @@
 //! A split network: a request is sent, executed and answered in steps of their own.
 
 use lockstep_model::client::{Phase, Slot, Verb};
-use lockstep_model::config::{InterruptedWait, Profile, Resend};
+use lockstep_model::config::{InterruptedWait, Profile, RefusedCall, Resend};
 use lockstep_model::trace::{RequestStage, RequestState, client_name};
 use lockstep_model::{Action, Config, Reply};
 
@@ -18,6 +18,8 @@ use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
 const ANSWERED_AT_ITS_TIME_OUT: &str =
     "at the very instant of its time-out a request is answered here, and in Redisson not";
 
+pub(super) const OVER_A_BUSY_CONNECTION: &str =
+    "Redisson sends a request over the connection of one that was given up";
 pub(super) const ACQUIRE_IS_SENT_AGAIN: &str =
     "Redisson of 2021 sends an acquire again that is not answered in time";
 
@@ -79,7 +81,7 @@ impl RedissonClients {
         let node = testbed.servers.index_of(&state.node);
         let sent = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
         if !self.is_first(client, &sent.held) {
-            testbed.findings.leave("Redisson sends a request over the connection of one that was given up");
+            testbed.findings.leave(OVER_A_BUSY_CONNECTION);
             return Ok(None);
         }
         let reply = self.applications.execute_request(client, sent.held.connection)?;
@@ -158,7 +160,7 @@ impl RedissonClients {
         // What follows is sent before the caller is told anything.
         self.follow_up(key, step, testbed)?;
         if let Some(thread) = slot.thread() {
-            let told = match Self::told_by_model((client, thread), verb_of(state.verb, key), step) {
+            let told = match self.told_by_model((client, thread), verb_of(state.verb, key), step) {
                 _ if Self::is_made_again(key, step) => calls::INSIDE,
                 _ if state.has_failed => calls::READ_ONLY,
                 _ if state.verb == Verb::Release && matches!(step.step.answer, Reply::TooFewReplicas { .. }) => {
@@ -325,6 +327,11 @@ impl RedissonClients {
         let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
         if is_answer_due && model != told && (has_timed_out || is_sent_again) {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
+            return;
+        }
+        let is_refused = [Reply::NotEnoughReplicas, Reply::ReadOnly].contains(&step.step.answer);
+        if own.calls.refused_call == RefusedCall::Throw && is_refused && told == calls::INSIDE {
+            testbed.findings.leave("a server refuses a request, and Redisson sends that again");
             return;
         }
         if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {

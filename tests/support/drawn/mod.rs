@@ -4,6 +4,8 @@
 //! finding can be saved as a file. Features that the reader still rejects as not modelled are generated as well: they
 //! are tested from the day on which the reader accepts them.
 
+mod for_redisson;
+
 use std::collections::BTreeMap;
 use std::env;
 use std::fmt::Write as _;
@@ -19,6 +21,8 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree as _;
 use proptest::test_runner::{Config, RngAlgorithm, RngSeed, TestRng, TestRunner};
 
+pub use for_redisson::any_text_for_redisson;
+
 /// In this many of a thousand scenarios the requirements of keys are ignored, so that keys may not fit together.
 const CARELESS: u16 = 60;
 /// The percentage of scenarios in which client A has a table of its own.
@@ -27,6 +31,7 @@ const UNLIKE: u16 = 15;
 const WILD: u16 = 3;
 
 /// How a key is generated.
+#[derive(Clone, Copy)]
 struct DrawnKey {
     key: &'static str,
     /// The values as written in the file; a value listed twice is twice as frequent.
@@ -339,7 +344,7 @@ pub fn any_scenario_text() -> impl Strategy<Value = String> {
     let is_careless = weighted(Probability::new(f64::from(CARELESS) / 1000.0), Just(()));
     let own = weighted(Probability::new(f64::from(UNLIKE) / 100.0), values(OWN_ROWS, 1));
     (prop_oneof![3 => values(ROWS, 1), 1 => values(ROWS, WILD)], own, is_careless)
-        .prop_map(|(values, own, careless)| text(&values, &own.unwrap_or_default(), careless.is_some()))
+        .prop_map(|(values, own, careless)| text(ROWS, &values, &own.unwrap_or_default(), careless.is_some()))
 }
 
 /// The same, parsed; rejected texts are filtered out.
@@ -360,12 +365,19 @@ pub fn read(text: &str) -> Result<Scenario, ScenarioError> {
 /// # Panics
 /// A text cannot be drawn: a bug of the rows.
 pub fn texts(seed: u64, count: u32) -> Vec<String> {
+    drawn(any_scenario_text(), seed).take(count as usize).collect()
+}
+
+/// Texts without end, the same for the same seed.
+///
+/// # Panics
+/// A text cannot be drawn: a bug of the rows.
+pub fn drawn(any_text: impl Strategy<Value = String>, seed: u64) -> impl Iterator<Item = String> {
     let mut bytes = [0; 32];
     bytes[..8].copy_from_slice(&seed.to_le_bytes());
     let random = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(Config::default(), random);
-    let any_text = any_scenario_text();
-    (0..count).map(|_| any_text.new_tree(&mut runner).expect("nothing is rejected").current()).collect()
+    iter::repeat_with(move || any_text.new_tree(&mut runner).expect("nothing is rejected").current())
 }
 
 /// For properties of worlds at random: the same worlds for the same seed, which `LOCKSTEP_DRAW_SEED` gives; and so many,
@@ -395,7 +407,10 @@ impl Drop for ShownIfItFails<'_> {
 }
 
 /// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.
-fn values(rows: &'static [DrawnKey], wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
+fn values<'a>(
+    rows: impl IntoIterator<Item = &'a DrawnKey>,
+    wildness: u16,
+) -> Vec<BoxedStrategy<Option<&'static str>>> {
     let drawn = |row: &DrawnKey| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };
@@ -405,7 +420,7 @@ fn values(rows: &'static [DrawnKey], wildness: u16) -> Vec<BoxedStrategy<Option<
             _ => weighted(Probability::new(f64::from(often) / 100.0), value).boxed(),
         }
     };
-    rows.iter().map(drawn).collect()
+    rows.into_iter().map(drawn).collect()
 }
 
 /// Every lock kind as written in a scenario; kinds whose waiters sleep are three times as frequent, for they have more
@@ -419,9 +434,14 @@ fn lock_words() -> &'static [&'static str] {
     })
 }
 
-fn text(values: &[Option<&'static str>], own: &[Option<&'static str>], is_careless: bool) -> String {
+fn text<'a>(
+    rows: impl IntoIterator<Item = &'a DrawnKey>,
+    values: &[Option<&'static str>],
+    own: &[Option<&'static str>],
+    is_careless: bool,
+) -> String {
     let mut said = Said::default();
-    for (row, value) in ROWS.iter().zip(values) {
+    for (row, value) in rows.into_iter().zip(values) {
         if let Some(value) = value
             && !said.has(row.key)
             && (is_careless || (row.goes_with)(&said))
