@@ -15,7 +15,7 @@ use crate::switches::at_once;
 const WORLDS: usize = 24;
 const HISTORIES: u32 = 6;
 
-struct RandomWorld {
+struct DrawnWorld {
     text: String,
     scenario: Scenario,
     /// The seed of its histories.
@@ -36,15 +36,15 @@ fn redisson_does_what_the_clients_of_the_model_do_in_worlds_that_nobody_thought_
     let cases = from_environment("LOCKSTEP_WORLD_HISTORIES", HISTORIES);
     let first = from_environment("LOCKSTEP_DRAW_SEED", 0);
     let texts = drawn(any_text_for_redisson(), first).filter_map(|text| Some((followed(&text)?, text)));
-    let of = |(seed, (scenario, text))| RandomWorld { text, scenario, seed };
+    let of = |(seed, (scenario, text))| DrawnWorld { text, scenario, seed };
     let worlds: Vec<_> = (1u64..).zip(texts).take(worlds).map(of).collect();
-    let replayed = at_once(&worlds, |RandomWorld { text, scenario, seed }| {
-        let (cases, left, difference) =
-            match try_random_histories(scenario, version_of(&scenario.config), cases, *seed) {
-                Ok(found) => (found.cases, found.left, found.counterexample.map(|(_, one)| format!("{one:#?}"))),
-                Err(FuzzFailure::AtStart(ReplayError::NotForRedisson { .. })) => (0, 0, None),
-                Err(error) => (0, 0, Some(error.to_string())),
-            };
+    let replayed = at_once(&worlds, |DrawnWorld { text, scenario, seed }| {
+        let (cases, left, difference) = match try_random_histories(scenario, version_of(&scenario.config), cases, *seed)
+        {
+            Ok(found) => (found.cases, found.left, found.counterexample.map(|(_, one)| format!("{one:#?}"))),
+            Err(FuzzFailure::AtStart(ReplayError::NotForRedisson { .. })) => (0, 0, None),
+            Err(error) => (0, 0, Some(error.to_string())),
+        };
         let in_world = |difference| format!("--- with seed {seed}, in this world\n{text}\n{difference}");
         (cases, left, difference.map(in_world))
     });
@@ -52,6 +52,12 @@ fn redisson_does_what_the_clients_of_the_model_do_in_worlds_that_nobody_thought_
     let left: u32 = replayed.iter().map(|(_, left, _)| left).sum();
     let differences: Vec<_> = replayed.iter().filter_map(|(.., difference)| difference.as_deref()).collect();
     println!("{} worlds, {histories} histories, {left} of them not followed to their end", worlds.len());
-    assert!(differences.is_empty(), "{} of {} worlds differ\n{}", differences.len(), worlds.len(), differences.join("\n"));
+    assert!(
+        differences.is_empty(),
+        "{} of {} worlds differ\n{}",
+        differences.len(),
+        worlds.len(),
+        differences.join("\n")
+    );
     assert!(left * 2 < histories, "{left} of {histories} were not followed to their end");
 }

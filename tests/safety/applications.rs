@@ -66,6 +66,16 @@ fn a_lock_object_forgets_with_a_release_that_leaves_no_hold_or_fails() {
     assert!(remembers("", &[NAMES, NAMES, RELEASE]), "a partial release");
 }
 
+/// As in 3.43.0; from 3.44 on the watchdog has nothing to do with the lock object.
+#[test]
+fn a_lock_object_forgets_with_a_renewal_that_finds_no_hold_where_that_ends_every_renewal() {
+    let missed = [NAMES, Action::Tick, EXPIRE, NAMES_NONE, Action::Tick, EXPIRE, Action::Renew { client: 0 }];
+    let remembers = |protocol: &str, actions: &[Action]| after(&shared(protocol), actions).clients[0].remembers_lease;
+    assert!(remembers("missed_renewal = 'forget'", &missed[..6]));
+    assert!(!remembers("missed_renewal = 'forget'", &missed));
+    assert!(remembers("missed_renewal = 'lower-first'", &missed));
+}
+
 /// What the object remembers is the lease of every release by it, and so of a hold that another call has begun.
 #[test]
 fn a_partial_release_brings_what_the_lock_object_remembers() {

@@ -23,8 +23,12 @@ fn after(protocol: &str, then: &[Action]) -> State {
 
 /// The state after these.
 fn at_the_end(protocol: &str, actions: &[Action]) -> State {
+    in_time("lease = 3\nrenew_every = 2", protocol, actions)
+}
+
+fn in_time(time: &str, protocol: &str, actions: &[Action]) -> State {
     let text = format!(
-        "story = 'An interrupt.'\nlock = 'reentrant'\n[time]\nlease = 3\nrenew_every = 2\nwait_limit = 0\n\
+        "story = 'An interrupt.'\nlock = 'reentrant'\n[time]\n{time}\nwait_limit = 0\n\
          [clients]\ncount = 1\n[network]\nmode = 'split'\n[protocol]\n{protocol}\n\
          [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n"
     );
@@ -116,6 +120,27 @@ fn an_interrupted_release_is_sent_again_like_any_other() {
     assert_eq!(renewed(&after("resend = 'release'", &lost)), 1);
     let answer = Action::Answer { client: 0, slot: late };
     assert_eq!(renewed(&after("resend = 'release'", &[&lost[..], &[answer]].concat())), 0);
+}
+
+/// Also where its call names a lease, and no watchdog hears of the grant (Redisson 3.15.6, 4.3.1 and 4.7.0 were seen to do so).
+#[test]
+fn an_interrupted_acquire_is_sent_again_like_any_other() {
+    let late = Slot::Late;
+    let sent_again = [
+        ACQUIRE,
+        EXECUTE,
+        Action::LoseReply { client: 0, slot: CALL },
+        INTERRUPT,
+        Action::Tick,
+        Action::Resend { client: 0, slot: late },
+        Action::Execute { client: 0, slot: late },
+        Action::Answer { client: 0, slot: late },
+    ];
+    let named = in_time("lease = 3", "resend = 'all'", &sent_again);
+    assert_eq!((stored(&named), renewed(&named)), (2, 0));
+    assert_eq!(named.clients[0].requests, []);
+    let renewed_twice = at_the_end("resend = 'all'", &sent_again);
+    assert_eq!((stored(&renewed_twice), renewed(&renewed_twice)), (2, 1));
 }
 
 /// The thread does something else by then: what is heard of the old release does not concern its new hold.

@@ -407,10 +407,7 @@ impl Drop for ShownIfItFails<'_> {
 }
 
 /// A value for each row, or none. They shrink to none, which gives the world with the fewest faults.
-fn values<'a>(
-    rows: impl IntoIterator<Item = &'a DrawnKey>,
-    wildness: u16,
-) -> Vec<BoxedStrategy<Option<&'static str>>> {
+fn values<'a>(rows: impl IntoIterator<Item = &'a DrawnKey>, wildness: u16) -> Vec<BoxedStrategy<Option<&'static str>>> {
     let drawn = |row: &DrawnKey| {
         let is_fault = table_of(row.key) == "faults";
         let often = if is_fault { (row.often * wildness).min(80) } else { row.often };

@@ -379,9 +379,14 @@ impl Applications {
         self.clients.iter().any(|client| client.gate.is_shut(server))
     }
 
-    /// Whether a server was down, and a client has asked it nothing since.
-    pub fn is_unasked_since_down(&self, client: usize, server: usize) -> bool {
-        self.clients[client].gate.is_unasked_since_shut(server)
+    /// Whether a connection of a client to a server over which it has asked something is open.
+    pub fn has_connection_for_requests(&self, client: usize, server: usize) -> bool {
+        self.clients[client].gate.has_connection_for_requests(server)
+    }
+
+    /// Whether one that may have been for requests has ended.
+    pub fn has_lost_connection(&self, client: usize, server: usize) -> bool {
+        self.clients[client].gate.has_lost_connection(server)
     }
 
     /// A client takes another server for the master.

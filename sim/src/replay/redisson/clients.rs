@@ -27,7 +27,6 @@ use super::pub_sub::PubSubCommands;
 use super::refusals::{asks_once, refuse_world};
 use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
-use super::split::OVER_A_BUSY_CONNECTION;
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::{HistoryStep, StepPlace};
@@ -74,7 +73,7 @@ pub struct RedissonClients {
     pub(super) granted_when_due: BTreeSet<u8>,
     /// The clients of which an acquire was interrupted while it was under way.
     pub(super) interrupted_acquires: BTreeSet<u8>,
-    /// The clients that have subscribed on a server that executes nothing.
+    /// The clients that have subscribed, or were sent a message, while their server executes nothing.
     pub(super) asks_unreached: BTreeSet<u8>,
 }
 
@@ -265,8 +264,8 @@ impl Target for RedissonClients {
                     );
                     return Ok(None);
                 }
-                if matches!(step.step.action, Action::SecondAsk { .. }) && self.leave_earlier_ask(client, step, testbed)
-                {
+                let is_timed = matches!(step.step.action, Action::WakeByTimer { .. });
+                if !is_timed && self.leave_earlier_ask(client, step, testbed) {
                     return Ok(None);
                 }
                 let asked = usize::from(client);
@@ -491,7 +490,7 @@ impl RedissonClients {
         }
         let asked = usize::from(client);
         if !self.is_first(asked, &held) {
-            testbed.findings.leave(OVER_A_BUSY_CONNECTION);
+            testbed.findings.leave("Redisson sends a request over the connection of one that was given up");
             return Ok(None);
         }
         let node = testbed.servers.index_of(&step.before.clients[asked].master);
@@ -561,7 +560,8 @@ impl RedissonClients {
         let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
         let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
         let profile = self.config.of_client(client).protocol.profile;
-        let refusal = calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
+        let refusal =
+            calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
         if let Some(refusal) = refusal {
             return refusal;
         }

@@ -46,8 +46,6 @@ struct GateEntrance {
     listener: Option<TcpListener>,
     port: ReservedPort,
     server: PathBuf,
-    /// Whether it was down before.
-    was_shut: bool,
 }
 
 impl ClientGate {
@@ -67,7 +65,7 @@ impl ClientGate {
         let entrances = servers.into_iter().map(|server| {
             let port = ReservedPort::any().map_err(ReplayError::system("reserve a port of the loopback interface"))?;
             let listener = port.listen().map_err(ReplayError::system("listen on the loopback interface"))?;
-            Ok(GateEntrance { listener: Some(listener), port, server, was_shut: false })
+            Ok(GateEntrance { listener: Some(listener), port, server })
         });
         Ok(Self { entrances: entrances.collect::<Result<_, _>>()?, connections: Vec::new(), is_open: true })
     }
@@ -87,11 +85,18 @@ impl ClientGate {
         self.entrances[server].listener.is_none()
     }
 
-    /// Whether a server was down, and the client has asked it nothing since.
-    pub fn is_unasked_since_shut(&self, server: usize) -> bool {
-        let is_of_requests = |one: &ClientConnection| one.is_for == Some(ConnectionUse::Requests);
-        let mut open = self.connections.iter().filter(|one| one.server_number == server && !one.is_closed);
-        self.entrances[server].was_shut && !open.any(is_of_requests)
+    /// Whether a connection to a server over which the client has asked something is open.
+    pub fn has_connection_for_requests(&self, server: usize) -> bool {
+        self.connections_of(server).any(|one| one.is_for == Some(ConnectionUse::Requests) && !one.is_closed)
+    }
+
+    /// Whether one that may have been for requests has ended.
+    pub fn has_lost_connection(&self, server: usize) -> bool {
+        self.connections_of(server).any(|one| one.is_for != Some(ConnectionUse::Messages) && one.is_closed)
+    }
+
+    fn connections_of(&self, server: usize) -> impl Iterator<Item = &ClientConnection> {
+        self.connections.iter().filter(move |one| one.server_number == server)
     }
 
     /// A server is down: its connections are closed, and new ones are refused.
@@ -302,7 +307,6 @@ impl GateEntrance {
     /// of it until it runs its own program, and the kernel would accept a connection for that copy. Redisson writes a request to
     /// it, which nobody reads.
     fn shut(&mut self) {
-        self.was_shut = true;
         if let Some(listener) = self.listener.take() {
             let is_refused = rustix::net::shutdown(&listener, Shutdown::Both);
             debug_assert!(is_refused.is_ok(), "a listener cannot be shut: {is_refused:?}");

@@ -7,7 +7,8 @@ use lockstep_model::trace::{SubscriptionState, client_name};
 
 use super::applications::ServerReach;
 use super::clients::RedissonClients;
-use super::wire_words::{is_renewal, is_script, payload_of, words_of};
+use super::gate::HeldCommand;
+use super::wire_words::{is_prelude, is_renewal, is_script, payload_of, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;
 use crate::replay::node_names::name_of_node;
@@ -38,7 +39,8 @@ impl RedissonClients {
         let found = self.applications.await_request(asked, |held| words_of(held) == wanted)?;
         let what = || format!("request of {}", client_name(client));
         let Some(held) = found else {
-            let has_asked = self.unsent(asked).iter().any(|held| is_script(&words_of(held)));
+            let asks = |held: &HeldCommand| is_script(&words_of(held)) || is_prelude(held);
+            let has_asked = self.unsent(asked).iter().any(asks);
             if step.before.clients[asked].threads.len() > 1 && has_asked {
                 testbed.findings.leave(
                     "a thread is subscribed as soon as another one of its process is in Redisson, and here after that one has gone",
@@ -63,7 +65,7 @@ impl RedissonClients {
         Ok(())
     }
 
-    /// A waiter that is subscribed asks again at once in Redisson. Where its server executed nothing then its call has failed, and a
+    /// A waiter that is subscribed, or woken by a message, asks again at once in Redisson. Where its server executed nothing then its call has failed, and a
     /// history in which it asks later cannot be followed.
     pub(super) fn leave_earlier_ask(&mut self, client: u8, step: HistoryStep<'_>, testbed: &mut Testbed) -> bool {
         let server = testbed.servers.index_of(&step.before.clients[usize::from(client)].master);
@@ -105,6 +107,10 @@ impl RedissonClients {
             (_, true) => Some(self.applications.drop_message(asked)?),
             (_, false) => Some(self.applications.pass_message(asked)?),
         };
+        let master = testbed.servers.index_of(&step.before.clients[asked].master);
+        if !is_lost && self.reaches[master] != ServerReach::Reached {
+            self.asks_unreached.insert(client);
+        }
         let payload = message.as_ref().and_then(payload_of).unwrap_or_else(|| "nothing".to_owned());
         let expected = self.translator.unlock_channel().map_or("nothing", |channel| channel.message);
         let what = || format!("messages to {}", client_name(client));

@@ -41,6 +41,12 @@ impl Applications {
         started.used.jvm.now_ns() > started.due_ns - started.behind_ns
     }
 
+    /// Whether a timer that a reply has set may be due only after half a tick: each renewal is late by as much as the one before it, and
+    /// by a round of the wheel.
+    pub fn has_late_timers(&self, client: usize) -> bool {
+        self.jvms[self.clients[client].jvm].late_ns + ROUNDS_NS / 2 > self.tick_ns / 2
+    }
+
     /// Whether the clocks of a client have moved beyond this instant, because something that is due was waited for.
     pub fn is_ahead(&self, client: usize) -> bool {
         let started = &self.jvms[self.clients[client].jvm];
@@ -113,6 +119,15 @@ impl Applications {
     /// As [`Jvm::wait_until_quiet`].
     pub fn pass_late_timers(&mut self, client: usize) -> Result<(), ReplayError> {
         self.pass_time(client, |started| started.late_ns + ROUNDS_NS)
+    }
+
+    /// The same, also for the time-out of a request that was sent again so often, each time somewhat late.
+    ///
+    /// # Errors
+    /// As [`Jvm::wait_until_quiet`].
+    pub fn pass_late_attempts(&mut self, client: usize, resends: u8) -> Result<(), ReplayError> {
+        let half_ns = self.tick_ns / 2;
+        self.pass_time(client, |_| half_ns.min(ROUNDS_NS * (i64::from(resends) + 1)))
     }
 
     /// The same, however late they are: nothing else is to happen at this instant.

@@ -359,6 +359,11 @@ impl RedissonClients {
             }
             let wait = self.open_waits.swap_remove(at);
             if let Some(((client, thread), _)) = wait.told {
+                let threads = &step.step.state.clients[usize::from(client)].threads;
+                if threads.get(usize::from(thread)).is_some_and(|one| one.phase == Phase::Confirming) {
+                    testbed.findings.leave("the server that Redisson waits on behind its script stands still");
+                    return Ok(());
+                }
                 self.applications.await_end(usize::from(client), usize::from(thread))?;
                 let told = self.told((client, thread), testbed);
                 let told = if told == calls::TIMED_OUT { NO_SERVER } else { &told };

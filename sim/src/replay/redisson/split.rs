@@ -18,11 +18,6 @@ use crate::replay::translate::{RequestKey, ScriptVerb, request_state};
 const ANSWERED_AT_ITS_TIME_OUT: &str =
     "at the very instant of its time-out a request is answered here, and in Redisson not";
 
-pub(super) const OVER_A_BUSY_CONNECTION: &str =
-    "Redisson sends a request over the connection of one that was given up";
-pub(super) const ACQUIRE_IS_SENT_AGAIN: &str =
-    "Redisson of 2021 sends an acquire again that is not answered in time";
-
 impl RedissonClients {
     /// Whether what a client does comes in the order in which a JVM does it: a hold is in the renewal table before its application
     /// goes on.
@@ -81,7 +76,7 @@ impl RedissonClients {
         let node = testbed.servers.index_of(&state.node);
         let sent = self.in_flight.get_mut(key).ok_or(ReplayError::NothingInFlight)?.clone();
         if !self.is_first(client, &sent.held) {
-            testbed.findings.leave(OVER_A_BUSY_CONNECTION);
+            testbed.findings.leave("Redisson sends a request over the connection of one that was given up");
             return Ok(None);
         }
         let reply = self.applications.execute_request(client, sent.held.connection)?;
@@ -283,9 +278,12 @@ impl RedissonClients {
     fn break_with_late_reply(&mut self, late: &GatedRequest, testbed: &mut Testbed) -> Result<(), ReplayError> {
         let (client, connection) = (usize::from(late.key.0), late.held.connection);
         let mut held = self.applications.held(client).into_iter();
-        let carries_more = held.any(|other| other.connection == connection && !self.in_flight.is_wait_behind(client, &other));
+        let carries_more =
+            held.any(|other| other.connection == connection && !self.in_flight.is_wait_behind(client, &other));
         if carries_more || self.in_flight.shares_connection(late) {
-            testbed.findings.leave("Redisson of 2021 takes a reply that comes too late for the answer to a later attempt");
+            testbed
+                .findings
+                .leave("Redisson of 2021 takes a reply that comes too late for the answer to a later attempt");
             return Ok(());
         }
         self.applications.break_connection(client, connection)
@@ -335,7 +333,7 @@ impl RedissonClients {
             return;
         }
         if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {
-            testbed.findings.leave(ACQUIRE_IS_SENT_AGAIN);
+            testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
             return;
         }
         let what = || format!("what {}:{} is told", client_name(client), thread + 1);

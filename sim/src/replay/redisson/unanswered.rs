@@ -78,8 +78,11 @@ impl RedissonClients {
                 let told = if is_refused { REFUSED } else { TIMED_OUT };
                 self.compare_call((client, thread), told, (!is_refused, step), testbed);
             }
-            // Its caller was interrupted, and its last attempt may have been sent somewhat late.
-            None if slot.is_late() => self.applications.pass_half_a_tick(usize::from(client))?,
+            // Its caller was interrupted.
+            None if slot.is_late() => {
+                let resends = self.config.of_client(client).calls.retry_attempts;
+                self.applications.pass_late_attempts(usize::from(client), resends)?;
+            }
             None => self.applications.pass_what_is_due(usize::from(client))?,
         }
         self.leave_early_renewal(client, step, testbed);
