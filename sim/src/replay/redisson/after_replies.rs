@@ -59,6 +59,7 @@ impl RedissonClients {
                 while self.applications.messages(asked) > 0 {
                     self.applications.pass_message(asked)?;
                 }
+                self.unsubscribed.insert(client);
             } else {
                 self.receipts[asked].retain(|receipt| *receipt != words[1]);
             }

@@ -8,17 +8,15 @@ use lockstep_model::config::RenewalTimer;
 use lockstep_model::trace::ClientState;
 
 /// The timers of one client's watchdog.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct RenewalChains {
     chains: Vec<RenewalChain>,
     /// The tick that it is, from 0.
     now: u32,
     /// Whether the watchdog has renewed at this instant: then a timer may have fired before the table became empty.
     has_renewed: bool,
-    /// Whether the model has every timer itself: no renewal is one more.
-    are_of_model: bool,
-    /// Whether a timer ends as soon as its lock has no entry any more: up to 3.43.
-    end_with_entry: bool,
+    /// When its version starts one, and ends it.
+    timer: RenewalTimer,
     /// Whether the model's timer runs on after a renewal whose answer has left nothing: in Redisson it has ended.
     is_left_over: bool,
 }
@@ -37,24 +35,21 @@ impl RenewalChains {
     /// Those of a client with these settings: none runs yet.
     pub fn of(own: &Config) -> Self {
         let timer = own.protocol.renewal_timer;
-        Self {
-            are_of_model: timer == RenewalTimer::Multiplying,
-            end_with_entry: timer == RenewalTimer::PerLock,
-            ..Self::default()
-        }
+        Self { chains: Vec::new(), now: 0, has_renewed: false, timer, is_left_over: false }
     }
 
     /// Whether the model has every timer itself.
     pub fn are_of_model(&self) -> bool {
-        self.are_of_model
+        self.timer == RenewalTimer::Multiplying
     }
 
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
-        if self.end_with_entry && is_empty(after) {
+        // Up to 3.43 a timer ends as soon as its lock has no entry any more.
+        if self.timer == RenewalTimer::PerLock && is_empty(after) {
             self.chains.clear();
         }
-        if !self.are_of_model && is_empty(before) && !is_empty(after) {
+        if !self.are_of_model() && is_empty(before) && !is_empty(after) {
             // A timer that is left over from an emptied table is the model's.
             let is_of_model = self.chains.iter().all(|chain| !chain.is_of_model);
             self.chains.push(RenewalChain { due: self.now + u32::from(period), fired_at: None, is_of_model });
@@ -73,7 +68,7 @@ impl RenewalChains {
 
     /// A renewal was answered, and the table may be empty by that: then its timer has ended in Redisson, and runs on in the model.
     pub fn answered(&mut self, before: &ClientState, after: &ClientState) {
-        if !self.are_of_model && !is_empty(before) && is_empty(after) && after.renewal_due_in.is_some() {
+        if !self.are_of_model() && !is_empty(before) && is_empty(after) && after.renewal_due_in.is_some() {
             let now = self.now;
             self.chains.retain(|chain| !chain.is_of_model || chain.due > now);
             self.is_left_over = true;

@@ -71,6 +71,8 @@ pub struct RedissonClients {
     pub(super) overtaken: BTreeSet<u8>,
     /// The clients that were granted their first hold at this instant, at which their timer is due.
     pub(super) granted_when_due: BTreeSet<u8>,
+    /// The clients that have ended their subscription.
+    pub(super) unsubscribed: BTreeSet<u8>,
     /// The clients of which an acquire was interrupted while it was under way.
     pub(super) interrupted_acquires: BTreeSet<u8>,
     /// The clients that have subscribed, or were sent a message, while their server executes nothing.
@@ -117,6 +119,7 @@ impl RedissonClients {
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
             granted_when_due: BTreeSet::new(),
+            unsubscribed: BTreeSet::new(),
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
         })
@@ -185,6 +188,7 @@ impl Target for RedissonClients {
         self.flagged = flagged(trace, self.interruption);
         self.overtaken = overtaken_clients(trace);
         self.granted_when_due.clear();
+        self.unsubscribed.clear();
         self.interrupted_acquires.clear();
         self.asks_unreached.clear();
         let mut sockets: Vec<_> =

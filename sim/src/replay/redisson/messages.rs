@@ -62,6 +62,7 @@ impl RedissonClients {
             self.asks_unreached.insert(client);
         }
         self.applications.pass_request(asked, held.connection)?;
+        self.unsubscribed.remove(&client);
         Ok(())
     }
 
@@ -102,6 +103,11 @@ impl RedissonClients {
     ) -> Result<(), ReplayError> {
         let asked = usize::from(client);
         let is_lost = matches!(step.step.action, Action::LoseMessage { .. });
+        let is_moving = self.unsent(asked).iter().any(|held| words_of(held)[0] == self.commands.subscribe);
+        if is_moving && !is_lost {
+            testbed.findings.leave("a message of the old master comes when its client subscribes on the new one");
+            return Ok(());
+        }
         let message = match (self.applications.messages(asked), is_lost) {
             (0, _) => None,
             (_, true) => Some(self.applications.drop_message(asked)?),
@@ -121,6 +127,16 @@ impl RedissonClients {
 
     /// What was published must be at the gates of those who are subscribed.
     pub(super) fn await_messages(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
+        for (client, state) in (0u8..).zip(&step.step.state.clients) {
+            let is_due = state.threads.iter().any(|thread| thread.wait_left == Some(0));
+            let is_subscribed = matches!(state.subscription, Some(SubscriptionState::Node(_)));
+            if self.unsubscribed.contains(&client) && is_subscribed && is_due {
+                testbed.findings.leave(
+                    "at the very instant of its wait limit another thread waits on here, and Redisson's has given up and ended their subscription",
+                );
+                return Ok(());
+            }
+        }
         let begin = Instant::now();
         loop {
             self.applications.take_arrived()?;
