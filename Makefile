@@ -34,6 +34,8 @@ SOAK_FRESH_JVMS ?= 20
 SOAK_WARM_RUNS ?= 80
 # Random histories of each scenario that Redisson can follow: more than 1,000 on a split network, and on none.
 SOAK_REDISSON_HISTORIES ?= 50
+# Worlds that nobody thought of, on the version of Redisson that each names.
+SOAK_REDISSON_WORLDS ?= 400
 # Random histories for each other value of a switch of the protocol, on each version: reports/redisson.md.
 SOAK_SWITCH_HISTORIES ?= 25
 # More versions on which the museum is examined, and how often each history is replayed.
@@ -81,6 +83,7 @@ soak:
 	LOCKSTEP_MUSEUM_VERSIONS="$(SOAK_MUSEUM_VERSIONS)" LOCKSTEP_MUSEUM_TIMES=$(SOAK_MUSEUM_TIMES) \
 	LOCKSTEP_REDISSON_FRESH=$(SOAK_FRESH_JVMS) LOCKSTEP_REDISSON_WARM=$(SOAK_WARM_RUNS) \
 	LOCKSTEP_SWITCH_HISTORIES=$(SOAK_SWITCH_HISTORIES) \
+	LOCKSTEP_REDISSON_WORLDS=$(SOAK_REDISSON_WORLDS) \
 	LOCKSTEP_REDISSON_HISTORIES=$(SOAK_REDISSON_HISTORIES) LOCKSTEP_REDISSON_SCRIPTS=$(SOAK_REDISSON_SCRIPTS) \
 		cargo test --locked -p lockstep-tests --test redisson && \
 	LOCKSTEP_LOAD_SECONDS=$(SOAK_LOAD_SECONDS) LOCKSTEP_LOAD_WATCHDOG_MS=$(SOAK_LOAD_WATCHDOG_MS) \

@@ -10,8 +10,8 @@ use lockstep_tests::servers::servers;
 use crate::scenarios::{try_random_histories, version_of};
 use crate::switches::at_once;
 
-/// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` and `LOCKSTEP_WORLD_HISTORIES` ask for others,
-/// and `LOCKSTEP_DRAW_SEED` for other worlds.
+/// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` asks for more of them, and
+/// `LOCKSTEP_DRAW_SEED` for others.
 const WORLDS: usize = 24;
 const HISTORIES: u32 = 6;
 
@@ -33,18 +33,17 @@ fn followed(text: &str) -> Option<Scenario> {
 #[test]
 fn redisson_does_what_the_clients_of_the_model_do_in_worlds_that_nobody_thought_of() {
     let worlds = from_environment("LOCKSTEP_REDISSON_WORLDS", WORLDS);
-    let cases = from_environment("LOCKSTEP_WORLD_HISTORIES", HISTORIES);
     let first = from_environment("LOCKSTEP_DRAW_SEED", 0);
     let texts = drawn(any_text_for_redisson(), first).filter_map(|text| Some((followed(&text)?, text)));
     let of = |(seed, (scenario, text))| DrawnWorld { text, scenario, seed };
     let worlds: Vec<_> = (1u64..).zip(texts).take(worlds).map(of).collect();
     let replayed = at_once(&worlds, |DrawnWorld { text, scenario, seed }| {
-        let (cases, left, difference) = match try_random_histories(scenario, version_of(&scenario.config), cases, *seed)
-        {
-            Ok(found) => (found.cases, found.left, found.counterexample.map(|(_, one)| format!("{one:#?}"))),
-            Err(FuzzFailure::AtStart(ReplayError::NotForRedisson { .. })) => (0, 0, None),
-            Err(error) => (0, 0, Some(error.to_string())),
-        };
+        let (cases, left, difference) =
+            match try_random_histories(scenario, version_of(&scenario.config), HISTORIES, *seed) {
+                Ok(found) => (found.cases, found.left, found.counterexample.map(|(_, one)| format!("{one:#?}"))),
+                Err(FuzzFailure::AtStart(ReplayError::NotForRedisson { .. })) => (0, 0, None),
+                Err(error) => (0, 0, Some(error.to_string())),
+            };
         let in_world = |difference| format!("--- with seed {seed}, in this world\n{text}\n{difference}");
         (cases, left, difference.map(in_world))
     });

@@ -112,8 +112,8 @@ pub enum StaleRenewal {
 pub enum InterruptedAcquire {
     /// It stays in Redis until its lease ends, and nobody renews it: the process has forgotten the call.
     Keep,
-    /// The process still awaits the reply, and renews the grant from then on, on behalf of nobody. At the timeout it forgets
-    /// the call (Redisson: docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
+    /// The process still awaits the reply, sends the request again like any other, and renews the grant from then on, on behalf
+    /// of nobody. At the last timeout it forgets the call (Redisson: docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
     Renew,
     /// When the reply arrives, a release is sent (Redisson `lockAsync`: the result cannot be completed any more).
     Release,
