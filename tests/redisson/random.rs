@@ -12,8 +12,8 @@ use crate::switches::at_once;
 
 /// How many worlds, and how many random histories of each; `LOCKSTEP_REDISSON_WORLDS` asks for more of them, and
 /// `LOCKSTEP_DRAW_SEED` for others.
-const WORLDS: usize = 24;
-const HISTORIES: u32 = 6;
+const WORLDS: usize = 16;
+const HISTORIES: u32 = 5;
 
 struct DrawnWorld {
     text: String,

@@ -549,7 +549,7 @@ impl RedissonClients {
         self.clear_up(client, testbed)?;
         self.take_kept_receipts(client, node, step, testbed)?;
         if let Some((asking, told)) = told {
-            self.compare_told(asking, told, step.place(), testbed);
+            self.compare_call(asking, told, (false, step), testbed);
         }
         Ok(())
     }

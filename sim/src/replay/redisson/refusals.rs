@@ -87,8 +87,10 @@ fn refuse_replicas(config: &Config, program: &RedissonProgram) -> Result<(), Rep
              between them by itself; use wait_rule = \"any\"",
         );
     }
-    if cluster.wait_for > 0 && program.profile() == Profile::Redisson315 {
-        return refused("it does not look at how many replicas have a grant; use wait_for = 0, or a newer version");
+    let is_of_2021 = |client| config.of_client(client).protocol.profile == Profile::Redisson315;
+    let has_one_of_2021 = program.profile() == Profile::Redisson315 || (0..config.clients.count).any(is_of_2021);
+    if cluster.wait_for > 0 && has_one_of_2021 {
+        return refused("3.15 does not look at how many replicas have a grant; use wait_for = 0, or a newer version");
     }
     if cluster.wait_for > 0 && config.protocol.wait_rule != WaitRule::Any {
         return refused("it is content with one replica that has a grant; use wait_rule = \"any\"");

@@ -2,7 +2,7 @@
 
 use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::config::{InterruptedWait, Profile, RefusedCall, Resend};
-use lockstep_model::trace::{RequestStage, RequestState, client_name};
+use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
 use lockstep_model::{Action, Config, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
@@ -309,11 +309,13 @@ impl RedissonClients {
         (is_answer_due, step): (bool, HistoryStep<'_>),
         testbed: &mut Testbed,
     ) {
-        if step.step.state.clients[usize::from(client)].threads[usize::from(thread)].phase == Phase::Dead {
+        // None of the threads of the model releases by force.
+        let of = |state: &State| state.clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
+        if of(&step.step.state).is_some_and(|after| after.phase == Phase::Dead) {
             return;
         }
         let told = self.told((client, thread), testbed);
-        let wait_left = step.before.clients[usize::from(client)].threads[usize::from(thread)].wait_left;
+        let wait_left = of(step.before).and_then(|before| before.wait_left);
         if wait_left == Some(0) && told == calls::REFUSED && model == calls::INSIDE {
             testbed.findings.leave(
                 "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
