@@ -84,7 +84,11 @@ impl RedissonClients {
         let unsent = self.unsent(asked);
         let goes_on = unsent.iter().any(|held| {
             let words = words_of(held);
-            if words[0] == self.commands.subscribe { !is_subscribed } else { is_script(&words) && !is_renewal(held) }
+            if words[0] == self.commands.subscribe {
+                !is_subscribed
+            } else {
+                is_script(&words) && !is_renewal(held) || is_prelude(held)
+            }
         });
         if goes_on {
             testbed
