@@ -71,6 +71,8 @@ pub struct RedissonClients {
     pub(super) overtaken: BTreeSet<u8>,
     /// The clients that were granted their first hold at this instant, at which their timer is due.
     pub(super) granted_when_due: BTreeSet<u8>,
+    /// Of each client: whether its lock object remembered a lease when each of its threads last had a reason to ask again.
+    pub(super) remembered: Vec<Vec<bool>>,
     /// The clients that have ended their subscription.
     pub(super) unsubscribed: BTreeSet<u8>,
     /// The clients of which an acquire was interrupted while it was under way.
@@ -119,6 +121,7 @@ impl RedissonClients {
             flagged: BTreeSet::new(),
             overtaken: BTreeSet::new(),
             granted_when_due: BTreeSet::new(),
+            remembered: Vec::new(),
             unsubscribed: BTreeSet::new(),
             interrupted_acquires: BTreeSet::new(),
             asks_unreached: BTreeSet::new(),
@@ -146,7 +149,11 @@ impl RedissonClients {
         // Without a watchdog every call names its own lease.
         let times = ClientTimes::default_with(i64::from(own.time.lease) * i64::from(tick_ms));
         if !own.is_split() {
-            let attempts = if asks_once(&own) { 0 } else { times.attempts };
+            let asks_once = asks_once(&own);
+            let attempts = if asks_once { 0 } else { times.attempts };
+            // What is lost fails at once: its time-out is over within half a tick.
+            let answer_within_ms =
+                if asks_once { times.answer_within_ms.min(tick_ms / 4) } else { times.answer_within_ms };
             // Where two threads wait, each asks at once when it is subscribed or woken, and a history may take them in either order.
             let may_ask_together = own.clients.threads > 1 && own.waits() && own.cluster.replicas == 0;
             // A thread may ask for its lock while another one waits for replicas.
@@ -154,7 +161,7 @@ impl RedissonClients {
             let connections = if may_ask_together || may_wait_beside { CONNECTIONS } else { times.connections };
             let batch = own.protocol.renewal_batch;
             let renewal_batch = (own.clients.names > 1 && batch != RENEWAL_BATCH).then_some(batch);
-            let times = ClientTimes { renewal_batch, attempts, connections, ..times };
+            let times = ClientTimes { renewal_batch, answer_within_ms, attempts, connections, ..times };
             let knows_single_server = own.cluster.replicas == 0 && self.deployment == Deployment::AsScenario;
             let sync = if knows_single_server { None } else { Some(self.sync_of(&own)) };
             return ClientTimes { sync, ..times };
@@ -208,6 +215,7 @@ impl Target for RedissonClients {
         };
         let clients: Vec<_> = (0..self.config.clients.count).map(of).collect();
         self.receipts = vec![Vec::new(); clients.len()];
+        self.remembered = vec![vec![false; usize::from(self.config.clients.threads)]; clients.len()];
         self.waiting = vec![SemaphoreQueue::default(); clients.len()];
         self.in_flight = GatedRequests::default();
         self.open_waits.clear();
@@ -367,6 +375,7 @@ impl Target for RedissonClients {
     fn observe(&mut self, step: HistoryStep<'_>, testbed: &mut Testbed) -> Result<(), ReplayError> {
         for (client, (before, after)) in (0u8..).zip(step.before.clients.iter().zip(&step.step.state.clients)) {
             self.follow_timers(client, step);
+            self.note_reasons_to_ask(client, step);
             self.waiting[usize::from(client)].follow(step.step.action, before, after, client);
         }
         if !testbed.findings.is_over() {

@@ -1,6 +1,7 @@
 //! What clients of Redisson have sent: the request that a step asks for, renewals that the model does not have, and nothing at all
 //! before time passes.
 
+use lockstep_model::Action;
 use lockstep_model::client::Phase;
 use lockstep_model::config::Profile;
 use lockstep_model::trace::{ClientState, NodeState, SubscriptionState, ThreadState, client_name};
@@ -94,10 +95,48 @@ impl RedissonClients {
                 testbed.findings.leave("the timers of Redisson are late by half a tick after so many renewals");
                 return Ok(None);
             }
+            if self.has_built_its_request(client, step) {
+                testbed.findings.leave(
+                    "Redisson has built a waiter's request before its lock object learnt or forgot a lease, and here it asks afterwards",
+                );
+                return Ok(None);
+            }
             let sent = told.map_or_else(|| held.clone(), |told| format!("{held}; its call: {told}"));
             testbed.findings.compare(step.place(), what, &wanted_words, &sent);
         }
         Ok(None)
+    }
+
+    /// A thread that is subscribed has a reason to ask again, and so has a waiter for which a message comes or time passes: Redisson
+    /// builds its request then.
+    pub(super) fn note_reasons_to_ask(&mut self, client: u8, step: HistoryStep<'_>) {
+        let at = usize::from(client);
+        let (before, after) = (&step.before.clients[at], &step.step.state.clients[at]);
+        for (thread, remembered) in (0u8..).zip(&mut self.remembered[at]) {
+            let is_waiting = before.threads.get(usize::from(thread)).is_some_and(|one| one.phase == Phase::Waiting);
+            let has_reason = match step.step.action {
+                Action::Subscribe { client: of, thread: subscribed } => (of, subscribed) == (client, thread),
+                Action::Deliver { client: of } => of == client && is_waiting,
+                Action::Tick => is_waiting,
+                _ => false,
+            };
+            if has_reason {
+                *remembered = after.remembers_lease;
+            }
+        }
+    }
+
+    /// Whether a waiter asks again after its lock object has learnt or forgotten a lease, and Redisson has built its request before.
+    fn has_built_its_request(&self, client: u8, step: HistoryStep<'_>) -> bool {
+        let (Action::SecondAsk { thread, .. }
+        | Action::WakeByMessage { thread, .. }
+        | Action::WakeByTimer { thread, .. }) = step.step.action
+        else {
+            return false;
+        };
+        let remembers = step.before.clients[usize::from(client)].remembers_lease;
+        let remembered = self.remembered[usize::from(client)].get(usize::from(thread));
+        remembered.is_some_and(|remembered| *remembered != remembers)
     }
 
     /// Whether a client has asked over a connection that has ended, which versions before 4.3 do
