@@ -246,6 +246,24 @@ pub fn agreement(
     Ok(Agreement { differs_in, followed, played: found.cases })
 }
 
+/// Whether a target does what the model does in this history, in a scenario that may be another one than that in which it was found.
+/// `None`: it cannot happen there.
+///
+/// # Errors
+/// What keeps the servers from being asked.
+pub fn agrees_in_history(
+    scenario: &Scenario,
+    server: &ServerProgram,
+    target: impl Into<TargetProgram>,
+    actions: &[Action],
+) -> Result<Option<bool>, ReplayError> {
+    let Some(trace) = Trace::record(&scenario.name, "", &scenario.config, About::Drawn, actions, "").ok() else {
+        return Ok(None);
+    };
+    let mut player = Player::start(server, &scenario.config, target)?;
+    Ok(Some(player.replay(&trace, false)?.difference.is_none()))
+}
+
 /// A random history of the scenario.
 pub fn drawn(scenario: &Scenario, draws: &[u16]) -> Trace {
     let actions = in_largest_layout(&scenario.config, Drawing { draws });

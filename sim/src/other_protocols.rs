@@ -1,10 +1,13 @@
 //! Which switch of the protocol a client library has, where it does something else than the model: the worlds that differ in one
 //! switch, and those with which it agrees.
 
+use std::sync::atomic::Ordering;
+
+use lockstep_model::trace::Trace;
 use toml_edit::{DocumentMut, Item, Table, Value};
 
 use crate::check::Limits;
-use crate::fuzz::{Agreement, FuzzOptions, agreement};
+use crate::fuzz::{Agreement, FuzzOptions, agreement, agrees_in_history};
 use crate::replay::redisson::RedissonProgram;
 use crate::replay::{ReplayError, ServerProgram, suited};
 use crate::scenario::{KEYS, Scenario};
@@ -60,21 +63,32 @@ pub fn other_protocol(name: &str, text: &str, key: &str, word: &str) -> Option<O
     Some(OtherProtocol { line: format!("{key} = {word}"), scenario, text })
 }
 
-/// Those worlds with which a version of the library agrees, in so many random histories of each, and how far. What it cannot
-/// follow is left out.
+/// Those worlds with which a version of the library agrees: in the history in which the scenario differs from it, if one is given and
+/// can happen there, and in so many random histories of each, and how far. What it cannot follow is left out.
 ///
 /// # Errors
 /// What keeps the servers from being asked; `Stopped`.
 pub fn agreeing(
     others: Vec<OtherProtocol>,
-    server: &ServerProgram,
-    library: &RedissonProgram,
+    differing: Option<&Trace>,
+    (server, library): (&ServerProgram, &RedissonProgram),
     options: FuzzOptions,
     limits: &Limits<'_>,
 ) -> Result<Vec<(OtherProtocol, Agreement)>, ReplayError> {
     let mut found = Vec::new();
     for mut other in others {
         other.scenario.config = suited(&other.scenario.config, server);
+        if limits.stop.load(Ordering::Relaxed) {
+            return Err(ReplayError::Stopped);
+        }
+        let actions: Option<Vec<_>> = differing.map(|trace| trace.steps.iter().map(|step| step.action).collect());
+        let in_history =
+            actions.map_or(Ok(None), |actions| agrees_in_history(&other.scenario, server, library.clone(), &actions));
+        match in_history {
+            Ok(Some(false)) | Err(ReplayError::NotForRedisson { .. }) => continue,
+            Ok(Some(true) | None) => {}
+            Err(error) => return Err(error),
+        }
         match agreement(&other.scenario, server, library.clone(), options, limits) {
             Ok(agreement) if agreement.is_there() => found.push((other, agreement)),
             Ok(_) | Err(ReplayError::NotForRedisson { .. }) => {}

@@ -108,7 +108,7 @@ fn a_version_that_no_profile_is_named_after_does_what_the_one_before_it_does_or_
     let found = agreement(&of_today.scenario, server, library.clone(), OPTIONS, &limits).expect("it is replayed");
     assert!(found.differs_in.is_some(), "{found:?}");
     let others = other_protocols(&of_today.scenario, &of_today.text);
-    let found = agreeing(others, server, &library, OPTIONS, &limits).expect("they are replayed");
+    let found = agreeing(others, None, (server, &library), OPTIONS, &limits).expect("they are replayed");
     let lines: Vec<_> = found.into_iter().map(|(other, _)| other.line).collect();
     assert_eq!(lines, ["profile = \"redisson-3.52\"", "answered_receipt = \"keep\""]);
 }
@@ -163,7 +163,7 @@ fn the_switch_in_which_redisson_differs_is_found() {
     let found = agreement(&wrong.scenario, server, library.clone(), OPTIONS, &limits).expect("it is replayed");
     assert!(found.differs_in.is_some(), "{found:?}");
     let others = other_protocols(&wrong.scenario, &wrong.text);
-    let found = agreeing(others, server, &library, OPTIONS, &limits);
+    let found = agreeing(others, None, (server, &library), OPTIONS, &limits);
     let lines: Vec<_> = found.expect("they are replayed").into_iter().map(|(other, _)| other.line).collect();
     assert_eq!(lines, ["renewal_timer = \"shared\"", "renewal_timer = \"multiplying\""]);
 }

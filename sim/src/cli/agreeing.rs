@@ -2,6 +2,8 @@
 
 use std::sync::atomic::AtomicU64;
 
+use lockstep_model::trace::Trace;
+
 use super::common::Ended;
 use super::input::Chosen;
 use super::interrupt;
@@ -14,9 +16,10 @@ use crate::fuzz::{Agreement, FuzzOptions};
 use crate::other_protocols::{agreeing, every_other_protocol};
 use crate::replay::ServerProgram;
 
-/// The keys of `[protocol]`, as a file writes them, each with which alone Redisson agrees. `None`: that was not found out.
+/// The keys of `[protocol]`, as a file writes them, each with which alone Redisson agrees, also in the history in which it differs.
+/// `None`: that was not found out.
 pub(super) fn protocols(
-    one: &Chosen,
+    (one, differing): (&Chosen, &Trace),
     target: &TargetArgs,
     (server, options): (&ServerProgram, FuzzOptions),
     memory: &MaxMemory,
@@ -30,7 +33,7 @@ pub(super) fn protocols(
     let label = format!("{}: which switch of [protocol] differs", one.scenario.name);
     let replayed = AtomicU64::new(0);
     let found = watched(screen, &label, ProgressUnit::HISTORIES, &replayed, || {
-        agreeing(others, server, &library, options, &memory.limits(&replayed))
+        agreeing(others, Some(differing), (server, &library), options, &memory.limits(&replayed))
     });
     match found {
         Ok(found) => Ok(Some(found.into_iter().map(|(other, found)| (other.line, found)).collect())),

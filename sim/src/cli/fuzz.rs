@@ -64,6 +64,8 @@ struct FuzzedScenario<'a> {
     agrees_with: Option<Vec<(String, Agreement)>>,
     /// Duration, including the start of the servers.
     seconds: f64,
+    /// Whether Ctrl-C ended it before all its histories were replayed.
+    is_interrupted: bool,
 }
 
 pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
@@ -80,6 +82,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let mut all: Vec<FuzzedScenario> = Vec::new();
     let mut failure: Option<(Exit, Value)> = None;
     let mut unsuited: Option<ReplayError> = None;
+    let mut unsaved: Option<Exit> = None;
     for one in &chosen {
         if interrupt::is_asked() {
             break;
@@ -123,20 +126,32 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
                     && failed.found.counterexample.is_some()
                 {
                     let saved = save(one, &failed.found, args, screen)?;
-                    all.push(FuzzedScenario { chosen: one, fuzzed: failed.found, saved, agrees_with: None, seconds });
+                    all.push(FuzzedScenario {
+                        chosen: one,
+                        fuzzed: failed.found,
+                        saved,
+                        agrees_with: None,
+                        seconds,
+                        is_interrupted: false,
+                    });
                 }
                 break;
             }
         };
-        let saved = save(one, &fuzzed, args, screen)?;
+        // A difference is told also where its trace cannot be written.
+        let saved = save(one, &fuzzed, args, screen).unwrap_or_else(|exit| {
+            unsaved = Some(exit);
+            None
+        });
         let is_stopped = fuzzed.stopped.is_some();
         let agrees_with = match fuzzed.counterexample {
-            Some(_) if args.target.is_redisson() => {
-                agreeing::protocols(one, &args.target, (&server, options), &args.memory, screen)?
+            Some((ref trace, _)) if args.target.is_redisson() => {
+                agreeing::protocols((one, trace), &args.target, (&server, options), &args.memory, screen)?
             }
             _ => None,
         };
-        all.push(FuzzedScenario { chosen: one, fuzzed, saved, agrees_with, seconds });
+        let is_interrupted = interrupt::is_asked() && fuzzed.cases < args.cases;
+        all.push(FuzzedScenario { chosen: one, fuzzed, saved, agrees_with, seconds, is_interrupted });
         if is_stopped {
             break;
         }
@@ -153,6 +168,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
     let is_stopped = all.iter().any(|drawn| drawn.inconclusive_as().is_some());
     let exit = if is_stopped { Exit::Inconclusive } else { Exit::AsDeclared };
     let exit = if diverged { exit.worst(Exit::Diverged) } else { exit };
+    let exit = unsaved.filter(|_| !diverged).map_or(exit, |unsaved| exit.worst(unsaved));
     Ok(failure.map_or(exit, |(failure, _)| exit.worst(failure)))
 }
 
@@ -185,7 +201,9 @@ impl FuzzedScenario<'_> {
     fn inconclusive_as(&self) -> Option<String> {
         let is_followed = self.fuzzed.left < self.fuzzed.cases || self.fuzzed.cases == 0 || self.is_diverged();
         let nothing = (!is_followed).then(|| "no history was followed to its end".to_owned());
-        self.fuzzed.stopped.map(|stopped| stopped.after(&self.histories())).or(nothing)
+        let interrupted =
+            (self.is_interrupted && !self.is_diverged()).then(|| format!("interrupted after {}", self.histories()));
+        self.fuzzed.stopped.map(|stopped| stopped.after(&self.histories())).or(interrupted).or(nothing)
     }
 
     /// `1 history`, `100 histories`.
@@ -364,6 +382,11 @@ fn failure_json(one: &Chosen, failure: &FuzzFailure, saved: Option<&Path>) -> Va
     })
 }
 
+/// Whether there is no difference; `null`: nothing is said.
+fn agrees_json(is_diverged: bool, is_whole: bool) -> Option<bool> {
+    (is_diverged || is_whole).then_some(!is_diverged)
+}
+
 /// The object for programs, with each scenario.
 fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value {
     let each = all.iter().map(|drawn| {
@@ -372,7 +395,7 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
             "cases": drawn.fuzzed.cases,
             "steps": drawn.fuzzed.steps,
             "pace": pace_json(drawn.fuzzed.cases as usize, drawn.fuzzed.steps, drawn.seconds),
-            "agrees": !drawn.is_diverged(),
+            "agrees": agrees_json(drawn.is_diverged(), drawn.inconclusive_as().is_none()),
             "left": drawn.fuzzed.left,
             "left_because": drawn.fuzzed.ends.iter().map(|(end, times)| json!({
                 "reason": end,
@@ -397,7 +420,10 @@ fn json_of(all: &[FuzzedScenario], seed: u64, failure: Option<&Value>) -> Value 
         "cases": cases,
         "steps": steps,
         "pace": pace_json(cases, steps, seconds),
-        "agrees": !all.iter().any(FuzzedScenario::is_diverged),
+        "agrees": agrees_json(
+            all.iter().any(FuzzedScenario::is_diverged),
+            failure.is_none() && !all.is_empty() && all.iter().all(|drawn| drawn.inconclusive_as().is_none()),
+        ),
         "counterexample": all.iter().find_map(FuzzedScenario::saved_as),
         "failure": failure,
         "scenarios": each.collect::<Vec<_>>(),
@@ -446,6 +472,7 @@ mod tests {
             saved: is_diverged.then(|| PathBuf::from("it is here.json")),
             agrees_with: None,
             seconds: 2.0,
+            is_interrupted: false,
         }
     }
 

@@ -70,6 +70,9 @@ pub(super) fn run(args: &MuseumArgs, screen: &Screen) -> Ended<Exit> {
         }
         results.push(json_of(exhibit, &found, &args.redisson));
     }
+    if interrupt::is_asked() {
+        Screen::report(&format!("interrupted: {} of {} exhibits were examined", results.len(), exhibits.len()));
+    }
     match args.output.format {
         Format::Json => screen.print_json(&json!({ "schema": 1, "exhibits": results }))?,
         Format::Human if exhibits.len() == 1 => {}

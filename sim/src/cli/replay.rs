@@ -102,8 +102,8 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     let done = AtomicU64::new(0);
     // Histories of the same world share its servers.
     let mut running: Option<(Config, Player)> = None;
-    // The scenarios in which Redisson does something else, with its name.
-    let mut differing: Vec<(Rc<Chosen>, String)> = Vec::new();
+    // The scenarios in which Redisson does something else, with its name, and in which history.
+    let mut differing: Vec<(Rc<Chosen>, String, Trace)> = Vec::new();
     // The last scenario that the target cannot follow, and why.
     let mut unsuited: Option<(String, ReplayError)> = None;
     while !interrupt::is_asked()
@@ -157,9 +157,9 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
         done.fetch_add(1, Ordering::Relaxed);
         if replay.difference.is_some() {
             exit = exit.worst(Exit::Diverged);
-            let is_new = |one: &Rc<Chosen>| differing.iter().all(|(known, _)| !Rc::ptr_eq(known, one));
+            let is_new = |one: &Rc<Chosen>| differing.iter().all(|(known, ..)| !Rc::ptr_eq(known, one));
             if let (true, Some(one)) = (args.target.is_redisson(), history.of.as_ref().filter(|one| is_new(one))) {
-                differing.push((one.clone(), replay.clients.clone().unwrap_or_default()));
+                differing.push((one.clone(), replay.clients.clone().unwrap_or_default(), trace.clone()));
             }
         }
         if args.output.format == Format::Human {
@@ -207,15 +207,22 @@ fn tally(results: &[Value], waiting: usize, left_out: usize, has_sentinel: bool)
 
 /// Says with which other protocol Redisson agrees, in each scenario in which it differs. With them: the name of its version.
 fn print_agreeing(
-    differing: &[(Rc<Chosen>, String)],
+    differing: &[(Rc<Chosen>, String, Trace)],
     server: &ServerProgram,
     args: &ReplayArgs,
     screen: &Screen,
 ) -> Ended<()> {
     let options = FuzzOptions { cases: HISTORIES_OF_OTHERS, seed: 1 };
-    for (one, library) in differing {
-        let found = agreeing::protocols(one, &args.target, (server, options), &args.within.memory, screen)?;
-        let words = found.map(|found| agreeing::words(&one.scenario.name, library, &found));
+    for (one, library, trace) in differing {
+        let found = agreeing::protocols((one, trace), &args.target, (server, options), &args.within.memory, screen)?;
+        let words = match found {
+            Some(found) => Some(agreeing::words(&one.scenario.name, library, &found)),
+            None if interrupt::is_asked() => Some(format!(
+                "{}: interrupted: which switch of [protocol] differs was not found out\n",
+                one.scenario.name
+            )),
+            None => None,
+        };
         words.map_or(Ok(()), |words| screen.print(&format!("\n{words}")))?;
     }
     Ok(())

@@ -298,6 +298,15 @@ pub enum ReplayError {
         folder: PathBuf,
     },
 
+    /// The folder of the drivers has no Java that could be started.
+    #[error("cannot find {}, which is to run Redisson; make it again with tools/redisson/install {version}", java.display())]
+    NoJava {
+        /// Where it was looked for.
+        java: PathBuf,
+        /// The version that was to be started.
+        version: String,
+    },
+
     /// The driver of this version of Redisson has other commands than those that it would be sent.
     #[error(
         "the driver in {} is of another version of lockstep; build it again with tools/redisson/install {version} of this one",

@@ -28,7 +28,7 @@ impl RedissonProgram {
     /// Finds a version in the folder that `LOCKSTEP_REDISSON` names, or else in `.tools/redisson`.
     ///
     /// # Errors
-    /// `NoRedisson`.
+    /// `NoRedisson`; `NoJava`.
     pub fn find(version: &str) -> Result<Self, ReplayError> {
         Self::find_with(version, IdleJvms::default())
     }
@@ -36,14 +36,18 @@ impl RedissonProgram {
     /// The same, with JVMs that others have used. A clone shares them too.
     ///
     /// # Errors
-    /// `NoRedisson`.
+    /// `NoRedisson`; `NoJava`.
     pub fn find_with(version: &str, idle: IdleJvms) -> Result<Self, ReplayError> {
         let folder = env::var_os("LOCKSTEP_REDISSON")
             .filter(|folder| !folder.is_empty())
             .map_or_else(|| PathBuf::from(".tools/redisson"), PathBuf::from);
         let driver =
             RedissonDriver { version: version.to_owned(), java: folder.join("java"), folder: folder.join(version) };
-        if driver.java.exists() && driver.folder.join("classes").is_dir() {
+        let has_driver = driver.folder.join("classes").is_dir();
+        if has_driver && !driver.java.is_file() {
+            return Err(ReplayError::NoJava { java: driver.java, version: driver.version });
+        }
+        if has_driver && Path::new(version).file_name().is_some_and(|name| name == version) {
             let (interruption, deployment) = (Interruption::default(), Deployment::default());
             return Ok(Self { driver, interruption, deployment, expected: None, idle });
         }

@@ -323,7 +323,7 @@ impl RedissonClients {
             return;
         }
         let own = self.config.of_client(client);
-        let is_sent_again = own.calls.resend == Resend::All && told == calls::INSIDE;
+        let is_sent_again = (own.calls.resend == Resend::All || sends_acquires_again(&own)) && told == calls::INSIDE;
         let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
         if is_answer_due && model != told && (has_timed_out || is_sent_again) {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);

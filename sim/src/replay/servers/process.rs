@@ -350,5 +350,5 @@ fn launch(command: Command) -> Result<Child, ReplayError> {
     let sent = launcher.as_ref().and_then(|launcher| launcher.send((command, answer)).ok());
     let child = sent.and_then(|()| child.recv_timeout(START_WAIT).ok());
     let no_thread = || Err(io::Error::other("the thread that starts servers does not answer"));
-    child.unwrap_or_else(no_thread).map_err(ReplayError::system("start the server"))
+    child.unwrap_or_else(no_thread).map_err(ReplayError::system("start a server, or Java"))
 }
