@@ -23,6 +23,11 @@ const WORK: u64 = 50;
 
 /// The result of the command on the large scenario, interrupted while it searches.
 fn interrupted(arguments: &[&str]) -> Ran {
+    interrupted_by(&[Signal::INT], arguments)
+}
+
+/// The same by these signals, one directly after the other.
+fn interrupted_by(signals: &[Signal], arguments: &[&str]) -> Ran {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("large.toml");
     fs::write(&file, LARGE).expect("a file");
@@ -40,7 +45,11 @@ fn interrupted(arguments: &[&str]) -> Ran {
         assert!(started.elapsed() < PATIENCE, "{arguments:?} does not work");
         thread::sleep(Duration::from_millis(5));
     }
-    kill_process(Pid::from_child(&child), Signal::INT).expect("our own child");
+    for signal in signals {
+        kill_process(Pid::from_child(&child), *signal).expect("our own child");
+        // The kernel makes one of two equal signals that come at once.
+        thread::sleep(Duration::from_millis(1));
+    }
     let ended = child.wait_with_output().expect("it ends");
     let said = |bytes| String::from_utf8(bytes).expect("text");
     Ran {
@@ -63,6 +72,26 @@ fn show_draws_the_counterexample_that_is_known() {
     let ran = interrupted(&["show", "--quiet"]);
     assert_eq!(ran.code, 130, "{}", ran.stderr);
     assert!(ran.stdout.contains("VIOLATED, but not declared   one-believer   5 steps"), "{}", ran.stdout);
+}
+
+/// `timeout` signals a process, and then the group that it is in.
+#[test]
+fn two_signals_at_once_are_one() {
+    let ran = interrupted_by(&[Signal::TERM, Signal::INT], &["show", "--quiet"]);
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    assert!(ran.stdout.contains("VIOLATED, but not declared   one-believer   5 steps"), "{}", ran.stdout);
+}
+
+#[test]
+fn fuzz_says_in_json_that_it_was_interrupted_and_nothing_of_agreement() {
+    let ran = interrupted(&["fuzz", "--cases", "1000000", "--format", "json"]);
+    assert_eq!(ran.code, 130, "{}", ran.stderr);
+    let object: serde_json::Value =
+        serde_json::from_str(&ran.stdout).unwrap_or_else(|error| panic!("{error}: {}", ran.stdout));
+    assert_eq!(object["agrees"], serde_json::Value::Null, "{object}");
+    let stopped = object["scenarios"][0]["stopped"].as_str();
+    assert!(stopped.is_none_or(|stopped| stopped.starts_with("interrupted after ")), "{object}");
+    assert!(stopped.is_some() || object["scenarios"].as_array().is_some_and(Vec::is_empty), "{object}");
 }
 
 #[test]

@@ -27,10 +27,14 @@ fn at_the_end(protocol: &str, actions: &[Action]) -> State {
 }
 
 fn in_time(time: &str, protocol: &str, actions: &[Action]) -> State {
+    in_world(time, protocol, "", actions)
+}
+
+fn in_world(time: &str, protocol: &str, fault: &str, actions: &[Action]) -> State {
     let text = format!(
         "story = 'An interrupt.'\nlock = 'reentrant'\n[time]\n{time}\nwait_limit = 0\n\
          [clients]\ncount = 1\n[network]\nmode = 'split'\n[protocol]\n{protocol}\n\
-         [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n"
+         [faults]\ninterrupt = 1\nlose_request = 1\nlose_reply = 1\n{fault}\n"
     );
     let scenario = Scenario::parse("interrupted", &text).unwrap_or_else(|error| panic!("{}", error.report(false)));
     let trace = Trace::record("by-hand", "", &scenario.config, About::Drawn, actions, "");
@@ -65,6 +69,18 @@ fn the_next_release_of_the_thread_does_not_free_what_an_interrupted_acquire_has_
     let released = at_the_end("", &[&interrupted[..], &next].concat());
     assert!(!released.clients[0].threads[0].believes());
     assert_eq!((renewed(&released), stored(&released)), (1, 1));
+}
+
+/// Each `unlock()` takes one entry out of the renewal table, also one that finds no hold.
+#[test]
+fn a_release_that_finds_no_hold_leaves_the_entry_of_an_interrupted_acquire() {
+    let unregister = Action::Unregister { client: 0, thread: 0 };
+    let interrupted = [ACQUIRE, INTERRUPT, EXECUTE_LATE, ANSWER_LATE];
+    let lost =
+        [ACQUIRE, EXECUTE, REGISTER, ANSWER, Action::VanishKey { node: 0 }, RELEASE, EXECUTE, unregister, ANSWER];
+    let actions = [&interrupted[..], &lost].concat();
+    let released = in_world("lease = 3\nrenew_every = 2", "receipts = false", "vanish_key = 1", &actions);
+    assert_eq!((renewed(&released), stored(&released)), (1, 0));
 }
 
 #[test]

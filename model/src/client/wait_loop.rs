@@ -193,10 +193,12 @@ impl<Q: InFlight> Process<'_, Q> {
             // If it is not a holder's release, or the watchdog has notified the thread meanwhile, there is nothing to lower.
             holding.set_holds(holding.holds().saturating_sub(1));
         } else {
-            // The client raises, and the exception unwinds every `unlock` of the thread.
+            // The client raises, and the exception unwinds every `unlock` of the thread: each lowers the count. What an interrupted
+            // acquire has entered stays (docs/facts/redisson.md#an-interrupted-acquire-is-renewed-for-ever).
+            let around = holding.holds().saturating_sub(1);
             holding.set_holds(0);
             if self.config.protocol.partial_release == PartialRelease::Lower {
-                self.forget_renewals(thread);
+                (0..around).for_each(|_| self.unregister_hold(thread));
             }
         }
         self.settle(thread);
