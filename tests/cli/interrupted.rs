@@ -27,7 +27,7 @@ fn interrupted(arguments: &[&str]) -> Ran {
 }
 
 /// The same by these signals, one directly after the other.
-fn interrupted_by(signals: &[Signal], arguments: &[&str]) -> Ran {
+fn interrupted_by(interrupts: &[Signal], arguments: &[&str]) -> Ran {
     let folder = TempDir::new().expect("a folder");
     let file = folder.path().join("large.toml");
     fs::write(&file, LARGE).expect("a file");
@@ -45,8 +45,8 @@ fn interrupted_by(signals: &[Signal], arguments: &[&str]) -> Ran {
         assert!(started.elapsed() < PATIENCE, "{arguments:?} does not work");
         thread::sleep(Duration::from_millis(5));
     }
-    for signal in signals {
-        kill_process(Pid::from_child(&child), *signal).expect("our own child");
+    for interrupt in interrupts {
+        kill_process(Pid::from_child(&child), *interrupt).expect("our own child");
         // The kernel makes one of two equal signals that come at once.
         thread::sleep(Duration::from_millis(1));
     }
@@ -76,7 +76,7 @@ fn show_draws_the_counterexample_that_is_known() {
 
 /// `timeout` signals a process, and then the group that it is in.
 #[test]
-fn two_signals_at_once_are_one() {
+fn two_interrupts_at_once_are_one() {
     let ran = interrupted_by(&[Signal::TERM, Signal::INT], &["show", "--quiet"]);
     assert_eq!(ran.code, 130, "{}", ran.stderr);
     assert!(ran.stdout.contains("VIOLATED, but not declared   one-believer   5 steps"), "{}", ran.stdout);

@@ -2,7 +2,7 @@
 //! together.
 
 use lockstep_model::client::{Slot, Verb};
-use lockstep_model::config::{Resend, WaitAfter};
+use lockstep_model::config::Resend;
 use lockstep_model::trace::{RequestStage, RequestState, client_name};
 use lockstep_model::{Action, Reply};
 
@@ -37,12 +37,13 @@ impl RedissonClients {
         let of_model = before.and_then(|state| state.asks_for).filter(|_| is_counted);
         let words =
             |replicas: Option<u8>| replicas.map_or_else(|| NO_WAIT.to_owned(), |number| format!("WAIT {number}"));
-        // There the model has every `WAIT` of a call that Redisson has: `every-call` is for a thread that is alone.
-        let has_all = self.config.of_client(key.0).protocol.wait_after == WaitAfter::EveryCall;
+        // Whoever waits alone is answered in its turn, so there the model has every `WAIT` of a call that Redisson has, or its
+        // scenario has another value of wait_after than Redisson.
+        let is_alone = self.config.clients.count == 1 && self.config.clients.threads == 1;
         let is_of_call = before.is_some_and(|state| state.verb != Verb::Renew) && !key.1.is_late();
         let is_error = matches!(step.step.answer, Reply::NotEnoughReplicas | Reply::ReadOnly | Reply::SaveFailed);
         let checks = self.config.cluster.wait_for > 0;
-        if of_model.is_some() || checks && has_all && is_of_call && !is_error {
+        if of_model.is_some() || checks && is_alone && is_of_call && !is_error {
             let what = || format!("behind the request of {}", client_name(key.0));
             testbed.findings.compare(step.place(), what, &words(of_model), &words(asked));
         }

@@ -4,6 +4,7 @@
 //! and this says when it may.
 
 use lockstep_model::Config;
+use lockstep_model::client::Slot;
 use lockstep_model::config::RenewalTimer;
 use lockstep_model::trace::ClientState;
 
@@ -45,9 +46,13 @@ impl RenewalChains {
 
     /// A step was done, in which no time passed. `period`: the watchdog's, in ticks.
     pub fn follow(&mut self, before: &ClientState, after: &ClientState, period: u8) {
-        // Up to 3.43 a timer ends as soon as its lock has no entry any more.
-        if self.timer == RenewalTimer::PerLock && is_empty(after) {
-            self.chains.clear();
+        // Up to 3.43 a timer ends as soon as its lock has no entry any more. While its renewal is under way it has none, and the answer
+        // starts it again if there is an entry by then.
+        let is_renewing = after.requests.iter().any(|request| request.slot == Slot::Renewal);
+        if self.timer == RenewalTimer::PerLock && is_empty(after) && !is_renewing {
+            // One that is due may have fired before.
+            let now = self.now;
+            self.chains.retain(|chain| chain.due <= now);
         }
         if !self.are_of_model() && is_empty(before) && !is_empty(after) {
             // A timer that is left over from an emptied table is the model's.

@@ -1,7 +1,7 @@
 //! A split network: a request is sent, executed and answered in steps of their own.
 
 use lockstep_model::client::{Phase, Slot, Verb};
-use lockstep_model::config::{InterruptedWait, Profile, RefusedCall, Resend};
+use lockstep_model::config::{InterruptedWait, Profile, Resend};
 use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
 use lockstep_model::{Action, Config, Reply};
 
@@ -323,15 +323,11 @@ impl RedissonClients {
             return;
         }
         let own = self.config.of_client(client);
-        let is_sent_again = (own.calls.resend == Resend::All || sends_acquires_again(&own)) && told == calls::INSIDE;
+        let is_sent_again = told == calls::INSIDE
+            && (own.calls.resend == Resend::All || sends_acquires_again(&own) && model != TIMED_OUT);
         let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
         if is_answer_due && model != told && (has_timed_out || is_sent_again) {
             testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
-            return;
-        }
-        let is_refused = [Reply::NotEnoughReplicas, Reply::ReadOnly].contains(&step.step.answer);
-        if own.calls.refused_call == RefusedCall::Throw && is_refused && told == calls::INSIDE {
-            testbed.findings.leave("a server refuses a request, and Redisson sends that again");
             return;
         }
         if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {
