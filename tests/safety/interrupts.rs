@@ -15,6 +15,15 @@ const EXECUTE_LATE: Action = Action::Execute { client: 0, slot: Slot::Late };
 const ANSWER_LATE: Action = Action::Answer { client: 0, slot: Slot::Late };
 const RELEASE: Action = Action::Release { client: 0, thread: 0 };
 const INTERRUPT: Action = Action::Interrupt { client: 0, thread: 0 };
+/// A request is executed, its reply is lost, its caller is interrupted, and the process sends it again.
+const SENT_AGAIN: [Action; 6] = [
+    EXECUTE,
+    Action::LoseReply { client: 0, slot: CALL },
+    INTERRUPT,
+    Action::Tick,
+    Action::Resend { client: 0, slot: Slot::Late },
+    EXECUTE_LATE,
+];
 
 /// A acquires, calls `unlock()`, and then this happens; the state at the end.
 fn after(protocol: &str, then: &[Action]) -> State {
@@ -124,34 +133,14 @@ fn the_process_hears_the_answer_to_an_interrupted_release() {
 /// Redisson 3.15.6 was seen to do so.
 #[test]
 fn an_interrupted_release_is_sent_again_like_any_other() {
-    let late = Slot::Late;
-    let lost = [
-        EXECUTE,
-        Action::LoseReply { client: 0, slot: CALL },
-        INTERRUPT,
-        Action::Tick,
-        Action::Resend { client: 0, slot: late },
-        Action::Execute { client: 0, slot: late },
-    ];
-    assert_eq!(renewed(&after("resend = 'release'", &lost)), 1);
-    let answer = Action::Answer { client: 0, slot: late };
-    assert_eq!(renewed(&after("resend = 'release'", &[&lost[..], &[answer]].concat())), 0);
+    assert_eq!(renewed(&after("resend = 'release'", &SENT_AGAIN)), 1);
+    assert_eq!(renewed(&after("resend = 'release'", &[&SENT_AGAIN[..], &[ANSWER_LATE]].concat())), 0);
 }
 
 /// Also where its call names a lease, and no watchdog hears of the grant (Redisson 3.15.6, 4.3.1 and 4.7.0 were seen to do so).
 #[test]
 fn an_interrupted_acquire_is_sent_again_like_any_other() {
-    let late = Slot::Late;
-    let sent_again = [
-        ACQUIRE,
-        EXECUTE,
-        Action::LoseReply { client: 0, slot: CALL },
-        INTERRUPT,
-        Action::Tick,
-        Action::Resend { client: 0, slot: late },
-        Action::Execute { client: 0, slot: late },
-        Action::Answer { client: 0, slot: late },
-    ];
+    let sent_again = [&[ACQUIRE], &SENT_AGAIN[..], &[ANSWER_LATE]].concat();
     let named = in_time("lease = 3", "resend = 'all'", &sent_again);
     assert_eq!((stored(&named), renewed(&named)), (2, 0));
     assert_eq!(named.clients[0].requests, []);

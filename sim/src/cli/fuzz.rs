@@ -125,7 +125,7 @@ pub(super) fn run(args: &FuzzArgs, screen: &Screen) -> Ended<Exit> {
                 if let FuzzFailure::InHistory(failed) = failed
                     && failed.found.counterexample.is_some()
                 {
-                    let saved = save(one, &failed.found, args, screen)?;
+                    let saved = save(one, &failed.found, args, screen).unwrap_or_default();
                     all.push(FuzzedScenario {
                         chosen: one,
                         fuzzed: failed.found,

@@ -21,7 +21,7 @@ static FIRST: OnceLock<Instant> = OnceLock::new();
 pub(super) fn listen() {
     let _ = ctrlc::set_handler(|| {
         if STOP.swap(true, Ordering::Relaxed) {
-            // `timeout` signals a process, and then its group: that is not somebody who asks twice.
+            // The program `timeout` sends a signal to a process, and at once another one to its whole group.
             if FIRST.get().is_none_or(|first| first.elapsed() > TOGETHER) {
                 end_now();
             }

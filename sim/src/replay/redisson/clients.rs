@@ -9,12 +9,12 @@ use std::collections::BTreeSet;
 use lockstep_model::client::{Phase, Slot};
 use lockstep_model::config::Resend;
 use lockstep_model::limits::RENEWAL_BATCH;
-use lockstep_model::trace::{ClientMode, ClientState, ThreadState, Trace, client_name};
+use lockstep_model::trace::{ClientMode, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
 use redis::Cmd;
 
 use super::applications::{Applications, NewClient, ServerReach};
-use super::calls::{self, told_by};
+use super::calls;
 use super::chains::RenewalChains;
 use super::client_times::{ClientTimes, ReplicaSync, ToldBy};
 use super::deployment::Deployment;
@@ -29,7 +29,7 @@ use super::requests::GatedRequests;
 use super::semaphore::SemaphoreQueue;
 use super::wire_words::{RECEIPTS, as_renewals, receipt_of, shown};
 use crate::replay::error::ReplayError;
-use crate::replay::history_step::{HistoryStep, StepPlace};
+use crate::replay::history_step::HistoryStep;
 use crate::replay::servers::ServerProgram;
 use crate::replay::servers::sentinel::LoneSentinel;
 use crate::replay::target::Target;
@@ -561,54 +561,5 @@ impl RedissonClients {
             self.compare_call(asking, told, (false, step), testbed);
         }
         Ok(())
-    }
-
-    /// What the model says the application is told by this step.
-    pub(super) fn told_by_model(
-        &self,
-        (client, thread): (u8, u8),
-        verb: ScriptVerb,
-        step: HistoryStep<'_>,
-    ) -> &'static str {
-        let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
-        let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
-        let profile = self.config.of_client(client).protocol.profile;
-        let refusal =
-            calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
-        if let Some(refusal) = refusal {
-            return refusal;
-        }
-        match (verb, step.step.answer) {
-            (ScriptVerb::Acquire { .. }, _) => {
-                threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
-            }
-            // Whatever becomes of the undo, the acquire has failed.
-            (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
-            (ScriptVerb::ForceRelease, Reply::ForceReleased) => "it has freed the lock",
-            (ScriptVerb::ForceRelease, _) => "there was nothing to free",
-            (_, Reply::Released | Reply::StillHeld) => calls::RELEASED,
-            _ => calls::NOT_ITS_OWN,
-        }
-    }
-
-    /// What a thread's call has told the application by now.
-    pub(super) fn told(&mut self, (client, thread): (u8, u8), testbed: &mut Testbed) -> String {
-        let ended = self.applications.end_of(usize::from(client), usize::from(thread));
-        let told =
-            ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));
-        testbed.findings.note(|| format!("{}:{}: {told}", client_name(client), thread + 1));
-        told
-    }
-
-    pub(super) fn compare_told(
-        &mut self,
-        (client, thread): (u8, u8),
-        model: &str,
-        at: StepPlace,
-        testbed: &mut Testbed,
-    ) {
-        let told = self.told((client, thread), testbed);
-        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
-        testbed.findings.compare(at, what, model, &told);
     }
 }

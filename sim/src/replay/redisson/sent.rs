@@ -11,7 +11,7 @@ use super::clients::{Asking, RedissonClients};
 use super::deployment::Deployment;
 use super::gate::HeldCommand;
 use super::overtaking::is_aside;
-use super::split::sends_acquires_again;
+use super::told::sends_acquires_again;
 use super::wire_words::{is_prelude, is_renewal, is_script, receipt_of, request_words, script_words, shown, words_of};
 use crate::replay::error::ReplayError;
 use crate::replay::history_step::HistoryStep;

@@ -2,8 +2,8 @@
 
 use lockstep_model::client::{Phase, Slot, Verb};
 use lockstep_model::config::{InterruptedWait, Profile, Resend};
-use lockstep_model::trace::{RequestStage, RequestState, State, client_name};
-use lockstep_model::{Action, Config, Reply};
+use lockstep_model::trace::{RequestStage, RequestState, client_name};
+use lockstep_model::{Action, Reply};
 
 use super::calls::{self, REDISSON_EXCEPTION, TIMED_OUT};
 use super::clients::RedissonClients;
@@ -299,49 +299,6 @@ impl RedissonClients {
         self.in_flight.take(key);
         Ok(())
     }
-
-    /// Compares what a call has told, unless its thread has died by the model. `is_answer_due`: it is the very instant at which
-    /// its caller stops waiting.
-    pub(super) fn compare_call(
-        &mut self,
-        (client, thread): (u8, u8),
-        model: &str,
-        (is_answer_due, step): (bool, HistoryStep<'_>),
-        testbed: &mut Testbed,
-    ) {
-        // None of the threads of the model releases by force.
-        let of = |state: &State| state.clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
-        if of(&step.step.state).is_some_and(|after| after.phase == Phase::Dead) {
-            return;
-        }
-        let told = self.told((client, thread), testbed);
-        let wait_left = of(step.before).and_then(|before| before.wait_left);
-        if wait_left == Some(0) && told == calls::REFUSED && model == calls::INSIDE {
-            testbed.findings.leave(
-                "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
-            );
-            return;
-        }
-        let own = self.config.of_client(client);
-        let is_sent_again = told == calls::INSIDE
-            && (own.calls.resend == Resend::All || sends_acquires_again(&own) && model != TIMED_OUT);
-        let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
-        if is_answer_due && model != told && (has_timed_out || is_sent_again) {
-            testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
-            return;
-        }
-        if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {
-            testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
-            return;
-        }
-        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
-        testbed.findings.compare(step.place(), what, model, &told);
-    }
-}
-
-/// Whether a client sends an acquire again although its scenario says that it does not (docs/facts/redisson.md#resending).
-pub(super) fn sends_acquires_again(own: &Config) -> bool {
-    own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::None
 }
 
 pub(super) fn verb_of(verb: Verb, (client, slot): RequestKey) -> ScriptVerb {

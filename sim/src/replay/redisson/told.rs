@@ -1,0 +1,109 @@
+//! What the application is told by its calls: by the model, and by Redisson.
+
+use lockstep_model::client::Phase;
+use lockstep_model::config::{Profile, Resend};
+use lockstep_model::trace::{ClientState, State, ThreadState, client_name};
+use lockstep_model::{Config, Reply};
+
+use super::calls::{self, TIMED_OUT, told_by};
+use super::clients::RedissonClients;
+use crate::replay::history_step::{HistoryStep, StepPlace};
+use crate::replay::testbed::Testbed;
+use crate::replay::translate::ScriptVerb;
+
+const ANSWERED_AT_ITS_TIME_OUT: &str =
+    "at the very instant of its time-out a request is answered here, and in Redisson not";
+
+impl RedissonClients {
+    /// What the model says the application is told by this step.
+    pub(super) fn told_by_model(
+        &self,
+        (client, thread): (u8, u8),
+        verb: ScriptVerb,
+        step: HistoryStep<'_>,
+    ) -> &'static str {
+        let of = |clients: &[ClientState]| clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
+        let threads: Option<(ThreadState, ThreadState)> = of(&step.before.clients).zip(of(&step.step.state.clients));
+        let profile = self.config.of_client(client).protocol.profile;
+        let refusal =
+            calls::told_of_refusal(step.step.answer, profile).filter(|_| !matches!(verb, ScriptVerb::Undo { .. }));
+        if let Some(refusal) = refusal {
+            return refusal;
+        }
+        match (verb, step.step.answer) {
+            (ScriptVerb::Acquire { .. }, _) => {
+                threads.map_or(calls::INSIDE, |(before, after)| calls::told_of_acquire(&before, &after))
+            }
+            // Whatever becomes of the undo, the acquire has failed.
+            (ScriptVerb::Undo { .. }, _) => calls::REDISSON_EXCEPTION,
+            (ScriptVerb::ForceRelease, Reply::ForceReleased) => "it has freed the lock",
+            (ScriptVerb::ForceRelease, _) => "there was nothing to free",
+            (_, Reply::Released | Reply::StillHeld) => calls::RELEASED,
+            _ => calls::NOT_ITS_OWN,
+        }
+    }
+
+    /// What a thread's call has told the application by now.
+    pub(super) fn told(&mut self, (client, thread): (u8, u8), testbed: &mut Testbed) -> String {
+        let ended = self.applications.end_of(usize::from(client), usize::from(thread));
+        let told =
+            ended.map_or_else(|| "it is in no call".to_owned(), |(verb, ended)| told_by(&verb, ended.as_deref()));
+        testbed.findings.note(|| format!("{}:{}: {told}", client_name(client), thread + 1));
+        told
+    }
+
+    pub(super) fn compare_told(
+        &mut self,
+        (client, thread): (u8, u8),
+        model: &str,
+        at: StepPlace,
+        testbed: &mut Testbed,
+    ) {
+        let told = self.told((client, thread), testbed);
+        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+        testbed.findings.compare(at, what, model, &told);
+    }
+
+    /// Compares what a call has told, unless its thread has died by the model. `is_answer_due`: it is the very instant at which
+    /// its caller stops waiting.
+    pub(super) fn compare_call(
+        &mut self,
+        (client, thread): (u8, u8),
+        model: &str,
+        (is_answer_due, step): (bool, HistoryStep<'_>),
+        testbed: &mut Testbed,
+    ) {
+        // None of the threads of the model releases by force.
+        let of = |state: &State| state.clients[usize::from(client)].threads.get(usize::from(thread)).cloned();
+        if of(&step.step.state).is_some_and(|after| after.phase == Phase::Dead) {
+            return;
+        }
+        let told = self.told((client, thread), testbed);
+        let wait_left = of(step.before).and_then(|before| before.wait_left);
+        if wait_left == Some(0) && told == calls::REFUSED && model == calls::INSIDE {
+            testbed.findings.leave(
+                "at the very instant of its wait limit a thread has its reply and waits here, and Redisson's gives up",
+            );
+            return;
+        }
+        let own = self.config.of_client(client);
+        let is_sent_again = told == calls::INSIDE
+            && (own.calls.resend == Resend::All || sends_acquires_again(&own) && model != TIMED_OUT);
+        let has_timed_out = told == TIMED_OUT || own.refuses_unanswered_asks() && told == calls::REFUSED;
+        if is_answer_due && model != told && (has_timed_out || is_sent_again) {
+            testbed.findings.leave(ANSWERED_AT_ITS_TIME_OUT);
+            return;
+        }
+        if sends_acquires_again(&own) && model == TIMED_OUT && told == calls::INSIDE {
+            testbed.findings.leave("Redisson of 2021 sends an acquire again that is not answered in time");
+            return;
+        }
+        let what = || format!("what {}:{} is told", client_name(client), thread + 1);
+        testbed.findings.compare(step.place(), what, model, &told);
+    }
+}
+
+/// Whether a client sends an acquire again although its scenario says that it does not (docs/facts/redisson.md#resending).
+pub(super) fn sends_acquires_again(own: &Config) -> bool {
+    own.protocol.profile == Profile::Redisson315 && own.calls.resend == Resend::None
+}
