@@ -60,7 +60,8 @@ impl Exit {
             }
             Self::Usage => "the command line or a file is wrong; nothing was checked",
             Self::Inconclusive => {
-                "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known"
+                "a limit (--max-states, --max-memory, --timeout) ended the run before everything was known, or Redisson could \
+                 follow no history to its end"
             }
             Self::Diverged => "real Redis, or Redisson, did something other than the model says",
             Self::Environment => {
@@ -77,7 +78,7 @@ impl Exit {
             Self::AsDeclared => "every verdict is as declared",
             Self::NotAsDeclared => "some verdict is not as declared",
             Self::Usage => "the command line or a file is wrong",
-            Self::Inconclusive => "inconclusive: a limit ended the run",
+            Self::Inconclusive => "inconclusive: a limit ended the run, or no history was followed to its end",
             Self::Diverged => "real Redis diverged from the model",
             Self::Environment => "the environment is unusable, for example there is no server",
             Self::Internal => "internal: a defect of lockstep",
@@ -104,7 +105,8 @@ impl Exit {
             }
             Self::Inconclusive => {
                 "Raise the limit, or make the world smaller: fewer clients, smaller fault budgets, shorter times, or a \
-                 bound on acquires. What was found before the limit is valid: a violation stays a violation."
+                 bound on acquires. What was found before the limit is valid: a violation stays a violation. Where Redisson could not follow, the output \
+                 says why: replay more histories (--cases), or another one."
             }
             Self::Diverged => {
                 "The output names the first step at which a reply, a key or a TTL differs. Either the model is wrong, \

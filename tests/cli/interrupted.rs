@@ -19,7 +19,7 @@ pub const LARGE: &str = "story = \"Two clients.\"\nlock = \"reentrant\"\n[time]\
 const PATIENCE: Duration = Duration::from_secs(120);
 
 /// Clock ticks of the kernel that a search may work before it is interrupted: half a second.
-const WORK: u64 = 50;
+pub const WORK: u64 = 50;
 
 /// The result of the command on the large scenario, interrupted while it searches.
 fn interrupted(arguments: &[&str]) -> Ran {
@@ -60,7 +60,7 @@ fn interrupted_by(interrupts: &[Signal], arguments: &[&str]) -> Ran {
 }
 
 /// The processor time that the process has used so far, in clock ticks.
-fn worked(child: &Child) -> u64 {
+pub fn worked(child: &Child) -> u64 {
     let line = fs::read_to_string(format!("/proc/{}/stat", child.id())).expect("Linux");
     // Format: pid (name) state …; user time is the twelfth field after the name.
     let mut fields = line.rsplit_once(')').expect("a name").1.split_whitespace();

@@ -4,12 +4,16 @@
 use std::fs;
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
+use std::process::Stdio;
 use std::thread;
 use std::time::{Duration, Instant};
 
 use lockstep_tests::command::{Ran, lockstep, run};
 use lockstep_tests::servers::servers;
+use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+
+use crate::interrupted::{WORK, worked};
 
 /// How long a process may take to appear or to disappear.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -167,6 +171,26 @@ fn killing_the_harness_leaves_no_server_behind() {
     eventually("its servers are gone", || children.iter().all(|&child| !is_server(child)).then_some(()));
 }
 
+/// Whatever is asked of it fails then, by a pipe that is broken: that would not say why.
+#[test]
+fn a_server_that_somebody_else_kills_is_named() {
+    let server = servers().swap_remove(0);
+    let path = server.path().to_str().expect("a path in UTF-8");
+    let arguments = ["fuzz", "two-clients-one-node", "--cases", "1000000", "--server", path, "--quiet"];
+    let harness = lockstep(&arguments).stderr(Stdio::piped()).spawn().expect("the binary starts");
+    // Work and not time: it plays histories then, and has started its server.
+    let id = eventually("the harness plays histories", || {
+        let server = children_of(harness.id()).into_iter().find(|&child| is_server(child))?;
+        (worked(&harness) >= WORK).then_some(server)
+    });
+    kill_process(Pid::from_raw(id.cast_signed()).expect("it is not 0"), Signal::KILL).expect("it is there");
+    let ended = harness.wait_with_output().expect("our own child");
+    let said = String::from_utf8(ended.stderr).expect("text");
+    assert_eq!(ended.status.code(), Some(5), "{said}");
+    let says = format!("n1 (process {id}) has ended (signal: 9 (SIGKILL)), and nothing here has ended it: ");
+    assert!(said.contains(&says), "{said}");
+}
+
 /// One history in a file: a scenario has several, and each failover takes Sentinel several seconds.
 fn one_failover(folder: &Path) -> String {
     let shown = run(&["show", "failover-loses-the-grant", "--format", "json"]);
@@ -235,14 +259,12 @@ fn sentinel_where_it_has_nothing_to_do_is_a_usage_error() {
 /// Sentinel can wait long, but Ctrl-C ends the wait at once; nodes and sentinels exit with the harness.
 #[test]
 fn ctrl_c_ends_a_wait_for_sentinel_and_leaves_nothing_behind() {
-    use rustix::process::{Pid, Signal, kill_process};
-
     let folder = tempfile::tempdir().expect("a folder");
     let file = one_failover(folder.path());
     let server = servers().swap_remove(0);
     let path = server.path().to_str().expect("a path in UTF-8");
     let mut harness = lockstep(&["replay", &file, "--sentinel", "--server", path, "--quiet"])
-        .stdout(std::process::Stdio::null())
+        .stdout(Stdio::null())
         .spawn()
         .expect("the binary starts");
     let children = eventually("two nodes and three sentinels run", || {

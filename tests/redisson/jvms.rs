@@ -3,7 +3,7 @@
 use std::io;
 use std::os::unix::net::{UnixListener, UnixStream};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use lockstep_sim::replay::redisson::{ClientGate, Jvm};
 use lockstep_sim::replay::{ReplayError, ServerNode};
@@ -13,8 +13,12 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::redisson;
 
 fn kill(process: u32) {
+    send(process, Signal::KILL);
+}
+
+fn send(process: u32, signal: Signal) {
     let process = Pid::from_raw(process.try_into().expect("it is small")).expect("it is not 0");
-    kill_process(process, Signal::KILL).expect("it is ours");
+    kill_process(process, signal).expect("it is ours");
 }
 
 fn reason(error: ReplayError) -> String {
@@ -24,13 +28,21 @@ fn reason(error: ReplayError) -> String {
     }
 }
 
-/// Its threads are no more asleep than awake: without a look at the process that would be waited for.
+/// Its threads are no more asleep than awake: without a look at the process that would be waited for. One that is told to end would
+/// do so in its own way, and wait for times that stand still.
 #[test]
-fn a_jvm_that_is_killed_is_not_waited_for() {
-    let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
-    kill(jvm.process_id());
-    let error = jvm.wait_until_quiet(&mut []).expect_err("it has ended");
-    assert_eq!(reason(error), "it has ended");
+fn a_jvm_that_is_killed_or_told_to_end_is_not_waited_for() {
+    for (signal, said) in [(Signal::KILL, "signal: 9 (SIGKILL)"), (Signal::TERM, "signal: 15 (SIGTERM)")] {
+        let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
+        send(jvm.process_id(), signal);
+        let begin = Instant::now();
+        while jvm.is_running() {
+            assert!(begin.elapsed() < Duration::from_secs(30), "it goes on after {signal:?}");
+            thread::sleep(Duration::from_millis(1));
+        }
+        let error = jvm.wait_until_quiet(&mut []).expect_err("it has ended");
+        assert_eq!(reason(error), format!("it has ended ({said})"));
+    }
 }
 
 #[test]

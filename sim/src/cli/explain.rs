@@ -4,6 +4,7 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
+use lockstep_model::config::Profile;
 use lockstep_model::properties::PropertyKind;
 use lockstep_model::{Property, Verdict};
 use serde_json::json;
@@ -37,6 +38,7 @@ pub(super) fn run(args: &ExplainArgs, screen: &Screen) -> Ended<Exit> {
         None => explained(&args.what.to_lowercase(), screen)?,
         found => found,
     };
+    let found = found.or_else(|| Some(("topics", of_kind(&args.what.to_lowercase())?)));
     let found = found.or_else(|| Some(("mentions", mentions(&args.what)?)));
     let Some((kind, text)) = found else { return Err(unknown(&args.what, screen)) };
     match args.output.format {
@@ -117,6 +119,14 @@ fn explained(what: &str, screen: &Screen) -> Ended<Option<(&'static str, String)
 
 const VERDICTS: [Verdict; 5] =
     [Verdict::Holds, Verdict::HoldsWithinBounds, Verdict::Violated, Verdict::Vacuous, Verdict::Inconclusive];
+
+/// The topics of a kind that is called so: `keys`, `exhibits` or `museum`.
+fn of_kind(what: &str) -> Option<String> {
+    let is_meant = |kind: &str| kind.split(' ').next() == Some(what) || kind.rsplit(' ').next() == Some(what);
+    let (kind, names) = topics().into_iter().find(|(kind, _)| is_meant(kind))?;
+    let more = if kind == EXHIBITS { "`lockstep museum` reproduces them" } else { "`lockstep explain` takes each" };
+    Some(paragraph(&format!("{kind}: {}", names.join(", "))) + "\n" + &paragraph(more))
+}
 
 /// The keys and words of the glossary whose text has this word, which is no topic itself: for example an operator's name of a
 /// fault. `None`: there are none.
@@ -212,7 +222,7 @@ fn of_key(key: &ScenarioKey) -> String {
         let _ = write!(place, ", or for one client in {}", header(CLIENT));
     }
     let left_out = if unless_said.is_empty() { "required" } else { unless_said };
-    let mut text = format!("{}\n\n{}\n", paragraph(&format!("{name}: a key {place}")), paragraph(means));
+    let mut text = format!("{}\n{}\n", paragraph(&format!("{name}: a key {place}")), paragraph(means));
     text += &row("takes", takes);
     text += &row("default", left_out);
     if let Some(term) = glossary::term(name) {
@@ -332,11 +342,16 @@ fn exit_name(exit: Exit) -> String {
 
 fn unknown(what: &str, screen: &Screen) -> Exit {
     let topics = topics();
-    let names = topics.iter().flat_map(|(_, names)| names);
+    // A value is explained by its key.
+    let values: Vec<_> =
+        KEYS.iter().flat_map(|key| key.takes.split('"').skip(1).step_by(2)).map(str::to_owned).collect();
+    let names = topics.iter().flat_map(|(_, names)| names).chain(&values);
     let scored = names.map(|name| (strsim::jaro_winkler(what, name), name));
     // Three letters are near to every name that begins with two of them.
     let is_near = |score: f64| score > 0.75 && what.chars().count() > 3;
     let nearest = scored.max_by(|(one, _), (other, _)| one.total_cmp(other)).filter(|(score, _)| is_near(*score));
+    let of_version = what.strip_prefix("redisson-").and_then(Profile::of_redisson).map(Profile::name);
+    let nearest = of_version.or(nearest.map(|(_, name)| name.as_str()));
     let hint = nearest.map_or_else(
         || {
             let listed = topics.iter().map(|(kind, names)| {
@@ -346,12 +361,13 @@ fn unknown(what: &str, screen: &Screen) -> Exit {
             });
             format!("the topics are{}", listed.collect::<String>())
         },
-        |(_, name)| format!("did you mean `{name}`?"),
+        |name| format!("did you mean `{name}`?"),
     );
     screen.fail(Exit::Usage, &format!("there is nothing to explain that is called `{what}`\n  help: {hint}"))
 }
 
 const SCENARIOS: &str = "built-in scenarios";
+const EXHIBITS: &str = "exhibits of the museum";
 
 /// Everything that can be explained, by kind.
 fn topics() -> [(&'static str, Vec<String>); 11] {
@@ -368,7 +384,7 @@ fn topics() -> [(&'static str, Vec<String>); 11] {
         ),
         ("keys of a scenario", KEYS.iter().map(|key| owned(key.name)).collect()),
         ("words of the glossary", glossary::terms().flat_map(|term| term.names).map(owned).collect()),
-        ("exhibits of the museum", Exhibit::all().into_iter().map(|exhibit| exhibit.id).collect()),
+        (EXHIBITS, Exhibit::all().into_iter().map(|exhibit| exhibit.id).collect()),
         ("departures from Redisson", Departure::all().into_iter().map(|departure| departure.id).collect()),
         (SCENARIOS, scenario::builtin_files().iter().map(|file| owned(file.name)).collect()),
     ]

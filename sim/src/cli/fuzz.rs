@@ -212,6 +212,13 @@ impl FuzzedScenario<'_> {
         if cases == 1 { "1 history".to_owned() } else { format!("{} histories", thousands(cases.into())) }
     }
 
+    /// How many of them say something of every step, where that is not all.
+    fn followed_words(&self) -> String {
+        let Fuzzed { cases, left, .. } = self.fuzzed;
+        let followed = thousands((cases - left).into());
+        if left == 0 { String::new() } else { format!(", {followed} of them to the end") }
+    }
+
     /// The keys of `[protocol]` with which Redisson does what the model does.
     fn switch_words(&self) -> String {
         let (name, library) = (&self.chosen.scenario.name, self.fuzzed.clients.as_deref().unwrap_or_default());
@@ -313,7 +320,7 @@ fn page(all: &[FuzzedScenario], asked: usize, args: &FuzzArgs, seed: u64, screen
             page,
             "{}   {verdict}   {}, {} on {}   seed {}   {}",
             chosen.scenario.name,
-            drawn.histories(),
+            drawn.histories() + &drawn.followed_words(),
             count(fuzzed.steps, "step"),
             replayed::servers_and_clients(&fuzzed.server, fuzzed.clients.as_deref()),
             fuzzed.seed,
@@ -501,7 +508,7 @@ mod tests {
         let mut none = drawn(&chosen, 100, false);
         none.fuzzed.left = 100;
         let page = page(&[none], 1, &args(), 7, &Screen::new(Color::Never, true));
-        assert!(page.contains("   inconclusive   100 histories"), "{page}");
+        assert!(page.contains("   inconclusive   100 histories, 0 of them to the end, "), "{page}");
         assert!(page.contains(": inconclusive (no history was followed to its end)"), "{page}");
         assert!(page.ends_with("0 passed, 0 failed, 1 skipped\n"), "{page}");
     }
@@ -537,7 +544,7 @@ mod tests {
         assert!(page.contains("2 of them ended at a known difference: an old server"), "{page}");
         assert!(
             page.contains(
-                "agrees   100 histories, 1 234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"
+                "agrees   100 histories, 97 of them to the end, 1 234 steps on redis 7.0.15   seed 7   50 histories/s, 617 compared steps/s"
             ),
             "{page}"
         );

@@ -123,7 +123,8 @@ fn exit_of(found: &Examination, has: Option<bool>) -> Exit {
     }
     let differs = matches!(&found.on_library, OnLibrary::Differs { difference: Some(_), .. });
     match (found.outcome(), has) {
-        (ExhibitOutcome::Inconclusive, _) => Exit::Inconclusive,
+        // Neither is a version's: nothing was seen that speaks for the defect, or against it.
+        (ExhibitOutcome::Inconclusive, _) | (ExhibitOutcome::NotFollowed, Some(false) | None) => Exit::Inconclusive,
         // The model says that it happens on this version.
         (_, Some(true) | None) if differs => Exit::Diverged,
         (ExhibitOutcome::Reproduced, Some(false)) => Exit::NotAsDeclared,

@@ -175,16 +175,30 @@ pub(super) fn run(args: &ReplayArgs, screen: &Screen) -> Ended<Exit> {
     if args.output.format == Format::Human {
         print_agreeing(&differing, &server, args, screen)?;
     }
-    let skipped = waiting.len() + left_out;
-    match (args.output.format, results.len() + waiting.len()) {
-        (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null))?,
-        (Format::Json, _) => screen.print_json(&replayed::together(&results))?,
-        (Format::Human, 0 | 1) if skipped == 0 => {}
-        (Format::Human, _) => {
-            screen.print(&format!("\n{}\n", tally(&results, waiting.len(), left_out, args.sentinel)))?;
-        }
+    print_results(&results, (waiting.len(), left_out), args, screen)?;
+    let says_nothing = !results.is_empty() && results.iter().all(is_cut);
+    Ok(exit.worst(if says_nothing { Exit::Inconclusive } else { Exit::AsDeclared }))
+}
+
+/// For programs all that was found, and for people the sums, where there is more than one history. Of the others, `waiting` were not
+/// begun, and `left_out` cannot be replayed.
+fn print_results(
+    results: &[Value],
+    (waiting, left_out): (usize, usize),
+    args: &ReplayArgs,
+    screen: &Screen,
+) -> Ended<()> {
+    match (args.output.format, results.len() + waiting) {
+        (Format::Json, 1) => screen.print_json(results.first().unwrap_or(&Value::Null)),
+        (Format::Json, _) => screen.print_json(&replayed::together(results)),
+        (Format::Human, 0 | 1) if waiting + left_out == 0 => Ok(()),
+        (Format::Human, _) => screen.print(&format!("\n{}\n", tally(results, waiting, left_out, args.sentinel))),
     }
-    Ok(exit)
+}
+
+/// Whether a history agrees as far as it was followed, and that is not to its end.
+fn is_cut(result: &Value) -> bool {
+    result["agrees"] == true && result.get("left").is_some_and(|left| !left.is_null())
 }
 
 /// How many histories agree, and how many were not replayed. `waiting`: so many were not begun; `left_out`: so many cannot be
@@ -200,7 +214,7 @@ fn tally(results: &[Value], waiting: usize, left_out: usize, has_sentinel: bool)
         (false, _) if has_sentinel => ": interrupted, or Sentinel has no part in them",
         (false, _) => ": interrupted, or Redisson cannot follow them",
     };
-    let cut = results.iter().filter(|result| result["agrees"] == true && !result["left"].is_null()).count();
+    let cut = results.iter().filter(|result| is_cut(result)).count();
     let followed = if cut == 0 { String::new() } else { format!(" ({cut} not followed to the end)") };
     format!("{agree} agree{followed}, {diverged} diverged, {} skipped{why}", waiting + left_out)
 }

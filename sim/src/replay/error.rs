@@ -3,6 +3,7 @@
 
 use std::io;
 use std::path::PathBuf;
+use std::process::ExitStatus;
 use std::time::Duration;
 
 use super::given_up::GivenUp;
@@ -149,6 +150,17 @@ pub enum ReplayError {
         source: redis::RedisError,
     },
 
+    /// A server has ended that was to run.
+    #[error("{server} has ended ({status}), and nothing here has ended it: {error}")]
+    ServerEnded {
+        /// Its name in the scenario, with its process.
+        server: String,
+        /// How it ended.
+        status: ExitStatus,
+        /// What could not be done because of that.
+        error: Box<ReplayError>,
+    },
+
     /// A server was asked and did not answer, or not to the end.
     #[error("{reason} (asked: {asked})")]
     GivenUp {
@@ -284,10 +296,11 @@ pub enum ReplayError {
 
     /// No driver was built for this version of Redisson.
     #[error(
-        "no Redisson {version} in {}{}; build its driver with tools/redisson/install {version}, and name the folder that it \
+        "no Redisson {version} in {}{}; {}build its driver with tools/redisson/install {version}, and name the folder that it \
          prints in LOCKSTEP_REDISSON",
         folder.display(),
-        if installed.is_empty() { String::new() } else { format!(", which has {}", installed.join(", ")) }
+        if installed.is_empty() { String::new() } else { format!(", which has {}", installed.join(", ")) },
+        meant_by(version, installed).map_or_else(String::new, |meant| format!("say --redisson {meant}, or "))
     )]
     NoRedisson {
         /// Those whose drivers are there.
@@ -387,4 +400,9 @@ impl ReplayError {
     pub(super) fn link(reason: impl Into<String>) -> Self {
         Self::Link { reason: reason.into() }
     }
+}
+
+/// The newest one that is installed of a version that was named in part: 4.3.1 for 4.3.
+fn meant_by<'a>(version: &str, installed: &'a [String]) -> Option<&'a String> {
+    installed.iter().rfind(|one| one.strip_prefix(version).is_some_and(|rest| rest.starts_with('.')))
 }

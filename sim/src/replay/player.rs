@@ -151,6 +151,22 @@ impl Player {
     /// # Errors
     /// What keeps the servers from being asked. A difference is a result.
     pub fn replay(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, ReplayError> {
+        self.replay_on_running_servers(trace, keeps_answers).map_err(|error| self.with_cause(error))
+    }
+
+    /// A server that has ended fails whatever is asked of it, with errors that do not say so.
+    fn with_cause(&self, error: ReplayError) -> ReplayError {
+        match self.testbed.servers.unasked_end() {
+            Some((name, process, status)) if !matches!(error, ReplayError::Stopped) => ReplayError::ServerEnded {
+                server: format!("{name} (process {process})"),
+                status,
+                error: Box::new(error),
+            },
+            _ => error,
+        }
+    }
+
+    fn replay_on_running_servers(&mut self, trace: &Trace, keeps_answers: bool) -> Result<Played, ReplayError> {
         self.target.end()?;
         self.step = 0;
         self.seen_keys.clear();

@@ -19,6 +19,8 @@ use crate::stop;
 
 /// How long anything of a JVM is waited for. A start takes a second.
 const JVM_WAIT: Duration = Duration::from_secs(60);
+/// How long after its pipes were closed its end is waited for.
+const END_WAIT: Duration = Duration::from_secs(1);
 /// The number of the driver's commands that are sent here, as in tools/redisson/src/main/java/lockstep/Driver.java.
 const COMMANDS: &str = "3";
 /// No answer of the driver is longer, in bytes.
@@ -69,6 +71,8 @@ impl Jvm {
             [driver.folder.join("classes"), jars].map(|part| part.to_string_lossy().into_owned()).join(":");
         command
             .args(["-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m", "-XX:-UsePerfData"])
+            // A signal ends it at once. What it would do at its end waits for times that stand still.
+            .arg("-Xrs")
             // Otherwise threads of the JVM's own wake up four times a second, and in most seconds nothing else happens.
             .args(["-XX:+UnlockDiagnosticVMOptions", "-XX:+IgnoreUnrecognizedVMOptions"])
             .args(["GuaranteedSafepoint", "AsyncDeflation", "GuaranteedAsyncDeflation"].map(never))
@@ -115,7 +119,7 @@ impl Jvm {
         self.number += 1;
         let line = format!("{} {words}\n", self.number);
         let written = self.input.write_all(line.as_bytes());
-        written.map_err(|error| self.failed(&format!("it does not read: {error}")))?;
+        written.map_err(|error| self.failed_at_its_end(&format!("it does not read: {error}")))?;
         Ok(self.number)
     }
 
@@ -356,7 +360,7 @@ impl Jvm {
                 return Ok(Some(String::from_utf8_lossy(&line[..end]).into_owned()));
             }
             match self.output.read(&mut buffer) {
-                Ok(0) => return Err(self.failed("it has ended")),
+                Ok(0) => return Err(self.failed_at_its_end("it has closed its output")),
                 Ok(_) if self.unread.len() > LONGEST_LINE => return Err(self.failed("it wrote a line without an end")),
                 Ok(count) => self.unread.extend_from_slice(&buffer[..count]),
                 Err(error) if error.kind() == ErrorKind::WouldBlock => return Ok(None),
@@ -410,11 +414,21 @@ impl Jvm {
         )
     }
 
+    /// It has closed a pipe: its end can be read a moment later.
+    fn failed_at_its_end(&self, otherwise: &str) -> ReplayError {
+        let begin = Instant::now();
+        while self.is_running() && begin.elapsed() < END_WAIT {
+            thread::sleep(Duration::from_millis(1));
+        }
+        self.failed(otherwise)
+    }
+
     fn failed(&self, reason: &str) -> ReplayError {
         let written = std::fs::read_to_string(console(self.folder.path())).unwrap_or_default();
         let lines: Vec<_> = written.lines().collect();
+        let ended = self.process.unasked_end();
         ReplayError::JvmFailed {
-            reason: reason.to_owned(),
+            reason: ended.map_or_else(|| reason.to_owned(), |status| format!("it has ended ({status})")),
             log_tail: lines[lines.len().saturating_sub(5)..].join("\n"),
         }
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::fs::{self, File};
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::os::unix::process::CommandExt as _;
+use std::os::unix::process::{CommandExt as _, ExitStatusExt as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, mpsc};
@@ -12,8 +12,8 @@ use std::time::{Duration, Instant};
 
 use redis::Value;
 use rustix::process::{
-    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, getpid, getppid, getrlimit, kill_process, kill_process_group,
-    setrlimit, waitid,
+    Pid, Resource, Rlimit, Signal, WaitId, WaitIdOptions, WaitIdStatus, getpid, getppid, getrlimit, kill_process,
+    kill_process_group, setrlimit, waitid,
 };
 
 use super::connection::ServerConnection;
@@ -126,6 +126,17 @@ impl OwnProcess {
     /// Whether the process lives. Others of its group may live longer.
     pub fn is_running(&self) -> bool {
         !self.has_ended && self.ended().is_ok_and(|ended| !ended)
+    }
+
+    /// How the process has ended, if nothing here has ended it: `signal: 9 (SIGKILL)`, `exit status: 1`.
+    pub fn unasked_end(&self) -> Option<ExitStatus> {
+        if self.has_ended {
+            return None;
+        }
+        let status = self.look_for_end().ok()??;
+        // As wait() would say it: a code is in the second byte.
+        let raw = status.terminating_signal().or_else(|| status.exit_status().map(|code| code << 8))?;
+        Some(ExitStatus::from_raw(raw))
     }
 
     /// Makes the process stand still (SIGSTOP), and waits until it does.
@@ -244,10 +255,14 @@ impl OwnProcess {
 
     /// Whether the process has ended. It stays a zombie, so that its id and its group's stay its own.
     fn ended(&self) -> Result<bool, ReplayError> {
+        let found = self.look_for_end();
+        Ok(found.map_err(|errno| ReplayError::system("check on a server process")(errno.into()))?.is_some())
+    }
+
+    /// How it has ended, if it has. It stays a zombie.
+    fn look_for_end(&self) -> rustix::io::Result<Option<WaitIdStatus>> {
         let look = WaitIdOptions::EXITED | WaitIdOptions::NOHANG | WaitIdOptions::NOWAIT;
-        let pid = Pid::from_child(&self.child);
-        let status = waitid(WaitId::Pid(pid), look);
-        Ok(status.map_err(|errno| ReplayError::system("check on a server process")(errno.into()))?.is_some())
+        waitid(WaitId::Pid(Pid::from_child(&self.child)), look)
     }
 
     /// Waits for its end, after everything in its group was killed, or it was told to end.

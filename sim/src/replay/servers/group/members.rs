@@ -1,6 +1,7 @@
 //! The members of a group: started, asked, marked, and reset between histories.
 
 use std::cell::Cell;
+use std::process::ExitStatus;
 
 use lockstep_model::Config;
 use lockstep_model::config::{Fsync, Ttls};
@@ -121,6 +122,14 @@ impl ServerGroup {
     /// The program that the servers run.
     pub fn server(&self) -> &ServerProgram {
         &self.server
+    }
+
+    /// A server whose process somebody else has ended: its name, its process and how it ended.
+    pub fn unasked_end(&self) -> Option<(String, u32, ExitStatus)> {
+        let of = |(index, member): (usize, &GroupMember)| {
+            Some((name_of_node(index), member.node.pid(), member.node.unasked_end()?))
+        };
+        self.members.iter().enumerate().find_map(of)
     }
 
     /// Brings the servers into the state in which every history begins.

@@ -4,6 +4,7 @@
 //! the harness sets its clock (`clock`), and its master, if it has one, reaches it through a `Gate`.
 
 use std::path::Path;
+use std::process::ExitStatus;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -245,6 +246,11 @@ impl ServerNode {
     /// Whether the process lives.
     pub fn is_running(&self) -> bool {
         self.process().is_running()
+    }
+
+    /// How its process has ended, if nothing here has ended it.
+    pub fn unasked_end(&self) -> Option<ExitStatus> {
+        if self.is_stopping.load(Ordering::Relaxed) { None } else { self.process().unasked_end() }
     }
 
     /// Makes the node a replica behind `gate`, and waits until it has the master's data and each of the two lists the
