@@ -78,7 +78,7 @@ impl Exit {
             Self::AsDeclared => "every verdict is as declared",
             Self::NotAsDeclared => "some verdict is not as declared",
             Self::Usage => "the command line or a file is wrong",
-            Self::Inconclusive => "inconclusive: a limit ended the run, or no history was followed to its end",
+            Self::Inconclusive => "inconclusive: a limit ended the run, or no history was followed",
             Self::Diverged => "real Redis diverged from the model",
             Self::Environment => "the environment is unusable, for example there is no server",
             Self::Internal => "internal: a defect of lockstep",

@@ -16,9 +16,9 @@ fn kill(process: u32) {
     send(process, Signal::KILL);
 }
 
-fn send(process: u32, signal: Signal) {
+fn send(process: u32, kind: Signal) {
     let process = Pid::from_raw(process.try_into().expect("it is small")).expect("it is not 0");
-    kill_process(process, signal).expect("it is ours");
+    kill_process(process, kind).expect("it is ours");
 }
 
 fn reason(error: ReplayError) -> String {
@@ -32,12 +32,12 @@ fn reason(error: ReplayError) -> String {
 /// do so in its own way, and wait for times that stand still.
 #[test]
 fn a_jvm_that_is_killed_or_told_to_end_is_not_waited_for() {
-    for (signal, said) in [(Signal::KILL, "signal: 9 (SIGKILL)"), (Signal::TERM, "signal: 15 (SIGTERM)")] {
+    for (kind, said) in [(Signal::KILL, "signal: 9 (SIGKILL)"), (Signal::TERM, "signal: 15 (SIGTERM)")] {
         let mut jvm = Jvm::start(redisson("4.7.0").driver(), START_MS).expect("it starts");
-        send(jvm.process_id(), signal);
+        send(jvm.process_id(), kind);
         let begin = Instant::now();
         while jvm.is_running() {
-            assert!(begin.elapsed() < Duration::from_secs(30), "it goes on after {signal:?}");
+            assert!(begin.elapsed() < Duration::from_secs(30), "it goes on after {kind:?}");
             thread::sleep(Duration::from_millis(1));
         }
         let error = jvm.wait_until_quiet(&mut []).expect_err("it has ended");

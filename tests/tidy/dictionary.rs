@@ -38,7 +38,7 @@ struct Borrowed {
     from: &'static str,
 }
 
-const BORROWED: [Borrowed; 30] = [
+const BORROWED: [Borrowed; 31] = [
     Borrowed { name: "Mutex", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "MutexGuard", below: "sim/", from: "std: engines share their tables between threads" },
     Borrowed { name: "Mutex", below: "tests/", from: "std and loom" },
@@ -52,6 +52,11 @@ const BORROWED: [Borrowed; 30] = [
     Borrowed { name: "connect_timeout", below: "", from: "std: TcpStream" },
     Borrowed { name: "timeout", below: "sim/src/cli/", from: "our own command line: check --timeout" },
     Borrowed { name: "timeout", below: "sim/src/explore/server.rs", from: "tokio: a future with a deadline" },
+    Borrowed {
+        name: "terminating_signal",
+        below: "sim/src/replay/servers/process.rs",
+        from: "rustix: the end of a process",
+    },
     Borrowed { name: "header_read_timeout", below: "sim/src/explore/server.rs", from: "hyper" },
     Borrowed { name: "refresh_memory_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },
     Borrowed { name: "refresh_processes_specifics", below: "sim/src/check/memory.rs", from: "sysinfo" },

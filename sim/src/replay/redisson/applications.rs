@@ -428,6 +428,11 @@ impl Applications {
         Ok(message)
     }
 
+    /// Whether a client has closed the connection over which its oldest message comes.
+    pub fn has_closed_behind_message(&self, client: usize) -> bool {
+        self.clients[client].gate.has_closed_behind_message()
+    }
+
     /// Drops the oldest message: a message that is lost.
     ///
     /// # Errors

@@ -46,6 +46,8 @@ pub(super) struct ClientConnection {
     pub(super) messages: VecDeque<Vec<u8>>,
     /// How many replies are to come to requests that have passed an open gate.
     pub(super) unanswered: usize,
+    /// Whether its server has ended it, and the client has not heard of that: messages that came before are held.
+    has_server_ended: bool,
     pub(super) is_closed: bool,
 }
 
@@ -77,13 +79,17 @@ impl ClientConnection {
             is_awaited: false,
             messages: VecDeque::new(),
             unanswered: 0,
+            has_server_ended: false,
             is_closed: false,
         }
     }
 
     pub(super) fn take_arrived(&mut self, is_open: bool) -> Result<bool, ReplayError> {
         let from_client = available(&mut self.client)?;
-        let from_server = available(&mut self.server)?;
+        let from_server = if self.has_server_ended { None } else { available(&mut self.server)? };
+        // What was sent before the end arrives before it.
+        self.has_server_ended = from_server.is_none() && !is_open && !self.messages.is_empty();
+        let from_server = if self.has_server_ended { Some(Vec::new()) } else { from_server };
         let (Some(from_client), Some(from_server)) = (from_client, from_server) else {
             self.close();
             return Ok(true);
@@ -141,6 +147,18 @@ impl ClientConnection {
     pub(super) fn has_client_ended(&mut self) -> bool {
         // The end comes after what was sent before it.
         (0..2).any(|_| matches!(available(&mut self.client), Ok(None)))
+    }
+
+    /// The oldest message leaves the gate. Where the server has ended the connection, the client hears of that behind the last one.
+    pub(super) fn take_message(&mut self, is_lost: bool) -> Result<Vec<u8>, ReplayError> {
+        let message = self.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
+        if !is_lost {
+            self.send(&message)?;
+        }
+        if self.has_server_ended && self.messages.is_empty() {
+            self.close();
+        }
+        Ok(message)
     }
 
     pub(super) fn close(&mut self) {

@@ -206,6 +206,11 @@ impl ClientGate {
         self.connections.iter().map(|connection| connection.messages.len()).sum()
     }
 
+    /// Whether the connection of the oldest message has ended.
+    pub fn has_closed_behind_message(&self) -> bool {
+        self.connections.iter().find(|connection| !connection.messages.is_empty()).is_some_and(|one| one.is_closed)
+    }
+
     /// Lets the oldest request of a connection pass, and its reply. Returns the reply.
     ///
     /// # Errors
@@ -255,9 +260,7 @@ impl ClientGate {
     /// # Errors
     /// `NothingHeld`; `Link` if the client does not read it.
     pub fn pass_message(&mut self) -> Result<Value, ReplayError> {
-        let connection = self.connection_with_message()?;
-        let message = connection.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
-        connection.send(&message)?;
+        let message = self.connection_with_message()?.take_message(false)?;
         redis::parse_redis_value(&message).map_err(ReplayError::redis("a message"))
     }
 
@@ -266,7 +269,7 @@ impl ClientGate {
     /// # Errors
     /// `NothingHeld`.
     pub fn drop_message(&mut self) -> Result<Value, ReplayError> {
-        let message = self.connection_with_message()?.messages.pop_front().ok_or(ReplayError::NothingHeld)?;
+        let message = self.connection_with_message()?.take_message(true)?;
         redis::parse_redis_value(&message).map_err(ReplayError::redis("a message"))
     }
 

@@ -1,7 +1,9 @@
 //! What Redisson cannot follow, or this target cannot make it do.
 
 use lockstep_model::Config;
-use lockstep_model::config::{Fault, InterruptedAcquire, Profile, Protocol, Resend, StaleRenewal, WaitRule};
+use lockstep_model::config::{
+    Fault, InterruptedAcquire, Profile, Protocol, RefusedCall, Resend, StaleRenewal, WaitRule,
+};
 
 use super::interruption::Interruption;
 use super::program::RedissonProgram;
@@ -127,7 +129,9 @@ pub fn has_rules_of_its_version(config: &Config) -> bool {
         let own = Protocol { subscribe_to, renewal_batch, wait_after, ..protocol.profile.protocol() };
         let are_its_calls = calls.stale_renewal == StaleRenewal::Believe
             && (config.faults.interrupt == 0 || calls.interrupted_acquire == InterruptedAcquire::Renew);
-        protocol.profile.redisson_version().is_some() && protocol == own && are_its_calls
+        // Redisson of 2021 has no exceptions of their own for refusals, and sends nothing again because of one.
+        let takes_refusals = calls.refused_call == RefusedCall::Throw || protocol.profile != Profile::Redisson315;
+        protocol.profile.redisson_version().is_some() && protocol == own && are_its_calls && takes_refusals
     })
 }
 

@@ -314,10 +314,11 @@ impl RedissonClients {
         }
         if step.step.action == Action::Tick {
             let is_cut_off = |master: &str| self.applications.is_down(testbed.servers.index_of(master));
-            let mut cut_off = step.before.clients.iter().filter(|client| is_cut_off(&client.master));
-            let asks = cut_off.any(|client| {
+            let mut cut_off = (0u8..).zip(&step.before.clients).filter(|(_, client)| is_cut_off(&client.master));
+            let asks = cut_off.any(|(number, client)| {
+                let has_asked = self.asks_unreached.contains(&number);
                 let is_due = |wake: Option<u8>, may: bool| wake == Some(0) || may;
-                client.threads.iter().any(|thread| is_due(thread.wake_in, thread.may_wake_now))
+                has_asked || client.threads.iter().any(|thread| is_due(thread.wake_in, thread.may_wake_now))
             });
             if asks {
                 testbed.findings.leave("a waiter of Redisson asks while no server answers, and its call fails");
@@ -416,6 +417,10 @@ impl RedissonClients {
         let server = testbed.servers.index_of(&step.step.state.clients[asked].master);
         if !self.unsent(asked).is_empty() || self.in_flight.has_under_way(client) {
             testbed.findings.leave("a request of Redisson is on its way to the old master");
+            return Ok(());
+        }
+        if self.reaches[server] != ServerReach::Reached {
+            testbed.findings.leave("Redisson stays with the old master while it cannot connect to the new one");
             return Ok(());
         }
         self.applications.change_master(asked, server)

@@ -194,6 +194,10 @@ impl RedissonClients {
                 );
                 return Ok(());
             }
+            if held != NOTHING && self.asks_unreached.contains(&client) {
+                testbed.findings.leave("a waiter of Redisson asks while no server answers, and its call fails");
+                return Ok(());
+            }
             let is_subscription = |held: &HeldCommand| words_of(held)[0] == self.commands.subscribe;
             let is_lost = matches!(state.subscription, Some(SubscriptionState::Lost));
             if held != NOTHING && is_lost && self.unsent(asked).iter().all(is_subscription) {

@@ -255,7 +255,9 @@ impl ServerGroup {
         }
         self.members[node].is_uncounted = !counts;
         let link = self.members[node].link().filter(|_| self.config.cluster.min_replicas > 0);
-        if let Some(gate) = link.filter(|gate| self.master_behind(gate).is_some_and(|master| !self.is_paused(master))) {
+        // A master that was told to end may have ended by now: this replica had what it waited for.
+        let counts = |master: usize| !self.is_paused(master) && !self.is_dead(master);
+        if let Some(gate) = link.filter(|gate| self.master_behind(gate).is_some_and(counts)) {
             gate.acknowledge()?;
         }
         Ok(format!("SIGCONT to {}", name_of_node(node)))
