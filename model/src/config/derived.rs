@@ -378,6 +378,11 @@ impl Config {
         EFFECTS_UNDER_WAY
     }
 
+    /// Whether a master that was told to end may wait for a replica that stands still.
+    pub(crate) const fn ends_behind_replicas_that_stand_still(&self) -> bool {
+        self.cluster.shutdown_timeout > 0 && self.faults.shutdown_node > 0 && self.faults.pause_node > 0
+    }
+
     /// Whether it is remembered which of a holder's acquires a grant, a request or a hold is of. Elsewhere the number is 0: it
     /// could not be told.
     ///

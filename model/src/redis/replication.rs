@@ -94,8 +94,12 @@ impl<Y: ServerLayout> Server<'_, Y> {
                 return None;
             }
             // Nobody can tell whether a replica has what it stored before. One that never lags has something to apply only
-            // because it stood still, and is behind until it does.
-            let is_told_apart = config.cluster.wait_for > 0 || tells_subscribers || config.cluster.lag.is_zero();
+            // because it stood still, and is behind until it does. A master that was told to end waits for one that stands still and
+            // has something to apply (docs/facts/redis.md#shutdown).
+            let is_told_apart = config.cluster.wait_for > 0
+                || tells_subscribers
+                || config.cluster.lag.is_zero()
+                || config.ends_behind_replicas_that_stand_still();
             let is_idle = !config.ranks_replicas() && !is_told_apart;
             if config.merges_effects() && is_idle && node.queue.effects().iter().all(|last| last.stored == node.stored)
             {

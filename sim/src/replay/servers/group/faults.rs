@@ -80,6 +80,9 @@ impl ServerGroup {
         }
         self.expect_failover_of(node)?;
         self.hold_end_of_link(node);
+        // One that stood still has noticed by now that its replicas have left, or it would wait for them.
+        let left = self.take_half_open(|link| link.master == node);
+        self.end_links(left)?;
         self.members[node].node.begin_shutdown()?;
         self.members[node].node.wait_shutdown(|| ())?;
         self.bury(node, is_noticed)?;
@@ -268,6 +271,12 @@ impl ServerGroup {
     /// # Errors
     /// `TimedOut` if it does not notice that its replicas have left; `Redis`.
     pub fn count_anew(&mut self, node: usize, is_cut: bool) -> Result<String, ReplayError> {
+        let counts = format!("{} counts its replicas", name_of_node(node));
+        // One that was told to end may have ended, and accepts no writes any more.
+        if self.is_dead(node) {
+            self.members[node].is_uncounted = false;
+            return Ok(counts);
+        }
         let is_left = node != self.master && !is_cut;
         self.end_last_count(node)?;
         if is_left {
@@ -276,7 +285,7 @@ impl ServerGroup {
         let socket = self.members[node].node.socket();
         let links = self.working_links().filter(|gate| gate.master_socket() == socket);
         links.into_iter().try_for_each(Gate::acknowledge)?;
-        Ok(format!("{} counts its replicas", name_of_node(node)))
+        Ok(counts)
     }
 
     /// A node does not go by its last count of replicas any more.
