@@ -7,7 +7,7 @@
 use std::collections::BTreeSet;
 
 use lockstep_model::client::{Phase, Slot};
-use lockstep_model::config::Resend;
+use lockstep_model::config::{Profile, Resend};
 use lockstep_model::limits::RENEWAL_BATCH;
 use lockstep_model::trace::{ClientMode, Trace, client_name};
 use lockstep_model::{Action, Config, Happening, Reply};
@@ -302,6 +302,12 @@ impl Target for RedissonClients {
             Action::ForceRelease { client } => {
                 let thread = self.config.clients.threads;
                 self.begin_call((client, thread), 0, "force-unlock", (step, testbed))?;
+                let is_refused = matches!(step.step.answer, Reply::ReadOnly | Reply::NotEnoughReplicas);
+                let own = self.config.of_client(client);
+                if is_refused && own.is_split() && own.protocol.profile != Profile::Redisson315 {
+                    testbed.findings.leave("a server refuses a forced release, and Redisson sends that again");
+                    return Ok(None);
+                }
                 self.ask((client, Some(thread)), ScriptVerb::ForceRelease, step, testbed)
             }
             Action::Renew { client } | Action::RenewAcknowledged { client } => self.renew(client, step, testbed),

@@ -419,7 +419,7 @@ impl RedissonClients {
             testbed.findings.leave("a request of Redisson is on its way to the old master");
             return Ok(());
         }
-        if self.reaches[server] != ServerReach::Reached {
+        if self.reaches[server] != ServerReach::Reached || testbed.servers.is_paused(server) {
             testbed.findings.leave("Redisson stays with the old master while it cannot connect to the new one");
             return Ok(());
         }
