@@ -173,10 +173,12 @@ impl RedissonClients {
 }
 
 /// Whether a renewal of all locks of a client changes nothing: up to one that is overwritten, which ends the script, each is
-/// held by its thread and has its whole lease.
+/// held by its thread and has its whole lease. Where the model renews none, one that Redisson renews would be news.
 fn all_are_whole(client: &ClientState, stored: &Contents, is_whole: impl Fn(&Hold) -> bool) -> bool {
     let renewed = (0u8..).zip(&client.threads).zip(&client.renewal_counts).filter(|(_, count)| **count > 0);
+    let mut has_any = false;
     for ((name, thread), _) in renewed {
+        has_any = true;
         if stored.is_overwritten(name) {
             return true;
         }
@@ -184,5 +186,5 @@ fn all_are_whole(client: &ClientState, stored: &Contents, is_whole: impl Fn(&Hol
             return false;
         }
     }
-    true
+    has_any
 }

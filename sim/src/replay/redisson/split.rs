@@ -53,7 +53,14 @@ impl RedissonClients {
                 self.hear(key, testbed)?;
                 self.leave_early_renewal(client, step, testbed);
             }
-            Action::Answer { client, slot } => return self.answer((client, slot), step, testbed),
+            Action::Answer { client, slot } => {
+                // The grant of an interrupted caller enters the table now.
+                let may_have_fired = self.applications.has_moved_ahead(usize::from(client));
+                if slot.is_late() && self.leave_timer_without_holds(client, step, may_have_fired, testbed) {
+                    return Ok(None);
+                }
+                return self.answer((client, slot), step, testbed);
+            }
             Action::Abandon { client, slot } => self.abandon((client, slot), step, testbed)?,
             Action::Resend { client, slot } => self.resend((client, slot), step, testbed)?,
             Action::LoseRequest { client, slot } | Action::LoseReply { client, slot } => {
